@@ -1,0 +1,57 @@
+use super::{Patterns, predict};
+use ode_solvers::{DVector, Dop853, System};
+
+/// The equations of the module's text, summed naively, for an adaptive solver.
+struct Naive {
+    patterns: Patterns,
+    second_choice: f64,
+}
+
+impl System<f64, DVector<f64>> for Naive {
+    fn system(&self, _arrivals: f64, share: &DVector<f64>, slope: &mut DVector<f64>) {
+        let unmatched = |s: usize| share[s] * (1.0 - self.patterns.matched(s));
+        slope.fill(0.0);
+        for s in 0..share.len() {
+            let as_first: f64 = (s..share.len()).map(unmatched).sum();
+            let as_second: f64 = (s + 1..share.len()).map(unmatched).sum();
+            let chosen = 1.0 - self.second_choice + self.second_choice * (as_first + as_second);
+            for (new, probability) in (1..).zip(self.patterns.growth(s)) {
+                slope[s] -= share[s] * chosen * probability;
+                slope[s + new] += share[s] * chosen * probability;
+            }
+        }
+    }
+}
+
+#[test]
+fn fixed_steps_agree_with_an_adaptive_solver() {
+    for (bits, hashes, load, second_choice) in
+        [(64, 6, 8.0, 0.5), (64, 17, 2.7, 1.0), (256, 6, 32.0, 1.0), (256, 17, 10.6, 0.1)]
+    {
+        let patterns = Patterns::new(bits, hashes);
+        let fast = predict(&patterns, load * 1e6, 1e6, second_choice);
+        let mut start = DVector::zeros(bits + 1);
+        start[0] = 1.0;
+        let naive = Naive { patterns: patterns.clone(), second_choice };
+        let mut solver = Dop853::new(naive, 0.0, load, load, start, 1e-10, 1e-16);
+        solver.integrate().unwrap();
+        let end = solver.y_out().last().unwrap();
+        let matched: f64 = end.iter().enumerate().map(|(s, p)| p * patterns.matched(s)).sum();
+        let rate = matched + second_choice * matched * (1.0 - matched);
+        assert!((fast.rate / rate - 1.0).abs() < 1e-5, "{bits} {hashes}: {} {rate}", fast.rate);
+        for (s, share) in end.iter().enumerate() {
+            let ours = fast.load_distributions[0].get(s).copied().unwrap_or(0.0);
+            assert!((ours - share).abs() < 1e-6, "{s}: {ours} {share}");
+        }
+    }
+}
+
+#[test]
+fn long_steps_in_large_blocks_are_stable_and_keep_their_mass() {
+    for second_choice in [0.01, 0.3, 1.0] {
+        let p = predict(&Patterns::new(8192, 6), 1e6 * 1024.0, 1e6, second_choice);
+        let total: f64 = p.load_distributions[0].iter().sum();
+        assert!((total - 1.0).abs() < 1e-9, "{total}");
+        assert!(p.rate > 0.02 && p.rate < 0.06, "{}", p.rate);
+    }
+}

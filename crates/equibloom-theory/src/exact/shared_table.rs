@@ -1,0 +1,186 @@
+//! Several candidates anywhere in one table, tried in order, with or without an access budget.
+//!
+//! Blocks see one stream of arrivals, first tries and retries alike. With x arrivals per block a key is
+//! turned away with probability P(x) and matches with M(x), so it makes G = 1 + P + … + P^{d−1} tries and
+//! the share t of keys inserted obeys dt/dx = 1/(r·G). Everything else is an integral along the way. We
+//! integrate over x, panel by panel, until all keys are in or the budget is spent.
+
+use super::Prediction;
+use super::arrivals;
+use super::block_history::BlockHistory;
+use crate::optimum::geometric_sum;
+use crate::quadrature::Panels;
+use crate::root;
+use core::cell::RefCell;
+use core::ops::AddAssign;
+
+/// Sums over the inserts so far, per key of the whole set.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    inserted: f64,
+    accesses: f64,
+    /// Accesses of keys that were placed or overflowed, and the sum of their squares.
+    spent: f64,
+    spent_squared: f64,
+    matched: f64,
+    overflow: f64,
+}
+
+impl AddAssign for Progress {
+    fn add_assign(&mut self, other: Self) {
+        self.inserted += other.inserted;
+        self.accesses += other.accesses;
+        self.spent += other.spent;
+        self.spent_squared += other.spent_squared;
+        self.matched += other.matched;
+        self.overflow += other.overflow;
+    }
+}
+
+/// The walk of a key through blocks that match and turn away with given probabilities.
+struct Walk {
+    accesses: f64,
+    matched: f64,
+    turned_away: f64,
+    spent: f64,
+    spent_squared: f64,
+}
+
+impl Walk {
+    fn new(matched: f64, turned_away: f64, choices: u32) -> Self {
+        let admitted = 1.0 - matched - turned_away;
+        let tries = geometric_sum(turned_away, choices);
+        let overflow = turned_away.powi(choices as i32);
+        let placed_after = |power: i32| -> f64 {
+            let placed = (1..=choices as i32)
+                .map(|tries| f64::from(tries).powi(power) * turned_away.powi(tries - 1) * admitted);
+            placed.sum::<f64>() + f64::from(choices).powi(power) * overflow
+        };
+        Self {
+            accesses: tries,
+            matched: matched * tries,
+            turned_away: overflow,
+            spent: placed_after(1),
+            spent_squared: placed_after(2),
+        }
+    }
+}
+
+/// The table while it fills.
+struct SharedTable {
+    history: BlockHistory,
+    per_block: f64,
+    choices: u32,
+    rule: Panels,
+}
+
+impl SharedTable {
+    /// What happens while the arrivals per block grow from `from` to `to`.
+    fn advance(&mut self, from: f64, to: f64) -> Progress {
+        let mut progress = Progress::default();
+        for (x, width) in self.rule.nodes(from, to) {
+            let (matched, turned_away) = self.history.match_and_turn_away(&arrivals::poisson(x));
+            let walk = Walk::new(matched, turned_away, self.choices);
+            let time = width / (self.per_block * walk.accesses);
+            progress += Progress {
+                inserted: time,
+                accesses: time * walk.accesses,
+                spent: time * walk.spent,
+                spent_squared: time * walk.spent_squared,
+                matched: time * walk.matched,
+                overflow: time * walk.turned_away,
+            };
+        }
+        progress
+    }
+
+    /// Inserts until all keys are in, or until accesses per key reach `budget`; returns the arrivals per
+    /// block too.
+    fn fill(&mut self, budget: f64) -> (f64, Progress) {
+        let done = |progress: &Progress| (progress.inserted - 1.0).max(progress.spent - budget);
+        let (mut x, mut progress) = (0.0, Progress::default());
+        if self.per_block == 0.0 || budget <= 0.0 {
+            let inserted = if self.per_block == 0.0 { 1.0 } else { 0.0 };
+            return (x, Progress { inserted, ..progress });
+        }
+        // Probabilities vary on the scale of a standard deviation of the arrivals.
+        let scale = self.per_block.min(self.history.arrivals_to_fill());
+        let panel = scale.sqrt().min(scale / 2.0);
+        // A key makes at most d tries, so x ends below this.
+        let last = 1.01 * self.per_block * f64::from(self.choices);
+        while x < last {
+            let settled = self.history.is_settled_at(arrivals::poisson(x).first);
+            let to = if settled { last } else { x + panel };
+            let mut next = progress;
+            next += self.advance(x, to);
+            if done(&next) >= 0.0 {
+                let table = RefCell::new(&mut *self);
+                let part = |to: f64| {
+                    let mut sum = progress;
+                    sum += table.borrow_mut().advance(x, to);
+                    sum
+                };
+                let end = root::increasing(x, to, |to| done(&part(to)));
+                return (end, part(end));
+            }
+            (x, progress) = (to, next);
+        }
+        (x, progress)
+    }
+}
+
+pub(crate) fn predict(
+    history: BlockHistory,
+    keys: f64,
+    blocks: f64,
+    choices: u32,
+    budget: Option<f64>,
+) -> Prediction {
+    let per_block = keys / blocks;
+    let mut shared = SharedTable { history, per_block, choices, rule: Panels::new(1) };
+    let (mut x, mut progress) = shared.fill(f64::INFINITY);
+    let mut budget_spent = 0.0;
+    if let Some(budget) = budget {
+        let variance = progress.spent_squared - progress.spent * progress.spent;
+        budget_spent = chance_spent(keys * progress.spent, budget, keys * variance.max(0.0));
+        if keys * progress.spent > budget {
+            (x, progress) = shared.fill(budget / keys);
+        }
+    }
+    let mut history = shared.history;
+    let table = history.mix(&arrivals::spread(x * blocks, blocks));
+    let (matched, turned_away) = (table.meeting.matched, table.meeting.turned_away);
+    let walk = Walk::new(matched, turned_away, choices);
+    let late = (1.0 - progress.inserted).max(0.0);
+    let overflow = (progress.overflow + late * (1.0 - walk.matched)).min(1.0);
+    let accesses = progress.accesses + late * walk.accesses;
+    // d(rate)/dM and d(rate)/dP of M(1 + P + … + P^{d−1}).
+    let by_turned_away: f64 = (1..choices as i32)
+        .map(|power| matched * f64::from(power) * turned_away.powi(power - 1))
+        .sum();
+    let fixed_share = if x > 0.0 { (per_block / x).min(1.0) } else { 1.0 };
+    let variance = table.variance_of(walk.accesses, by_turned_away, fixed_share) / blocks;
+    Prediction {
+        rate: walk.matched,
+        rate_deviation: variance.sqrt(),
+        accesses_insert: accesses,
+        accesses_hit: accesses,
+        accesses_miss: walk.accesses,
+        overflow_probes_insert: overflow,
+        overflow_probes_hit: overflow,
+        overflow_probes_miss: walk.turned_away
+            + budget_spent * (1.0 - walk.matched - walk.turned_away),
+        overflow_fraction: overflow,
+        stored_fraction: 1.0 - progress.matched - late * walk.matched,
+        budget_spent,
+        load_distributions: vec![table.loads.to_vec()],
+    }
+}
+
+/// Probability that accesses with this mean and variance reach the budget.
+pub(crate) fn chance_spent(mean: f64, budget: f64, variance: f64) -> f64 {
+    if variance <= 0.0 {
+        return if mean >= budget { 1.0 } else { 0.0 };
+    }
+    0.5 * libm::erfc((budget - mean) / (2.0 * variance).sqrt())
+}

@@ -1,0 +1,67 @@
+//! A distribution over whole numbers that keeps only the window carrying mass.
+
+/// Mass below this is dropped at the ends of a window: far below any rate we predict.
+const NEGLIGIBLE: f64 = 1e-24;
+
+/// Mass on `first..first + mass.len()`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Window {
+    pub(crate) first: usize,
+    pub(crate) mass: Vec<f64>,
+}
+
+impl Window {
+    /// All mass at one value.
+    pub(crate) fn certain(value: usize) -> Self {
+        Self { first: value, mass: vec![1.0] }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mass.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.mass.iter().enumerate().map(|(i, &mass)| (self.first + i, mass))
+    }
+
+    /// Adds `factor · values`, the first of them at `at`.
+    pub(crate) fn add(&mut self, at: usize, values: &[f64], factor: f64) {
+        if self.mass.is_empty() {
+            self.first = at;
+        } else if at < self.first {
+            let missing = self.first - at;
+            self.mass.splice(0..0, core::iter::repeat_n(0.0, missing));
+            self.first = at;
+        }
+        let offset = at - self.first;
+        if self.mass.len() < offset + values.len() {
+            self.mass.resize(offset + values.len(), 0.0);
+        }
+        for (mass, value) in self.mass[offset..].iter_mut().zip(values) {
+            *mass += factor * value;
+        }
+    }
+
+    /// Drops negligible mass at both ends.
+    pub(crate) fn trim(&mut self) {
+        let keep = self.mass.iter().rposition(|&mass| mass > NEGLIGIBLE).map_or(0, |last| last + 1);
+        self.mass.truncate(keep);
+        let drop = self.mass.iter().position(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
+        if drop > 0 {
+            self.mass.drain(..drop);
+            self.first += drop;
+        }
+    }
+
+    /// The mean of `f` over the mass.
+    pub(crate) fn mean_of(&self, f: impl Fn(usize) -> f64) -> f64 {
+        self.iter().map(|(value, mass)| mass * f(value)).sum()
+    }
+
+    /// As a vector from value 0.
+    pub(crate) fn to_vec(&self) -> Vec<f64> {
+        let mut all = vec![0.0; self.first];
+        all.extend_from_slice(&self.mass);
+        all
+    }
+}

@@ -1,0 +1,47 @@
+//! The theory of balanced Bloom filters: what no scheme can beat, how to reach it, and what a filter built
+//! that way will measure.
+//!
+//! ```
+//! use equibloom_theory::{lower_bound::lower_bound, optimum, paper};
+//!
+//! // Eight keys per block, 1.2 block accesses per insert, at most three per key.
+//! let best = optimum::multi_level(8.0, 1.2, 3, None)?;
+//! assert!((best.overflow - 0.0049845).abs() < 1e-7);
+//! assert_eq!(lower_bound(8.0, 1.2, best.overflow)?.k0, Some(best.threshold));
+//!
+//! // The rate the papers print for such a filter with 256-bit blocks and 40 bits per key.
+//! let scheme = paper::Scheme::MultiLevel { accesses: 1.2, choices: 3, overflow: None };
+//! let rate = paper::rate(scheme, 256, 40.0, paper::Hashes::Paper)?;
+//! assert!((rate.rate - 1.39e-7).abs() < 5e-10);
+//! # Ok::<(), equibloom_theory::Error>(())
+//! ```
+//!
+//! | module | question |
+//! |---|---|
+//! | [`lower_bound`] | Which distribution of loads can no scheme beat, for any convex cost? |
+//! | [`optimum`] | Which thresholds, coins and subtables reach it, and with how much overflow? |
+//! | [`fluid`] | How do the loads evolve while a table fills? |
+//! | [`paper`] | Which false-positive rates do the papers print? |
+//! | [`exact`] | Which rates, accesses and overflow will the machine really measure? |
+//!
+//! `paper` and `exact` are two models and never mixed: the first meets published values, the second predicts
+//! filters (it is tested against real bits in `tests/exact_model.rs`). All numbers are checked against an
+//! independent computation in high precision (`tests/against_mpmath.rs`).
+//!
+//! Every function answers any input: impossible ones with an [`Error`] that names the argument, its value
+//! and what would be accepted.
+
+#![forbid(unsafe_code)]
+
+mod error;
+pub mod exact;
+pub mod fluid;
+pub mod lower_bound;
+mod minimum;
+pub mod optimum;
+pub mod paper;
+mod poisson;
+mod quadrature;
+mod root;
+
+pub use error::Error;

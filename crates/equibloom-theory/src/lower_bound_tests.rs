@@ -1,0 +1,104 @@
+use super::{costs, lower_bound};
+use crate::Error;
+
+fn near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance * expected.abs(), "{value} is not {expected}");
+}
+
+#[test]
+fn published_distributions_at_load_8_are_met() {
+    let bound = lower_bound(8.0, 1.1, 0.0).unwrap();
+    assert_eq!(bound.k0, Some(9));
+    assert!((bound.distribution[9] - 0.238134).abs() < 5e-7);
+    assert!((bound.distribution[10] - 0.279585).abs() < 5e-7);
+    let bound = lower_bound(8.0, 1.2, 0.0).unwrap();
+    assert_eq!(bound.k0, Some(8));
+    assert!((bound.distribution[8] - 0.185636).abs() < 5e-7);
+    assert!((bound.distribution[9] - 0.555935).abs() < 5e-7);
+}
+
+#[test]
+fn one_access_and_no_overflow_give_an_infinite_k0_and_the_poisson_distribution() {
+    let bound = lower_bound(8.0, 1.0, 0.0).unwrap();
+    assert_eq!(bound.k0, None);
+    assert_eq!(bound.max_load(), None);
+    near(bound.distribution[0], (-8.0_f64).exp(), 1e-14);
+    near(bound.distribution.iter().sum(), 1.0, 1e-14);
+    near(bound.mean_load(), 8.0, 1e-14);
+}
+
+#[test]
+fn a_k0_of_zero_is_well_defined() {
+    // r(1−γ) ≤ Pr{X ≥ 1}: nothing is certain to be kept.
+    let bound = lower_bound(0.5, 3.0, 0.0).unwrap();
+    assert_eq!(bound.k0, Some(0));
+    assert_eq!(bound.e0, 0.0);
+    near(bound.distribution[0], 0.5, 1e-14);
+    near(bound.distribution[1], 0.5, 1e-14);
+}
+
+#[test]
+fn every_bound_is_a_distribution_with_the_required_mean() {
+    for load in [0.5, 1.0, 3.7, 8.0, 64.0, 200.0, 4096.0] {
+        for accesses in [1.0, 1.0001, 1.05, 1.2, 2.0, 3.0] {
+            for overflow in [0.0, 1e-9, 0.005, 0.1, 0.3, 0.9] {
+                let bound = lower_bound(load, accesses, overflow).unwrap();
+                near(bound.distribution.iter().sum(), 1.0, 1e-12);
+                near(bound.mean_load(), load * (1.0 - overflow), 1e-12);
+                assert!(bound.distribution.iter().all(|mass| (0.0..=1.0).contains(mass)));
+            }
+        }
+    }
+}
+
+#[test]
+fn ready_costs_have_their_meaning() {
+    let bound = lower_bound(8.0, 1.2, 0.1).unwrap();
+    near(bound.cost(costs::identity()).unwrap(), 7.2, 1e-13);
+    let mean = bound.mean_load();
+    let direct: f64 =
+        bound.distribution.iter().enumerate().map(|(i, p)| (i as f64 - mean).powi(2) * p).sum();
+    near(bound.cost(costs::variance(mean)).unwrap(), direct, 1e-12);
+    let power = 3000;
+    let norm = bound.cost(|load| (f64::from(load) / 8.0).powi(power)).unwrap();
+    near(norm.powf(1.0 / f64::from(power)) * 8.0, f64::from(bound.max_load().unwrap()), 1e-3);
+}
+
+#[test]
+fn erratum_2_the_block_rate_is_convex_only_below_b_over_k_times_ln_k() {
+    // B/k · ln k = 8.6 with B = 64, k = 20.
+    let rate = costs::bloom_block(64.0, 20);
+    let light = lower_bound(3.0, 2.0, 0.0).unwrap();
+    assert!(light.cost(&rate).is_ok());
+    let heavy = lower_bound(14.0, 1.2, 0.0).unwrap();
+    let refusal = heavy.cost(&rate).unwrap_err();
+    assert!(
+        matches!(refusal, Error::UnfitCost { property: "convex", load: 7..=9, .. }),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn costs_that_decrease_or_are_no_numbers_are_refused() {
+    let bound = lower_bound(8.0, 1.2, 0.0).unwrap();
+    let refusal = bound.cost(|load| -f64::from(load)).unwrap_err();
+    assert!(matches!(refusal, Error::UnfitCost { property: "non-decreasing", .. }));
+    let refusal = bound.cost(|_| f64::NAN).unwrap_err();
+    assert!(matches!(refusal, Error::UnfitCost { property: "finite", .. }));
+    assert!(bound.cost_of_table(&[1.0, 2.0]).is_err());
+}
+
+#[test]
+fn points_outside_the_domain_are_refused_by_name() {
+    for (load, accesses, overflow, argument) in [
+        (0.0, 1.2, 0.0, "load"),
+        (f64::NAN, 1.2, 0.0, "load"),
+        (8.0, 0.9, 0.05, "accesses"),
+        (8.0, f64::INFINITY, 0.0, "accesses"),
+        (8.0, 1.2, 1.0, "overflow"),
+        (8.0, 1.2, -0.1, "overflow"),
+    ] {
+        let text = lower_bound(load, accesses, overflow).unwrap_err().to_string();
+        assert!(text.starts_with(argument), "{text}");
+    }
+}

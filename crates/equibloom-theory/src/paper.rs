@@ -1,0 +1,311 @@
+//! The papers' model of false positives: what they print.
+//!
+//! Bits are independent, a block of B bits holding i elements answers wrongly with probability
+//! φ(i) = (1 − e^{−ki/B})^k, loads follow the fluid limits by elements, bits per key is β = B/r, and the
+//! overflow list is not counted. Schemes with a threshold give b = ⌈log₂(k0 + 2)⌉ bits of each block to a
+//! counter; blocked, two-choice and one-plus-alpha give none. A lookup that may read several blocks is
+//! wrong with probability Σ P_j·FPR_j, where P_j is the probability that it reads a j-th.
+//!
+//! A lookup goes on while the load is at least `h`: then P_{j+1} = P_j·(f_h + f_{h+1}). If the coin is a
+//! function of the key and the probe, a block at exactly `h` ends the walk of keys whose coin says yes:
+//! P_{j+1} = P_j·((1−p)f_h + f_{h+1}); these values carry `_with_coin` in their names.
+//!
+//! The model is there to meet published values. It is low by tens of per cent at many bits per key; use
+//! [`crate::exact`] to predict a machine.
+
+use crate::error::{Error, require};
+use crate::fluid;
+use crate::lower_bound::{costs, lower_bound};
+use crate::minimum;
+use crate::optimum::{self, Optimum, geometric_sum};
+use crate::poisson::Weights;
+use core::f64::consts::LN_2;
+
+/// A scheme of the papers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scheme {
+    /// The classical Bloom filter.
+    Classical,
+    /// One block per element, no threshold.
+    Blocked,
+    /// One block per element, with a threshold and an overflow list for this share of the elements.
+    Single {
+        /// Share of the elements in the overflow list.
+        overflow: f64,
+    },
+    /// Several blocks anywhere, tried in order.
+    Sequential {
+        /// Mean accesses of an insert.
+        accesses: f64,
+        /// Largest number of accesses.
+        choices: u32,
+        /// Share of the elements in the overflow list; the least possible if not given.
+        overflow: Option<f64>,
+    },
+    /// One block in each of several subtables.
+    MultiLevel {
+        /// Mean accesses of an insert.
+        accesses: f64,
+        /// Number of subtables.
+        choices: u32,
+        /// Share of the elements in the overflow list; the least possible if not given.
+        overflow: Option<f64>,
+    },
+    /// The less loaded of two blocks.
+    TwoChoice,
+    /// The less loaded of two blocks for a share of the elements, one block for the rest.
+    OnePlusAlpha {
+        /// Share of the elements with two choices.
+        alpha: f64,
+    },
+}
+
+/// How the number of hash functions is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hashes {
+    /// This many.
+    Given(u32),
+    /// The papers' choice, round(β·ln 2).
+    Paper,
+    /// The number with the lowest rate.
+    Best,
+}
+
+/// What the papers' model says of a filter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rate {
+    /// False-positive rate.
+    pub rate: f64,
+    /// False-positive rate if the coin is a function of key and probe.
+    pub rate_with_coin: f64,
+    /// Number of hash functions.
+    pub hashes: u32,
+    /// Counter bits per block.
+    pub counter_bits: u32,
+    /// Mean block accesses of an insert.
+    pub accesses_insert: f64,
+    /// Mean block accesses of looking up an inserted key.
+    pub accesses_hit: f64,
+    /// Mean block accesses of looking up another key.
+    pub accesses_miss: f64,
+    /// The same if the coin is a function of key and probe.
+    pub accesses_miss_with_coin: f64,
+    /// Share of the elements in the overflow list.
+    pub overflow: f64,
+}
+
+/// The papers' rate of a `scheme` with blocks of `block_bits` and `bits_per_key` = block bits / load.
+pub fn rate(
+    scheme: Scheme,
+    block_bits: u32,
+    bits_per_key: f64,
+    hashes: Hashes,
+) -> Result<Rate, Error> {
+    let filter = Filter::new(scheme, block_bits, bits_per_key)?;
+    match hashes {
+        Hashes::Given(hashes) => {
+            let holds = (1..=MOST_HASHES).contains(&hashes);
+            let accepted = format!("between 1 and {MOST_HASHES}");
+            require(holds, "hashes", f64::from(hashes), accepted)?;
+            Ok(filter.rate(hashes))
+        }
+        Hashes::Paper => Ok(filter.rate(paper_hashes(bits_per_key))),
+        Hashes::Best => Ok(filter.best_rate()),
+    }
+}
+
+/// The α with the lowest rate, with that rate: it falls, then rises with α (1+α paper, figure 3).
+pub fn best_alpha(
+    block_bits: u32,
+    bits_per_key: f64,
+    hashes: Hashes,
+) -> Result<(f64, Rate), Error> {
+    let at = |alpha| rate(Scheme::OnePlusAlpha { alpha }, block_bits, bits_per_key, hashes);
+    let best = minimum::of_unimodal(|alpha| Ok(at(alpha)?.rate))?;
+    Ok((best, at(best)?))
+}
+
+/// round(β·ln 2), at least 1. (The text says r·ln 2.)
+pub fn paper_hashes(bits_per_key: f64) -> u32 {
+    (bits_per_key * LN_2).round().clamp(1.0, f64::from(MOST_HASHES)) as u32
+}
+
+/// ⌈log₂(k0 + 2)⌉: bits that count from 0 to k0 + 1.
+pub fn counter_bits(threshold: u32) -> u32 {
+    (u64::from(threshold) + 2).next_power_of_two().trailing_zeros()
+}
+
+const MOST_HASHES: u32 = 4096;
+const LARGEST_BLOCK: u32 = 1 << 18;
+
+/// A scheme's loads and walks, before the number of hash functions is chosen.
+struct Filter {
+    /// `None` for the classical filter.
+    loads: Option<Vec<f64>>,
+    data_bits: f64,
+    counter_bits: u32,
+    bits_per_key: f64,
+    overflow: f64,
+    accesses_insert: f64,
+    accesses_hit: f64,
+    accesses_miss: f64,
+    accesses_miss_with_coin: f64,
+}
+
+impl Filter {
+    fn new(scheme: Scheme, block_bits: u32, bits_per_key: f64) -> Result<Self, Error> {
+        let bits = f64::from(block_bits);
+        let holds = (1..=LARGEST_BLOCK).contains(&block_bits);
+        require(holds, "block_bits", bits, format!("between 1 and {LARGEST_BLOCK}"))?;
+        let holds = bits_per_key > 0.0 && bits_per_key <= 1e5;
+        require(holds, "bits_per_key", bits_per_key, "above 0 and at most 1e5")?;
+        let load = bits / bits_per_key;
+        let plain = |loads, accesses: f64, accesses_hit| Self {
+            loads,
+            data_bits: bits,
+            counter_bits: 0,
+            bits_per_key,
+            overflow: 0.0,
+            accesses_insert: accesses,
+            accesses_hit,
+            accesses_miss: accesses,
+            accesses_miss_with_coin: accesses,
+        };
+        match scheme {
+            Scheme::Classical => Ok(plain(None, 0.0, 0.0)),
+            Scheme::Blocked => {
+                crate::lower_bound::check_point(load, 1.0, 0.0)?;
+                let weights = Weights::new(load);
+                let mut loads = vec![0.0; weights.first];
+                loads.extend(weights.mass);
+                Ok(plain(Some(loads), 1.0, 1.0))
+            }
+            Scheme::TwoChoice => {
+                Self::new(Scheme::OnePlusAlpha { alpha: 1.0 }, block_bits, bits_per_key)
+            }
+            Scheme::OnePlusAlpha { alpha: 0.0 } => {
+                Self::new(Scheme::Blocked, block_bits, bits_per_key)
+            }
+            Scheme::OnePlusAlpha { alpha } => {
+                let holds = (0.0..=1.0).contains(&alpha);
+                require(holds, "alpha", alpha, "between 0 and 1")?;
+                let flow = fluid::Scheme::LessLoaded { second_choice: alpha };
+                let loads =
+                    fluid::trace(&flow, load, &[1.0])?.pop().and_then(|mut s| s.loads.pop());
+                // By symmetry half of those with two choices lie in the first.
+                Ok(plain(loads, 1.0 + alpha, 1.0 + alpha / 2.0))
+            }
+            Scheme::Single { overflow } => {
+                Self::with_threshold(bits, bits_per_key, optimum::single(load, overflow)?, 1, 1.0)
+            }
+            Scheme::Sequential { accesses, choices, overflow } => {
+                let optimum = optimum::sequential(load, accesses, choices, overflow)?;
+                let in_time = if overflow.is_none() {
+                    1.0
+                } else {
+                    optimum::elements_within_budget(load, &optimum, choices).min(1.0)
+                };
+                Self::with_threshold(bits, bits_per_key, optimum, choices, in_time)
+            }
+            Scheme::MultiLevel { accesses, choices, overflow } => {
+                let optimum = optimum::multi_level(load, accesses, choices, overflow)?;
+                // t0 of the proof of Theorem 5: the first subtable's share of the accesses.
+                let in_time = (accesses * optimum.subtables[0]).min(1.0);
+                Self::with_threshold(bits, bits_per_key, optimum, choices, in_time)
+            }
+        }
+    }
+
+    /// `in_time` is the share of the elements that find the access budget not yet spent.
+    fn with_threshold(
+        bits: f64,
+        bits_per_key: f64,
+        optimum: Optimum,
+        choices: u32,
+        in_time: f64,
+    ) -> Result<Self, Error> {
+        let loads =
+            lower_bound(bits / bits_per_key, optimum.accesses, optimum.overflow)?.distribution;
+        let counter_bits = counter_bits(optimum.threshold);
+        let data_bits = bits - f64::from(counter_bits);
+        require(
+            data_bits >= 1.0,
+            "block_bits",
+            bits,
+            format!("above the {counter_bits} bits of the counter"),
+        )?;
+        let h = optimum.threshold as usize;
+        let goes_on = loads[h] + loads[h + 1];
+        let goes_on_with_coin = (1.0 - optimum.probability) * loads[h] + loads[h + 1];
+        let accesses_miss = geometric_sum(goes_on, choices);
+        Ok(Self {
+            loads: Some(loads),
+            data_bits,
+            counter_bits,
+            bits_per_key,
+            overflow: optimum.overflow,
+            accesses_insert: optimum.accesses,
+            // A placed element is found where it was placed; a late one is looked for like a miss.
+            accesses_hit: optimum.accesses + (1.0 - in_time) * accesses_miss,
+            accesses_miss,
+            accesses_miss_with_coin: geometric_sum(goes_on_with_coin, choices),
+        })
+    }
+
+    fn rate(&self, hashes: u32) -> Rate {
+        let k = f64::from(hashes);
+        let Some(loads) = &self.loads else {
+            let fill = -(-k / self.bits_per_key).exp_m1();
+            let rate = fill.powi(hashes as i32);
+            let miss = if fill < 1.0 { (1.0 - rate) / (1.0 - fill) } else { k };
+            return Rate {
+                rate,
+                rate_with_coin: rate,
+                hashes,
+                counter_bits: 0,
+                accesses_insert: k,
+                accesses_hit: k,
+                accesses_miss: miss,
+                accesses_miss_with_coin: miss,
+                overflow: 0.0,
+            };
+        };
+        let block = costs::bloom_block(self.data_bits, hashes);
+        let one_block: f64 =
+            loads.iter().enumerate().map(|(load, share)| share * block(load as u32)).sum();
+        Rate {
+            rate: one_block * self.accesses_miss,
+            rate_with_coin: one_block * self.accesses_miss_with_coin,
+            hashes,
+            counter_bits: self.counter_bits,
+            accesses_insert: self.accesses_insert,
+            accesses_hit: self.accesses_hit,
+            accesses_miss: self.accesses_miss,
+            accesses_miss_with_coin: self.accesses_miss_with_coin,
+            overflow: self.overflow,
+        }
+    }
+
+    /// The rate falls, then rises with the number of hash functions: walk downhill from the papers' choice.
+    fn best_rate(&self) -> Rate {
+        let mut best = self.rate(paper_hashes(self.bits_per_key));
+        for up in [false, true] {
+            loop {
+                let next = if up { best.hashes + 1 } else { best.hashes - 1 };
+                if !(1..=MOST_HASHES).contains(&next) {
+                    break;
+                }
+                let rate = self.rate(next);
+                if rate.rate >= best.rate {
+                    break;
+                }
+                best = rate;
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+#[path = "paper_tests.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+use super::{Hashes, Scheme, best_alpha, counter_bits, rate};
+use crate::lower_bound::costs;
+
+fn paper_rate(scheme: Scheme, block_bits: u32, bits_per_key: f64) -> f64 {
+    rate(scheme, block_bits, bits_per_key, Hashes::Paper).unwrap().rate
+}
+
+const MULTI_LEVEL: Scheme = Scheme::MultiLevel { accesses: 1.2, choices: 3, overflow: None };
+
+fn rounds_to(value: f64, published: f64, digit: f64) {
+    assert!((value - published).abs() <= 0.5 * digit, "{value:e} is not {published:e}");
+}
+
+#[test]
+fn published_rates_at_256_bits_are_met() {
+    let single = Scheme::Single { overflow: 0.0049845 };
+    rounds_to(paper_rate(MULTI_LEVEL, 256, 40.0), 1.39e-7, 1e-9);
+    rounds_to(paper_rate(Scheme::Blocked, 256, 40.0), 2.36e-5, 1e-7);
+    rounds_to(paper_rate(single, 256, 40.0), 7.6e-6, 1e-7);
+    rounds_to(paper_rate(MULTI_LEVEL, 256, 24.0), 4.70e-5, 1e-7);
+    rounds_to(paper_rate(Scheme::Blocked, 256, 24.0), 1.99e-4, 1e-6);
+    rounds_to(paper_rate(single, 256, 24.0), 1.52e-4, 1e-6);
+}
+
+#[test]
+fn the_published_best_alphas_are_met() {
+    let at = |bits_per_key| best_alpha(500, bits_per_key, Hashes::Paper).unwrap().0;
+    rounds_to(at(16.0), 0.3, 0.1);
+    rounds_to(at(18.0), 0.4, 0.1);
+    rounds_to(at(20.0), 0.5, 0.1);
+    for bits_per_key in [4.0, 8.0, 10.0] {
+        assert_eq!(at(bits_per_key), 0.0);
+    }
+    for bits_per_key in [31.0, 34.0, 40.0] {
+        assert!(at(bits_per_key) > 0.95, "{}", at(bits_per_key));
+    }
+}
+
+#[test]
+fn power_of_two_overtakes_blocked_at_17_bits_per_key() {
+    for bits_per_key in 10..=24 {
+        let two = paper_rate(Scheme::TwoChoice, 500, f64::from(bits_per_key));
+        let blocked = paper_rate(Scheme::Blocked, 500, f64::from(bits_per_key));
+        assert_eq!(two < blocked, bits_per_key >= 17, "at {bits_per_key}");
+    }
+}
+
+#[test]
+fn erratum_2_the_exponent_is_k_and_the_hash_functions_are_beta_ln_2() {
+    // With B = 256 as exponent the rate of a half-full block would be 2^-256.
+    let half_full = costs::bloom_block(256.0, 17)(11);
+    assert!((half_full.log2() + 17.0).abs() < 1.5, "{half_full}");
+    assert_eq!(super::paper_hashes(24.0), 17);
+    // r·ln 2 would be 7 at r = 256/24.
+    let seven = rate(Scheme::Classical, 256, 24.0, Hashes::Given(7)).unwrap().rate;
+    assert!(seven > 5.0 * paper_rate(Scheme::Classical, 256, 24.0));
+}
+
+#[test]
+fn erratum_5_the_standard_filter_of_the_last_comparison_lacks_the_counter_bits() {
+    rounds_to(paper_rate(Scheme::Classical, 256, 40.0), 4.5e-9, 1e-10);
+    let counter = rate(MULTI_LEVEL, 256, 40.0, Hashes::Paper).unwrap().counter_bits;
+    let charged = 40.0 * (256.0 - f64::from(counter)) / 256.0;
+    let with_28 = rate(Scheme::Classical, 256, charged, Hashes::Given(28)).unwrap().rate;
+    rounds_to(with_28, 6.1e-9, 1e-10);
+}
+
+#[test]
+fn erratum_6_a_miss_reads_two_blocks_and_more_where_an_insert_reads_1_2() {
+    for (bits_per_key, miss, digit) in [(40.0, 2.06, 0.01), (8.0, 2.6, 0.1)] {
+        let rate = rate(MULTI_LEVEL, 256, bits_per_key, Hashes::Paper).unwrap();
+        assert_eq!(rate.accesses_insert, 1.2);
+        assert!((rate.accesses_hit - 1.2).abs() < 1e-9);
+        rounds_to(rate.accesses_miss, miss, digit);
+        assert!(rate.accesses_miss_with_coin < rate.accesses_miss);
+        assert!(rate.rate_with_coin < rate.rate);
+    }
+}
+
+#[test]
+fn erratum_10_charging_seven_counter_bits_moves_the_best_alpha_at_14_to_zero() {
+    let (free, _) = best_alpha(500, 14.0, Hashes::Paper).unwrap();
+    rounds_to(free, 0.22, 0.02);
+    // The same load, with 493 bits left and k = round(14·ln 2): only α > 0 needs the counter.
+    let k = super::paper_hashes(14.0);
+    let blocked = rate(Scheme::Blocked, 500, 14.0, Hashes::Given(k)).unwrap().rate;
+    for alpha in [0.1, 0.2, 0.3, 0.5, 1.0] {
+        let charged = Scheme::OnePlusAlpha { alpha };
+        let rate = rate(charged, 493, 14.0 * 493.0 / 500.0, Hashes::Given(k)).unwrap().rate;
+        assert!(rate > blocked, "{alpha}: {rate} {blocked}");
+    }
+}
+
+#[test]
+fn the_best_number_of_hash_functions_is_never_worse_than_the_papers() {
+    for scheme in
+        [Scheme::Classical, Scheme::Blocked, MULTI_LEVEL, Scheme::Single { overflow: 0.01 }]
+    {
+        for (block_bits, bits_per_key) in [(64, 8.0), (256, 24.0), (512, 16.0), (32768, 12.0)] {
+            let best = rate(scheme, block_bits, bits_per_key, Hashes::Best).unwrap();
+            let paper = rate(scheme, block_bits, bits_per_key, Hashes::Paper).unwrap();
+            assert!(best.rate <= paper.rate);
+            for hashes in [best.hashes - 1, best.hashes + 1] {
+                if hashes > 0 {
+                    let other =
+                        rate(scheme, block_bits, bits_per_key, Hashes::Given(hashes)).unwrap();
+                    assert!(other.rate >= best.rate);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_counter_counts_to_one_above_the_threshold() {
+    assert_eq!([0, 1, 2, 6, 7, 14, 15].map(counter_bits), [1, 2, 2, 3, 4, 4, 5]);
+}
+
+#[test]
+fn impossible_questions_are_refused() {
+    assert!(rate(Scheme::Blocked, 0, 8.0, Hashes::Paper).is_err());
+    assert!(rate(Scheme::Blocked, 256, f64::NAN, Hashes::Paper).is_err());
+    assert!(rate(Scheme::Blocked, 256, 8.0, Hashes::Given(0)).is_err());
+    assert!(rate(Scheme::OnePlusAlpha { alpha: 2.0 }, 256, 8.0, Hashes::Paper).is_err());
+    assert!(rate(Scheme::Single { overflow: 0.0 }, 256, 8.0, Hashes::Paper).is_err());
+}

@@ -1,0 +1,300 @@
+//! The machine, written down as plainly as possible: real bits, real walks, one key after another.
+
+use equibloom_theory::exact::{Levels, Machine, Placement};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Everything a key's hash decides.
+struct Key {
+    bits: Vec<u32>,
+    candidates: Vec<usize>,
+    coins: Vec<f64>,
+}
+
+pub(crate) struct Measured {
+    pub(crate) rate: f64,
+    pub(crate) accesses_insert: f64,
+    pub(crate) accesses_hit: f64,
+    pub(crate) accesses_miss: f64,
+    pub(crate) overflow_probes_insert: f64,
+    pub(crate) overflow_probes_hit: f64,
+    pub(crate) overflow_probes_miss: f64,
+    pub(crate) overflow_fraction: f64,
+    pub(crate) stored_fraction: f64,
+    pub(crate) mean_loads: Vec<f64>,
+    pub(crate) load_distributions: Vec<Vec<f64>>,
+}
+
+pub(crate) struct Filter<'a> {
+    machine: &'a Machine,
+    seed: u64,
+    /// (offset, size) of every level.
+    levels: Vec<(u64, u64)>,
+    blocks: Vec<Vec<u64>>,
+    loads: Vec<u32>,
+    overflow: std::collections::HashSet<u64>,
+    spent: u64,
+    budget_spent: bool,
+}
+
+enum End {
+    Present,
+    /// In the candidate of this index there is room.
+    Room(usize),
+    Nowhere,
+}
+
+impl<'a> Filter<'a> {
+    pub(crate) fn new(machine: &'a Machine, seed: u64) -> Self {
+        let levels = match &machine.placement {
+            Placement::LeastLoaded { blocks, .. } => vec![(0, *blocks); 2],
+            Placement::Threshold { levels: Levels::Shared { blocks, choices }, .. } => {
+                vec![(0, *blocks); *choices as usize]
+            }
+            Placement::Threshold { levels: Levels::Subtables(sizes), .. } => {
+                let mut offset = 0;
+                sizes
+                    .iter()
+                    .map(|&size| {
+                        offset += size;
+                        (offset - size, size)
+                    })
+                    .collect()
+            }
+        };
+        let count = levels.iter().map(|(offset, size)| offset + size).max().unwrap() as usize;
+        Self {
+            machine,
+            seed,
+            levels,
+            blocks: vec![vec![0; machine.data_bits.div_ceil(64) as usize]; count],
+            loads: vec![0; count],
+            overflow: Default::default(),
+            spent: 0,
+            budget_spent: false,
+        }
+    }
+
+    fn key(&self, index: u64) -> Key {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(
+            self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                ^ index.wrapping_mul(0xD1B5_4A32_D192_ED03),
+        );
+        rng.next_u64();
+        let mut bits = Vec::with_capacity(self.machine.hashes as usize);
+        while bits.len() < self.machine.hashes as usize {
+            let bit = rng.random_range(0..self.machine.data_bits);
+            if !bits.contains(&bit) {
+                bits.push(bit);
+            }
+        }
+        let candidates = self
+            .levels
+            .iter()
+            .map(|&(offset, size)| (offset + rng.random_range(0..size)) as usize)
+            .collect();
+        let coins = self.levels.iter().map(|_| rng.random::<f64>()).collect();
+        Key { bits, candidates, coins }
+    }
+
+    fn holds(&self, block: usize, key: &Key) -> bool {
+        key.bits.iter().all(|&bit| self.blocks[block][bit as usize / 64] >> (bit % 64) & 1 == 1)
+    }
+
+    fn put(&mut self, block: usize, key: &Key) {
+        for &bit in &key.bits {
+            self.blocks[block][bit as usize / 64] |= 1 << (bit % 64);
+        }
+        self.loads[block] += 1;
+    }
+
+    fn set_bits(&self, block: usize) -> u32 {
+        self.blocks[block].iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Walks the candidates under the threshold rule.
+    fn walk(&self, key: &Key, threshold: u32, probability: f64) -> (u64, End) {
+        for (index, &block) in key.candidates.iter().enumerate() {
+            let accesses = index as u64 + 1;
+            if self.holds(block, key) {
+                return (accesses, End::Present);
+            }
+            let load = self.loads[block];
+            if load < threshold || (load == threshold && key.coins[index] < probability) {
+                return (accesses, End::Room(index));
+            }
+        }
+        (key.candidates.len() as u64, End::Nowhere)
+    }
+
+    /// Accesses, overflow probes, and whether the key was apparently new.
+    fn insert(&mut self, index: u64) -> (u64, u64, bool) {
+        let key = self.key(index);
+        match self.machine.placement {
+            Placement::LeastLoaded { second_choice, .. } => {
+                let (first, second) = (key.candidates[0], key.candidates[1]);
+                if self.holds(first, &key) {
+                    return (1, 0, false);
+                }
+                if key.coins[0] >= second_choice {
+                    self.put(first, &key);
+                    return (1, 0, true);
+                }
+                if self.holds(second, &key) {
+                    return (2, 0, false);
+                }
+                let lighter =
+                    if self.set_bits(second) < self.set_bits(first) { second } else { first };
+                self.put(lighter, &key);
+                (2, 0, true)
+            }
+            Placement::Threshold { threshold, probability, access_budget, .. } => {
+                let (accesses, end) = self.walk(&key, threshold, probability);
+                match end {
+                    End::Present => (accesses, 0, false),
+                    _ if self.budget_spent => {
+                        self.overflow.insert(index);
+                        (accesses, 1, true)
+                    }
+                    end => {
+                        self.spent += accesses;
+                        self.budget_spent =
+                            access_budget.is_some_and(|budget| self.spent >= budget);
+                        if let End::Room(candidate) = end {
+                            self.put(key.candidates[candidate], &key);
+                            (accesses, 0, true)
+                        } else {
+                            self.overflow.insert(index);
+                            (accesses, 1, true)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Accesses and overflow probes of looking up an inserted key.
+    fn look_up(&self, index: u64) -> (u64, u64) {
+        let key = self.key(index);
+        match self.machine.placement {
+            Placement::LeastLoaded { second_choice, .. } => {
+                if self.holds(key.candidates[0], &key) {
+                    return (1, 0);
+                }
+                assert!(key.coins[0] < second_choice && self.holds(key.candidates[1], &key));
+                (2, 0)
+            }
+            Placement::Threshold { threshold, probability, .. } => {
+                let (accesses, end) = self.walk(&key, threshold, probability);
+                match end {
+                    End::Present => (accesses, 0),
+                    End::Room(_) => {
+                        assert!(self.budget_spent && self.overflow.contains(&index));
+                        (accesses, 1)
+                    }
+                    End::Nowhere => {
+                        assert!(self.overflow.contains(&index));
+                        (accesses, 1)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills the filter and measures it; the rate comes from the blocks' contents, not from sampled misses.
+    pub(crate) fn run(mut self) -> Measured {
+        let keys = self.machine.keys;
+        let (mut accesses, mut probes, mut stored) = (0, 0, 0);
+        for index in 0..keys {
+            let (a, p, new) = self.insert(index);
+            accesses += a;
+            probes += p;
+            stored += u64::from(new);
+        }
+        let (mut hit_accesses, mut hit_probes) = (0, 0);
+        for index in 0..keys {
+            let (a, p) = self.look_up(index);
+            hit_accesses += a;
+            hit_probes += p;
+        }
+        let per_key = |sum: u64| sum as f64 / keys as f64;
+        let (rate, accesses_miss, walks_off) = self.miss();
+        let mut levels = self.levels.clone();
+        levels.dedup();
+        let by_bits = matches!(self.machine.placement, Placement::LeastLoaded { .. });
+        let distributions: Vec<Vec<f64>> = levels
+            .iter()
+            .map(|&(offset, size)| {
+                let mut counts = vec![0.0; 1 + self.machine.data_bits as usize];
+                for block in offset as usize..(offset + size) as usize {
+                    let load = if by_bits { self.set_bits(block) } else { self.loads[block] };
+                    counts[load as usize] += 1.0 / size as f64;
+                }
+                counts
+            })
+            .collect();
+        Measured {
+            rate,
+            accesses_insert: per_key(accesses),
+            accesses_hit: per_key(hit_accesses),
+            accesses_miss,
+            overflow_probes_insert: per_key(probes),
+            overflow_probes_hit: per_key(hit_probes),
+            overflow_probes_miss: if self.budget_spent { 1.0 - rate } else { walks_off },
+            overflow_fraction: per_key(self.overflow.len() as u64),
+            stored_fraction: per_key(stored),
+            mean_loads: distributions
+                .iter()
+                .map(|d| d.iter().enumerate().map(|(i, p)| i as f64 * p).sum())
+                .collect(),
+            load_distributions: distributions,
+        }
+    }
+
+    /// Rate, accesses and probability of passing all blocks of a key that was never inserted.
+    fn miss(&self) -> (f64, f64, f64) {
+        let (mut rate, mut accesses, mut reach) = (0.0, 0.0, 1.0);
+        let walk_on: Vec<(f64, f64)> = self
+            .levels
+            .iter()
+            .map(|&(offset, size)| {
+                let blocks = offset as usize..(offset + size) as usize;
+                let (mut matched, mut passed) = (0.0, 0.0);
+                for block in blocks {
+                    let q = self.match_probability(self.set_bits(block));
+                    matched += q;
+                    passed += (1.0 - q) * self.refuses(self.loads[block]);
+                }
+                (matched / size as f64, passed / size as f64)
+            })
+            .collect();
+        for (level, (matched, passed)) in walk_on.into_iter().enumerate() {
+            if let Placement::LeastLoaded { second_choice, .. } = self.machine.placement {
+                reach = if level == 0 { 1.0 } else { second_choice * (1.0 - rate) };
+            }
+            accesses += reach;
+            rate += reach * matched;
+            reach *= passed;
+        }
+        (rate, accesses, reach)
+    }
+
+    fn match_probability(&self, set: u32) -> f64 {
+        let k = self.machine.hashes;
+        if set < k {
+            return 0.0;
+        }
+        (0..k).map(|i| f64::from(set - i) / f64::from(self.machine.data_bits - i)).product()
+    }
+
+    fn refuses(&self, load: u32) -> f64 {
+        match self.machine.placement {
+            Placement::LeastLoaded { .. } => 0.0,
+            Placement::Threshold { threshold, .. } if load < threshold => 0.0,
+            Placement::Threshold { threshold, probability, .. } if load == threshold => {
+                1.0 - probability
+            }
+            Placement::Threshold { .. } => 1.0,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Blocks that are small Bloom filters.
+//!
+//! A block of 256 bits with a counter of 4:
+//!
+//! ```text
+//!  word 0                        word 1              word 2              word 3
+//! ┌────┬────────────────────────┬───────────────────┬───────────────────┬───────────────────┐
+//! │load│ bits 0 … 59            │ 60 … 123          │ 124 … 187         │ 188 … 251         │
+//! └────┴────────────────────────┴───────────────────┴───────────────────┴───────────────────┘
+//! ```
+//!
+//! Threshold placements need the exact load and pay for a counter in the block, as in the paper.
+//! The least-loaded rule gets by without: there the load is the number of set bits. It costs no
+//! memory (a counter for the rule's tail takes 6 of 256 bits, which would raise the rate by a third
+//! at 24 bits per key), it cannot overflow, and it is the better measure, because the rate of a block
+//! depends on its set bits, not on how many keys set them.
+
+use super::pattern::PatternShape;
+use super::{BlockArray, BlockIndex, Occupancy};
+use crate::error::BuildError;
+use crate::hashing::KeyHash;
+use crate::memory::{WORDS_PER_LINE, Words};
+use crate::parameters::BlockTable;
+
+const WORD_BITS: u32 = u64::BITS;
+
+/// An array of Bloom blocks of one size, from 64 bits to a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BloomBlocks {
+    words: Words,
+    count: u64,
+    words_per_block: usize,
+    /// Whether no block straddles two cache lines.
+    within_lines: bool,
+    counter_bits: u32,
+    pattern: PatternShape,
+}
+
+impl BloomBlocks {
+    /// Allocates the table. The parameters have been checked; only the memory can be wanting.
+    pub(crate) fn new(table: &BlockTable, counter_bits: u32) -> Result<Self, BuildError> {
+        let stride_bits = BlockTable::stride_bits(table.bits);
+        let words_per_block = stride_bits / u64::from(WORD_BITS);
+        let too_large = BuildError::TooLarge { count: table.count, bits: stride_bits };
+        let words = table.count.checked_mul(words_per_block).ok_or(too_large)?;
+        Ok(Self {
+            words: Words::zeroed(words)?,
+            count: table.count,
+            words_per_block: words_per_block as usize,
+            within_lines: (WORDS_PER_LINE as u64).is_multiple_of(words_per_block),
+            counter_bits,
+            pattern: PatternShape::new(table.bits - counter_bits, table.hashes),
+        })
+    }
+
+    /// The two things a block knows of itself: its counter and its set bits.
+    pub(crate) fn occupancy(&self, block: BlockIndex) -> Occupancy {
+        Occupancy { counter: self.counter(block), set_bits: self.set_bits(block) }
+    }
+
+    /// Bits of a block that keys can set.
+    pub(crate) fn data_bits(&self) -> u32 {
+        self.pattern.positions()
+    }
+
+    /// Bits that one key sets.
+    pub(crate) fn hashes(&self) -> u32 {
+        self.pattern.hashes()
+    }
+
+    /// Whether blocks carry a counter.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counter_bits > 0
+    }
+
+    /// Bytes of the table, padding included.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.words.bytes()
+    }
+
+    /// Every word of the table in order.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.words.iter()
+    }
+
+    #[inline]
+    fn first_word(&self, block: BlockIndex) -> usize {
+        debug_assert!(block.0 < self.count);
+        block.0 as usize * self.words_per_block
+    }
+
+    /// The test for blocks that are larger than a line or straddle two.
+    #[inline(never)]
+    fn test_across_lines(&self, block: BlockIndex, key: KeyHash) -> bool {
+        let first = self.first_word(block);
+        self.pattern.all(key, |position| {
+            let bit = self.counter_bits + position;
+            self.words.get(first + (bit / WORD_BITS) as usize) >> (bit % WORD_BITS)
+        })
+    }
+
+    /// The counter's bits in the first word.
+    #[inline]
+    fn counter_mask(&self) -> u64 {
+        (1 << self.counter_bits) - 1
+    }
+
+    #[inline]
+    fn counter(&self, block: BlockIndex) -> u32 {
+        (self.words.get(self.first_word(block)) & self.counter_mask()) as u32
+    }
+
+    #[inline]
+    fn set_bits(&self, block: BlockIndex) -> u32 {
+        let first = self.first_word(block);
+        let head = (self.words.get(first) & !self.counter_mask()).count_ones();
+        (first + 1..first + self.words_per_block)
+            .fold(head, |sum, i| sum + self.words.get(i).count_ones())
+    }
+}
+
+impl BlockArray for BloomBlocks {
+    #[inline]
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The counter where there is one, else the number of set bits.
+    #[inline]
+    fn load(&self, block: BlockIndex) -> u32 {
+        if self.is_counted() { self.counter(block) } else { self.set_bits(block) }
+    }
+
+    #[inline(always)]
+    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
+        if !self.within_lines {
+            return self.test_across_lines(block, key);
+        }
+        let first = self.first_word(block);
+        let line = self.words.line(first);
+        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.counter_bits;
+        self.pattern.all(key, |position| {
+            let bit = start + position;
+            line[(bit / WORD_BITS) as usize % WORDS_PER_LINE] >> (bit % WORD_BITS)
+        })
+    }
+
+    /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones
+    /// above it.
+    #[inline]
+    fn add(&mut self, block: BlockIndex, key: KeyHash) {
+        let first = self.first_word(block);
+        let (words, counter_bits) = (&mut self.words, self.counter_bits);
+        self.pattern.for_each(key, |position| {
+            let bit = counter_bits + position;
+            *words.get_mut(first + (bit / WORD_BITS) as usize) |= 1 << (bit % WORD_BITS);
+        });
+        let mask = self.counter_mask();
+        let head = self.words.get_mut(first);
+        if *head & mask != mask {
+            *head += 1;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.words.fill_with_zeros();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(bits: u32, hashes: u32, counter_bits: u32) -> BloomBlocks {
+        BloomBlocks::new(&BlockTable { count: 3, bits, hashes }, counter_bits).unwrap()
+    }
+
+    #[test]
+    fn a_key_sets_its_bits_in_its_own_block_and_nowhere_else() {
+        for bits in [64, 65, 100, 256, 500, 512, 4_096, 32_767, 32_768] {
+            for counter_bits in [0, 5] {
+                let mut array = blocks(bits, 7, counter_bits);
+                array.add(BlockIndex(1), KeyHash::from_u64(9));
+                assert!(array.test(BlockIndex(1), KeyHash::from_u64(9)));
+                assert!(!array.test(BlockIndex(0), KeyHash::from_u64(9)));
+                assert!(!array.test(BlockIndex(2), KeyHash::from_u64(9)));
+                assert_eq!(array.set_bits(BlockIndex(1)), 7);
+                assert_eq!(
+                    array.words().map(u64::count_ones).sum::<u32>(),
+                    7 + u32::from(counter_bits > 0)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_load_is_the_counter_or_else_the_set_bits() {
+        let mut counted = blocks(256, 10, 4);
+        let mut uncounted = blocks(256, 10, 0);
+        for key in 0..3 {
+            counted.add(BlockIndex(2), KeyHash::from_u64(key));
+            uncounted.add(BlockIndex(2), KeyHash::from_u64(key));
+        }
+        assert_eq!(counted.load(BlockIndex(2)), 3);
+        assert!((20..=30).contains(&uncounted.load(BlockIndex(2))));
+        assert_eq!(uncounted.load(BlockIndex(2)), uncounted.set_bits(BlockIndex(2)));
+    }
+
+    #[test]
+    fn a_counter_stops_at_its_highest_value_and_spares_the_bits_beside_it() {
+        let mut array = blocks(64, 1, 2);
+        for key in 0..100 {
+            array.add(BlockIndex(0), KeyHash::from_u64(key));
+        }
+        assert_eq!(array.load(BlockIndex(0)), 3);
+        assert!((0..100).all(|key| array.test(BlockIndex(0), KeyHash::from_u64(key))));
+    }
+
+    /// At 500 of 512 bits the last twelve are padding.
+    #[test]
+    fn padding_is_never_written() {
+        let mut array = blocks(500, 64, 3);
+        for key in 0..1_000 {
+            array.add(BlockIndex(1), KeyHash::from_u64(key));
+        }
+        assert_eq!(array.set_bits(BlockIndex(1)), 497);
+        assert_eq!(array.words.get(15) >> 52, 0);
+    }
+}

@@ -1,0 +1,153 @@
+//! One hash per key, and everything that is drawn from it.
+//!
+//! A key is hashed once, to 128 bits. One half chooses the blocks, the other is expanded into the
+//! stream of words behind the bits in a block, the coins and the overflow entry. Each use has its own
+//! domain, so that no two of them are correlated:
+//!
+//! | drawn | from | used for |
+//! |---|---|---|
+//! | [`KeyHash::candidate`] | `blocks`, probe index | which block |
+//! | [`KeyHash::pattern_word`] | `pattern`, word index | which bits of a block |
+//! | [`KeyHash::coin`] | `pattern`, probe index | admission at the threshold |
+//! | [`KeyHash::second_choice`] | `pattern` | one or two candidates |
+//! | [`KeyHash::overflow_entry`] | `pattern` | the entry in the overflow list |
+
+mod stable;
+mod with_build_hasher;
+
+pub use stable::{Stable, StableKey};
+pub use with_build_hasher::WithBuildHasher;
+
+/// Turns keys of type `K` into hashes.
+pub trait KeyHasher<K: ?Sized> {
+    /// The hash of `key`.
+    fn hash_key(&self, key: &K) -> KeyHash;
+}
+
+/// A key's 128-bit hash, in two independent halves.
+///
+/// Make one with a [`KeyHasher`], or from a hash you already have. All 128 bits must be uniform: the
+/// filter does not mix them again.
+///
+/// ```
+/// use equibloom::KeyHash;
+///
+/// let hash = KeyHash::from(0x0123_4567_89ab_cdef_1111_2222_3333_4444_u128);
+/// assert_eq!(u128::from(hash), 0x0123_4567_89ab_cdef_1111_2222_3333_4444);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash {
+    blocks: u64,
+    pattern: u64,
+}
+
+/// 2⁶⁴ divided by the golden ratio: multiples of it are spread evenly and never repeat.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Separates the coins from the pattern words, which come from the same half.
+const COIN_DOMAIN: u64 = 0xd1b5_4a32_d192_ed03;
+/// Separates the question "has it a second choice?" from both.
+const SECOND_CHOICE_DOMAIN: u64 = 0x8cb9_2ba7_2f3d_8dd7;
+
+/// A bijection of 64-bit words after which every bit depends on every bit (the finaliser of
+/// SplitMix64).
+#[inline]
+const fn mix(mut word: u64) -> u64 {
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+impl KeyHash {
+    /// Expands a 64-bit hash. Keys that share those 64 bits share everything, so the rate of such
+    /// a filter has a floor of about `keys / 2⁶⁴`.
+    #[inline]
+    pub const fn from_u64(hash: u64) -> Self {
+        Self { blocks: mix(hash.wrapping_add(GOLDEN)), pattern: mix(hash ^ COIN_DOMAIN) }
+    }
+
+    /// A uniform word for the candidate tried at `probe`, counted from 0.
+    #[inline]
+    pub const fn candidate(self, probe: usize) -> u64 {
+        // The first probe is the hot one, and the half is uniform as it is.
+        if probe == 0 {
+            self.blocks
+        } else {
+            mix(self.blocks.wrapping_add(GOLDEN.wrapping_mul(probe as u64)))
+        }
+    }
+
+    /// The `index`-th uniform word of the stream that the bits inside a block are drawn from.
+    #[inline]
+    pub const fn pattern_word(self, index: u32) -> u64 {
+        if index == 0 {
+            self.pattern
+        } else {
+            mix(self.pattern.wrapping_add(GOLDEN.wrapping_mul(index as u64)))
+        }
+    }
+
+    /// A uniform word for the coin at `probe`. A coin of the key alone would correlate the levels.
+    #[inline]
+    pub const fn coin(self, probe: usize) -> u64 {
+        mix((self.pattern ^ COIN_DOMAIN).wrapping_add(GOLDEN.wrapping_mul(probe as u64)))
+    }
+
+    /// A uniform word that decides whether the key has a second candidate.
+    #[inline]
+    pub const fn second_choice(self) -> u64 {
+        mix(self.pattern ^ SECOND_CHOICE_DOMAIN)
+    }
+
+    /// The word that stands for the key in the overflow list.
+    #[inline]
+    pub const fn overflow_entry(self) -> u64 {
+        self.pattern
+    }
+}
+
+impl From<u128> for KeyHash {
+    #[inline]
+    fn from(hash: u128) -> Self {
+        Self { blocks: (hash >> 64) as u64, pattern: hash as u64 }
+    }
+}
+
+impl From<KeyHash> for u128 {
+    #[inline]
+    fn from(hash: KeyHash) -> Self {
+        (Self::from(hash.blocks) << 64) | Self::from(hash.pattern)
+    }
+}
+
+/// Maps a uniform word to a uniform number below `bound`, for any bound up to 2⁶⁴ − 1, without
+/// division (Lemire). The bias is at most `bound / 2⁶⁴`.
+#[inline]
+pub(crate) const fn scale(word: u64, bound: u64) -> u64 {
+    ((word as u128 * bound as u128) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaling_reaches_block_indices_beyond_32_bits() {
+        let blocks = 10_000_000_000_u64;
+        assert_eq!(scale(0, blocks), 0);
+        assert_eq!(scale(u64::MAX, blocks), blocks - 1);
+        assert_eq!(scale(1 << 63, blocks), blocks / 2);
+        assert_eq!(scale(u64::MAX, u64::MAX), u64::MAX - 1);
+    }
+
+    #[test]
+    fn draws_of_different_domains_do_not_coincide() {
+        let hash = KeyHash::from_u64(42);
+        let mut words = vec![hash.second_choice(), hash.candidate(0), hash.candidate(1)];
+        words.extend((0..16).map(|i| hash.pattern_word(i)));
+        words.extend((0..16).map(|i| hash.coin(i)));
+        let total = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), total);
+    }
+}

@@ -1,0 +1,40 @@
+//! Any key with Rust's `Hash`, by any `BuildHasher`.
+
+use core::hash::{BuildHasher, Hash};
+
+use super::{KeyHash, KeyHasher};
+
+/// Hashes any [`Hash`] key with a [`BuildHasher`] of the user's choice.
+///
+/// Rust's `Hash` is not portable between platforms and versions, so a filter hashed this way belongs
+/// to the program that made it. The 64 bits that come back are expanded to 128.
+///
+/// ```
+/// use std::hash::RandomState;
+/// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme, WithBuildHasher};
+///
+/// let blocks = BlockTable { count: 100, bits: 512, hashes: 8 };
+/// let parameters = Parameters { keys: 5_000, seed: 0, scheme: Scheme::Blocked { blocks } };
+/// let mut filter = AnyFilter::with_hasher(&parameters, WithBuildHasher::new(RandomState::new()))?;
+/// filter.insert(&("a tuple", 7, ['x', 'y']))?;
+/// assert!(filter.contains(&("a tuple", 7, ['x', 'y'])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WithBuildHasher<S> {
+    build_hasher: S,
+}
+
+impl<S> WithBuildHasher<S> {
+    /// Wraps `build_hasher`.
+    pub const fn new(build_hasher: S) -> Self {
+        Self { build_hasher }
+    }
+}
+
+impl<S: BuildHasher, K: Hash + ?Sized> KeyHasher<K> for WithBuildHasher<S> {
+    #[inline]
+    fn hash_key(&self, key: &K) -> KeyHash {
+        KeyHash::from_u64(self.build_hasher.hash_one(key))
+    }
+}

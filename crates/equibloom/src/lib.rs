@@ -1,0 +1,74 @@
+//! Membership filters that need few memory accesses.
+//!
+//! ```
+//! use equibloom::{AnyFilter, BlockTable, Parameters, Scheme};
+//!
+//! let blocks = BlockTable { count: 3_200, bits: 512, hashes: 11 }; // 205 kB, 16 bits per key
+//! let parameters = Parameters { keys: 100_000, seed: 0, scheme: Scheme::Blocked { blocks } };
+//! let mut filter = AnyFilter::new(&parameters)?;
+//! filter.insert("alice@example.com")?;
+//! assert!(filter.contains("alice@example.com"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A classical Bloom filter touches `k` scattered places for each key. A blocked one touches a
+//! single block (a cache line, a page), but some blocks are overloaded, and false positives come from
+//! those. The schemes here balance the blocks: a key goes into the first of a few blocks that has
+//! room ([single](Scheme::Single), [sequential](Scheme::Sequential),
+//! [multi-level](Scheme::MultiLevel)) or into the less loaded of two
+//! ([two-choice](Scheme::TwoChoice), [one-plus-alpha](Scheme::OnePlusAlpha)), and the few keys that
+//! no block admits go to a small overflow list.
+//!
+//! - [`Parameters`] describe a filter as plain data; [`AnyFilter`] is made from them.
+//! - [`Filter`] is generic over the mechanism ([`raw`]) and the hash ([`KeyHasher`]).
+//! - [`Statistics`] tell loads, bytes and the rate to expect from what the filter holds now;
+//!   [`AccessStatistics`] count block accesses of inserts, hits and misses.
+//!
+//! # Promises
+//! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
+//! - The same seed and keys in the same order give the same bytes, on every platform.
+//! - No panics: parameters that cannot work give a [`BuildError`] before anything is allocated.
+//!
+//! # Features
+//! - `std` (default): [`Parameters::with_random_seed`]. Without it the crate needs `alloc` only.
+//! - `planner` (default): [`Parameters::predict`], what to expect of a filter before it is made.
+//! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+#[cfg_attr(test, macro_use)]
+extern crate std;
+
+pub mod block;
+mod error;
+mod filter;
+mod hashing;
+mod memory;
+mod observer;
+mod overflow;
+mod parameters;
+pub mod placement;
+#[cfg(feature = "planner")]
+mod prediction;
+pub mod raw;
+mod statistics;
+
+pub use error::{Accepted, BuildError, FullError, Number};
+pub use filter::{AnyFilter, Filter};
+pub use hashing::{KeyHash, KeyHasher, Stable, StableKey, WithBuildHasher};
+pub use observer::{AccessStatistics, AccessSum, Accesses, Observer};
+pub use parameters::{
+    BlockTable, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HASHES, MIN_BLOCK_BITS, Overflow, Parameters,
+    Scheme, Threshold, WhenFull,
+};
+#[cfg(feature = "planner")]
+pub use prediction::{Prediction, PredictionError};
+pub use raw::{Insertion, RawFilter};
+pub use statistics::{LevelStatistics, Memory, Statistics};
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

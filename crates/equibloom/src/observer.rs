@@ -1,0 +1,108 @@
+//! Counting accesses without slowing down those who do not count.
+
+/// Is told of every memory access that an operation makes.
+///
+/// The unit type `()` ignores everything and compiles to nothing; [`Accesses`] counts.
+pub trait Observer {
+    /// A block was read (in the classical filter: a bit position).
+    fn block_read(&mut self);
+    /// The overflow list was probed. The papers do not count this; users pay for it.
+    fn overflow_probed(&mut self);
+}
+
+impl Observer for () {
+    #[inline(always)]
+    fn block_read(&mut self) {}
+    #[inline(always)]
+    fn overflow_probed(&mut self) {}
+}
+
+/// Accesses of one operation, or the sum over many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Accesses {
+    /// Blocks read.
+    pub blocks: u64,
+    /// Probes of the overflow list.
+    pub overflow_probes: u64,
+}
+
+impl Observer for Accesses {
+    #[inline]
+    fn block_read(&mut self) {
+        self.blocks += 1;
+    }
+
+    #[inline]
+    fn overflow_probed(&mut self) {
+        self.overflow_probes += 1;
+    }
+}
+
+/// Accesses summed over operations of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AccessSum {
+    /// How many operations there were.
+    pub operations: u64,
+    /// What they read together.
+    pub accesses: Accesses,
+}
+
+impl AccessSum {
+    fn record(&mut self, accesses: Accesses) {
+        self.operations += 1;
+        self.accesses.blocks += accesses.blocks;
+        self.accesses.overflow_probes += accesses.overflow_probes;
+    }
+
+    /// Mean block accesses per operation; 0 if there were none.
+    pub fn mean_blocks(&self) -> f64 {
+        self.mean(self.accesses.blocks)
+    }
+
+    /// Mean probes of the overflow list per operation; 0 if there were none.
+    pub fn mean_overflow_probes(&self) -> f64 {
+        self.mean(self.accesses.overflow_probes)
+    }
+
+    fn mean(&self, sum: u64) -> f64 {
+        sum as f64 / self.operations.max(1) as f64
+    }
+}
+
+/// Accesses of inserts, hits and misses, kept apart: they differ a lot.
+///
+/// ```
+/// use equibloom::{AccessStatistics, AnyFilter, BlockTable, Parameters, Scheme};
+///
+/// let blocks = BlockTable { count: 100, bits: 512, hashes: 8 };
+/// let parameters = Parameters { keys: 5_000, seed: 0, scheme: Scheme::TwoChoice { blocks } };
+/// let mut filter = AnyFilter::new(&parameters)?;
+/// let mut accesses = AccessStatistics::default();
+/// filter.insert_counted("a", &mut accesses)?;
+/// filter.contains_counted("b", &mut accesses);
+/// assert_eq!(accesses.inserts.mean_blocks(), 2.0);
+/// assert_eq!(accesses.misses.mean_blocks(), 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AccessStatistics {
+    /// Inserts, whether the key was new or not.
+    pub inserts: AccessSum,
+    /// Lookups that answered "present".
+    pub hits: AccessSum,
+    /// Lookups that answered "absent".
+    pub misses: AccessSum,
+}
+
+impl AccessStatistics {
+    pub(crate) fn record_insert(&mut self, accesses: Accesses) {
+        self.inserts.record(accesses);
+    }
+
+    pub(crate) fn record_lookup(&mut self, found: bool, accesses: Accesses) {
+        if found { self.hits.record(accesses) } else { self.misses.record(accesses) }
+    }
+}

@@ -1,0 +1,230 @@
+//! The overflow list: an exact set of 64-bit entries in one flat table.
+//!
+//! Linear probing over `capacity × 5/4` slots, so an entry costs at most 80 bits when the list is
+//! full. Entries stand in the order of their home slots (ordered linear probing): along a run, an
+//! entry further from home comes first, and of two that are equally far, the smaller. The table is
+//! therefore a function of the set alone, whatever the order of inserts, and a lookup can stop at
+//! the first entry that should stand behind the one it looks for.
+//!
+//! Rejected: `HashSet` (its layout depends on history and cannot be mapped from a file), a sorted
+//! array (inserts move half of it).
+
+use crate::error::{BuildError, check_whole};
+use crate::hashing::scale;
+use crate::memory::Words;
+
+/// Marks a free slot; see [`OverflowList::stored_form`].
+const FREE: u64 = 0;
+
+/// A bounded set of 64-bit entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OverflowList {
+    slots: Words,
+    slot_count: u64,
+    capacity: u64,
+    len: u64,
+}
+
+/// The list has no room for a new entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ListFull;
+
+/// Slots of a list of `capacity` entries: a quarter more, and always one that stays free.
+pub(crate) const fn slot_count(capacity: u64) -> u64 {
+    if capacity == 0 { 0 } else { capacity.saturating_add(capacity / 4 + 1) }
+}
+
+/// Refuses capacities whose size in bits has no 64-bit number.
+pub(crate) fn check_capacity(capacity: u64) -> Result<(), BuildError> {
+    const MOST: u64 = u64::MAX / 128;
+    check_whole("overflow capacity", capacity, 0, MOST)
+}
+
+impl OverflowList {
+    /// An empty list of `capacity` entries, which [`check_capacity`] has seen.
+    pub(crate) fn new(capacity: u64) -> Result<Self, BuildError> {
+        let slot_count = slot_count(capacity);
+        Ok(Self { slots: Words::zeroed(slot_count)?, slot_count, capacity, len: 0 })
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.slots.bytes()
+    }
+
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.slots.iter()
+    }
+
+    pub(crate) fn contains(&self, entry: u64) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let entry = Self::stored_form(entry);
+        let mut probe = Probe::home_of(entry, self.slot_count);
+        loop {
+            let found = self.slots.get(probe.slot);
+            if found == entry {
+                return true;
+            }
+            if self.stands_behind(found, entry, &probe) {
+                return false;
+            }
+            probe.advance(self.slot_count);
+        }
+    }
+
+    /// Adds an entry that is not in the list.
+    pub(crate) fn insert(&mut self, entry: u64) -> Result<(), ListFull> {
+        if self.len == self.capacity {
+            return Err(ListFull);
+        }
+        self.len += 1;
+        let mut carried = Self::stored_form(entry);
+        let mut probe = Probe::home_of(carried, self.slot_count);
+        loop {
+            let found = self.slots.get(probe.slot);
+            if self.stands_behind(found, carried, &probe) {
+                *self.slots.get_mut(probe.slot) = carried;
+                if found == FREE {
+                    return Ok(());
+                }
+                // The displaced entry goes on from here, as far from its home as it was.
+                probe.distance = self.distance(found, probe.slot);
+                carried = found;
+            }
+            probe.advance(self.slot_count);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.slots.fill_with_zeros();
+        self.len = 0;
+    }
+
+    /// Zero marks a free slot, so the entry 0 shares the form of 1: one more pair among 2⁶⁴ that
+    /// cannot be told apart.
+    fn stored_form(entry: u64) -> u64 {
+        entry.max(1)
+    }
+
+    /// Whether `found`, at the probe's slot, should come after `entry` in the order of the table.
+    fn stands_behind(&self, found: u64, entry: u64, probe: &Probe) -> bool {
+        if found == FREE {
+            return true;
+        }
+        let distance = self.distance(found, probe.slot);
+        distance < probe.distance || (distance == probe.distance && found > entry)
+    }
+
+    /// How far from its home slot `entry` is at `slot`.
+    fn distance(&self, entry: u64, slot: usize) -> u64 {
+        let home = scale(entry, self.slot_count);
+        let slot = slot as u64;
+        if slot >= home { slot - home } else { slot + self.slot_count - home }
+    }
+}
+
+/// A walk along the slots from an entry's home.
+struct Probe {
+    slot: usize,
+    distance: u64,
+}
+
+impl Probe {
+    fn home_of(entry: u64, slot_count: u64) -> Self {
+        Self { slot: scale(entry, slot_count) as usize, distance: 0 }
+    }
+
+    fn advance(&mut self, slot_count: u64) {
+        self.slot = if self.slot as u64 + 1 == slot_count { 0 } else { self.slot + 1 };
+        self.distance += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn list_of(capacity: u64, entries: impl IntoIterator<Item = u64>) -> OverflowList {
+        let mut list = OverflowList::new(capacity).unwrap();
+        for entry in entries {
+            list.insert(entry).unwrap();
+        }
+        list
+    }
+
+    /// Entries that collide often: few distinct high bits, hence few home slots.
+    fn clustered_entries() -> impl Strategy<Value = BTreeSet<u64>> {
+        prop::collection::btree_set(
+            (0_u64..4, 1_u64..50).prop_map(|(high, low)| (high << 62) | low),
+            0..60,
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_holds_exactly_what_was_inserted(entries in clustered_entries(), others in clustered_entries()) {
+            let list = list_of(entries.len() as u64, entries.iter().copied());
+            for entry in entries.union(&others) {
+                prop_assert_eq!(list.contains(*entry), entries.contains(entry));
+            }
+            prop_assert_eq!(list.len(), entries.len() as u64);
+        }
+
+        #[test]
+        fn the_table_depends_on_the_set_and_not_on_the_order(
+            entries in clustered_entries().prop_map(Vec::from_iter).prop_shuffle(),
+        ) {
+            let capacity = entries.len() as u64;
+            let mut sorted = entries.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(list_of(capacity, entries), list_of(capacity, sorted));
+        }
+    }
+
+    #[test]
+    fn a_full_list_refuses_and_stays_as_it_is() {
+        let mut list = list_of(2, [5, u64::MAX]);
+        let before = list.clone();
+        assert_eq!(list.insert(7), Err(ListFull));
+        assert_eq!(list, before);
+        assert!(list.contains(5) && list.contains(u64::MAX) && !list.contains(7));
+    }
+
+    #[test]
+    fn a_list_without_room_is_empty_and_answers() {
+        let mut list = OverflowList::new(0).unwrap();
+        assert!(!list.contains(1));
+        assert_eq!(list.insert(1), Err(ListFull));
+        assert_eq!(list.bytes(), 0);
+    }
+
+    #[test]
+    fn the_entry_zero_is_an_entry_like_others() {
+        assert!(list_of(3, [0]).contains(0));
+        assert!(!list_of(3, [9]).contains(0));
+    }
+
+    #[test]
+    fn a_full_list_costs_at_most_80_bits_an_entry_and_a_line() {
+        for capacity in [1, 10, 1_000, 123_456] {
+            let bits = 8 * OverflowList::new(capacity).unwrap().bytes();
+            assert!(bits <= 80 * capacity + 64 + 512, "{capacity}: {bits}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The power of two choices: the less loaded candidate takes the key.
+
+use super::{Candidates, Placement, Rule, Search, least_loaded};
+use crate::block::BlockArray;
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+
+/// Reads all candidates and takes the one with the smallest load, the first of equals. No key is
+/// ever turned away, and no block proves absence: a lookup reads on until it finds the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeastLoaded;
+
+impl Rule for LeastLoaded {
+    const REJECTS: bool = false;
+
+    #[inline]
+    fn place<B: BlockArray, O: Observer>(
+        &self,
+        blocks: &B,
+        candidates: &Candidates,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Placement {
+        if self.search(blocks, candidates, key, observer) == Search::Present {
+            return Placement::Present;
+        }
+        let choices = candidates.choices(key);
+        // With one candidate there is nothing to compare, and no load to read.
+        let block = if choices == 1 {
+            candidates.block(key, 0)
+        } else {
+            least_loaded(blocks, candidates, key)
+        };
+        Placement::Admitted { block, reads: choices as u32 }
+    }
+
+    #[inline(always)]
+    fn search<B: BlockArray, O: Observer>(
+        &self,
+        blocks: &B,
+        candidates: &Candidates,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Search {
+        for probe in 0..candidates.choices(key) {
+            observer.block_read();
+            if blocks.test(candidates.block(key, probe), key) {
+                return Search::Present;
+            }
+        }
+        Search::Absent
+    }
+
+    fn passing_probability(&self, _load: u32) -> f64 {
+        1.0
+    }
+}

@@ -1,0 +1,76 @@
+//! A filter whose kind is known only at run time.
+
+use alloc::boxed::Box;
+
+use super::{Balanced, Classical, Insertion, RawFilter};
+use crate::error::{BuildError, FullError};
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+use crate::parameters::{Parameters, Scheme};
+use crate::placement::{FirstWithRoom, LeastLoaded};
+use crate::statistics::Statistics;
+
+/// One of the filters, chosen by the parameters. The choice costs one predictable branch per
+/// operation; behind it runs the same code as in the filter itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+// The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
+#[allow(clippy::large_enum_variant)]
+pub enum Any {
+    /// The classical filter.
+    Classical(Classical),
+    /// Single, sequential and multi-level.
+    FirstWithRoom(Balanced<FirstWithRoom>),
+    /// Blocked, two-choice and one-plus-alpha.
+    LeastLoaded(Balanced<LeastLoaded>),
+}
+
+/// Runs the same expression on whichever filter it is.
+macro_rules! delegate {
+    ($any:expr, $filter:ident => $operation:expr) => {
+        match $any {
+            Any::Classical($filter) => $operation,
+            Any::FirstWithRoom($filter) => $operation,
+            Any::LeastLoaded($filter) => $operation,
+        }
+    };
+}
+
+impl RawFilter for Any {
+    fn new(parameters: &Parameters) -> Result<Self, BuildError> {
+        match parameters.scheme {
+            Scheme::Classical { .. } => RawFilter::new(parameters).map(Self::Classical),
+            Scheme::Single { .. } | Scheme::Sequential { .. } | Scheme::MultiLevel { .. } => {
+                RawFilter::new(parameters).map(Self::FirstWithRoom)
+            }
+            Scheme::Blocked { .. } | Scheme::TwoChoice { .. } | Scheme::OnePlusAlpha { .. } => {
+                RawFilter::new(parameters).map(Self::LeastLoaded)
+            }
+        }
+    }
+
+    #[inline]
+    fn insert<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError> {
+        delegate!(self, filter => filter.insert(key, observer))
+    }
+
+    #[inline]
+    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+        delegate!(self, filter => filter.contains(key, observer))
+    }
+
+    fn clear(&mut self) {
+        delegate!(self, filter => filter.clear());
+    }
+
+    fn statistics(&self) -> Statistics {
+        delegate!(self, filter => filter.statistics())
+    }
+
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        delegate!(self, filter => filter.words())
+    }
+}

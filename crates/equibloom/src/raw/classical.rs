@@ -1,0 +1,105 @@
+//! Bloom's filter of 1970, the reference the others are measured against.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::{Insertion, RawFilter};
+use crate::error::{BuildError, FullError};
+use crate::hashing::{KeyHash, scale};
+use crate::memory::Words;
+use crate::observer::Observer;
+use crate::parameters::{Parameters, Scheme};
+use crate::statistics::{Memory, Statistics};
+
+/// `k` independent bits anywhere in one array. Each of them is a memory access of its own; a miss
+/// stops at the first that is unset, after about two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classical {
+    array: Words,
+    bits: u64,
+    hashes: u32,
+    elements: u64,
+}
+
+impl Classical {
+    /// Word and bit of the key's `index`-th position.
+    #[inline]
+    fn position(&self, key: KeyHash, index: u32) -> (usize, u32) {
+        let position = scale(key.pattern_word(index), self.bits);
+        ((position / 64) as usize, (position % 64) as u32)
+    }
+}
+
+impl RawFilter for Classical {
+    fn new(parameters: &Parameters) -> Result<Self, BuildError> {
+        parameters.check()?;
+        let Scheme::Classical { bits, hashes } = parameters.scheme else {
+            let found = parameters.scheme.name();
+            return Err(BuildError::OtherScheme { expected: "the classical filter", found });
+        };
+        Ok(Self { array: Words::zeroed(bits.div_ceil(64))?, bits, hashes, elements: 0 })
+    }
+
+    #[inline]
+    fn insert<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError> {
+        let mut unset_before = 0;
+        for index in 0..self.hashes {
+            observer.block_read();
+            let (word, bit) = self.position(key, index);
+            let word = self.array.get_mut(word);
+            unset_before += !*word >> bit & 1;
+            *word |= 1 << bit;
+        }
+        if unset_before == 0 {
+            return Ok(Insertion::AlreadyPresent);
+        }
+        self.elements += 1;
+        Ok(Insertion::New)
+    }
+
+    #[inline]
+    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+        (0..self.hashes).all(|index| {
+            observer.block_read();
+            let (word, bit) = self.position(key, index);
+            self.array.get(word) >> bit & 1 == 1
+        })
+    }
+
+    fn clear(&mut self) {
+        self.array.fill_with_zeros();
+        self.elements = 0;
+    }
+
+    fn statistics(&self) -> Statistics {
+        let set: u64 = self.array.iter().map(|word| u64::from(word.count_ones())).sum();
+        let fill = set as f64 / self.bits as f64;
+        let (mut rate, mut accesses) = (1.0, 0.0);
+        for _ in 0..self.hashes {
+            accesses += rate;
+            rate *= fill;
+        }
+        Statistics {
+            elements: self.elements,
+            overflowed: 0,
+            saturated: 0,
+            budget_spent: false,
+            levels: Vec::new(),
+            memory: Memory {
+                blocks: self.array.bytes(),
+                overflow: 0,
+                header: size_of::<Self>() as u64,
+            },
+            expected_rate: rate,
+            expected_accesses_per_miss: accesses,
+        }
+    }
+
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        Box::new(self.array.iter())
+    }
+}

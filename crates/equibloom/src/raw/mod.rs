@@ -1,0 +1,64 @@
+//! The filters themselves. They see hashes only; [`Filter`](crate::Filter) puts keys in front.
+//!
+//! There are three: [`Classical`], [`Balanced`] (every blocked scheme, generic over the rule), and
+//! [`Any`], which holds one of them and decides once per operation.
+
+mod any;
+mod balanced;
+mod budget;
+mod classical;
+mod design;
+
+pub use any::Any;
+pub use balanced::Balanced;
+pub use classical::Classical;
+
+use alloc::boxed::Box;
+
+use crate::error::{BuildError, FullError};
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+use crate::parameters::Parameters;
+use crate::statistics::Statistics;
+
+/// What an insert found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Insertion {
+    /// The key was not there; now it is.
+    New,
+    /// The key was there already, or it looked like that (at the filter's false-positive rate).
+    /// Nothing has changed, and the filter answers "present" all the same.
+    AlreadyPresent,
+}
+
+impl Insertion {
+    /// Whether the key was not there before.
+    pub const fn is_new(self) -> bool {
+        matches!(self, Self::New)
+    }
+}
+
+/// A filter over hashes. Every operation reports its accesses to an [`Observer`].
+pub trait RawFilter: Sized {
+    /// Makes an empty filter. Nothing is allocated if the parameters are refused.
+    fn new(parameters: &Parameters) -> Result<Self, BuildError>;
+
+    /// Inserts a key unless it is (apparently) present.
+    fn insert<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError>;
+
+    /// Whether the key may have been inserted. Never `false` for a key that was.
+    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool;
+
+    /// Removes all keys and keeps the memory.
+    fn clear(&mut self);
+
+    /// Looks through the whole filter and tells how it is doing.
+    fn statistics(&self) -> Statistics;
+
+    /// The filter's contents, word by word: equal for equal histories.
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_>;
+}

@@ -1,0 +1,140 @@
+//! Parameters that cannot work: each is refused with the value and what would be accepted, and
+//! nothing is allocated first.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+use equibloom::{
+    AnyFilter, BlockTable, BuildError, Overflow, Parameters, Scheme, Threshold, WhenFull,
+};
+
+const TABLE: BlockTable = BlockTable { count: 10, bits: 256, hashes: 8 };
+const THRESHOLD: Threshold = Threshold { load: 10, probability: 0.5 };
+const OVERFLOW: Overflow = Overflow { capacity: 10, when_full: WhenFull::Refuse };
+
+fn blocked(blocks: BlockTable) -> Scheme {
+    Scheme::Blocked { blocks }
+}
+
+fn single(threshold: Threshold) -> Scheme {
+    Scheme::Single { blocks: TABLE, threshold, overflow: OVERFLOW }
+}
+
+fn sequential(choices: u32, accesses: f64) -> Scheme {
+    Scheme::Sequential {
+        blocks: TABLE,
+        threshold: THRESHOLD,
+        overflow: OVERFLOW,
+        choices,
+        accesses,
+    }
+}
+
+fn multi_level(subtables: Vec<u64>) -> Scheme {
+    Scheme::MultiLevel { blocks: TABLE, threshold: THRESHOLD, overflow: OVERFLOW, subtables }
+}
+
+fn one_plus_alpha(alpha: f64) -> Scheme {
+    Scheme::OnePlusAlpha { blocks: TABLE, alpha }
+}
+
+fn refusal(scheme: Scheme) -> BuildError {
+    match AnyFilter::new(&Parameters { keys: 100, seed: 0, scheme: scheme.clone() }) {
+        Ok(_) => panic!("{scheme:?} was accepted"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn every_bad_value_is_named_together_with_what_would_be_accepted() {
+    let cases = [
+        (blocked(BlockTable { count: 0, ..TABLE }), "block count is 0: give at least 1"),
+        (
+            blocked(BlockTable { bits: 63, ..TABLE }),
+            "block bits is 63: give a whole number from 64 to 32768",
+        ),
+        (blocked(BlockTable { bits: 32_769, ..TABLE }), "block bits is 32769"),
+        (blocked(BlockTable { bits: 0, ..TABLE }), "block bits is 0"),
+        (
+            blocked(BlockTable { hashes: 0, ..TABLE }),
+            "hashes per key is 0: give a whole number from 1 to 64",
+        ),
+        (blocked(BlockTable { hashes: 65, ..TABLE }), "hashes per key is 65"),
+        (
+            single(Threshold { load: 129, ..THRESHOLD }),
+            "threshold load is 129: give a whole number from 0 to 128",
+        ),
+        (single(Threshold { load: u32::MAX, ..THRESHOLD }), "threshold load is 4294967295"),
+        (
+            single(Threshold { probability: 1.5, ..THRESHOLD }),
+            "threshold probability is 1.5: give a number from 0 to 1",
+        ),
+        (single(Threshold { probability: -0.1, ..THRESHOLD }), "threshold probability is -0.1"),
+        (single(Threshold { probability: f64::NAN, ..THRESHOLD }), "threshold probability is NaN"),
+        (single(Threshold { load: 0, probability: 0.0 }), "lets no key into any block"),
+        (sequential(0, 1.2), "choices is 0: give a whole number from 1 to 16"),
+        (sequential(17, 1.2), "choices is 17"),
+        (sequential(3, 0.0), "accesses per key is 0: give a finite number above 0"),
+        (sequential(3, -1.0), "accesses per key is -1"),
+        (sequential(3, f64::NAN), "accesses per key is NaN"),
+        (sequential(3, f64::INFINITY), "accesses per key is inf"),
+        (multi_level(vec![]), "number of subtables is 0"),
+        (multi_level(vec![1; 17]), "number of subtables is 17"),
+        (multi_level(vec![10, 0]), "subtable size is 0: give a whole number from 1 to 10"),
+        (multi_level(vec![8, 1]), "the subtables hold 9 blocks together, the table has 10"),
+        (multi_level(vec![u64::MAX, u64::MAX]), "subtable size is 18446744073709551615"),
+        (one_plus_alpha(-0.01), "alpha is -0.01: give a number from 0 to 1"),
+        (one_plus_alpha(1.01), "alpha is 1.01"),
+        (one_plus_alpha(f64::NAN), "alpha is NaN"),
+        (Scheme::Classical { bits: 0, hashes: 3 }, "bits is 0: give at least 1"),
+        (Scheme::Classical { bits: 100, hashes: 0 }, "hashes per key is 0"),
+        (Scheme::Classical { bits: 100, hashes: 1_000 }, "hashes per key is 1000"),
+    ];
+    for (scheme, expected) in cases {
+        let message = refusal(scheme).to_string();
+        assert!(message.contains(expected), "«{message}» does not say «{expected}»");
+    }
+}
+
+#[test]
+fn sizes_beyond_64_bits_and_beyond_the_machine_are_refused_without_an_abort() {
+    let too_many = refusal(blocked(BlockTable { count: u64::MAX / 100, ..TABLE }));
+    assert!(matches!(too_many, BuildError::TooLarge { bits: 256, .. }), "{too_many}");
+    let no_memory = refusal(blocked(BlockTable { count: u64::MAX / 256, ..TABLE }));
+    assert!(matches!(no_memory, BuildError::OutOfMemory { .. }), "{no_memory}");
+    let a_petabyte = refusal(Scheme::Classical { bits: 1 << 53, hashes: 3 });
+    assert_eq!(a_petabyte, BuildError::OutOfMemory { bytes: 1 << 50 });
+    assert!(matches!(
+        refusal(Scheme::Classical { bits: u64::MAX, hashes: 3 }),
+        BuildError::OutOfMemory { .. }
+    ));
+    for capacity in [u64::MAX, u64::MAX / 128] {
+        let overflow = Overflow { capacity, when_full: WhenFull::Refuse };
+        refusal(Scheme::Single { blocks: TABLE, threshold: THRESHOLD, overflow });
+    }
+}
+
+/// A counter takes its bits from the block, and a key may set half of what is left.
+#[test]
+fn hashes_must_fit_beside_the_counter() {
+    let blocks = BlockTable { count: 1, bits: 64, hashes: 31 };
+    let threshold = Threshold { load: 10, probability: 0.0 };
+    let refused = refusal(Scheme::Single { blocks, threshold, overflow: OVERFLOW });
+    assert!(refused.to_string().contains("hashes per key is 31: give a whole number from 1 to 30"));
+}
+
+#[test]
+fn a_typed_filter_refuses_the_schemes_of_another() {
+    use equibloom::{Filter, placement::LeastLoaded, raw::Balanced};
+    let parameters = Parameters { keys: 1, seed: 0, scheme: single(THRESHOLD) };
+    let refused = Filter::<Balanced<LeastLoaded>>::new(&parameters).unwrap_err();
+    assert!(refused.to_string().contains("the parameters describe single"));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn parameters_survive_a_round_trip_through_json() {
+    let parameters = Parameters { keys: 5, seed: 9, scheme: multi_level(vec![8, 2]) };
+    let json = serde_json::to_string(&parameters).unwrap();
+    assert!(json.contains(r#""kind":"multi-level""#));
+    assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), parameters);
+}

@@ -1,0 +1,155 @@
+//! The walk of a lookup, step by step: where it stops, what it reads, what it must not miss.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+use equibloom::{
+    AccessStatistics, AnyFilter, BlockTable, FullError, Overflow, Parameters, Scheme, Threshold,
+    WhenFull,
+};
+
+const REFUSE: WhenFull = WhenFull::Refuse;
+
+fn sequential(count: u64, load: u32, accesses: f64, keys: u64, overflow: Overflow) -> AnyFilter {
+    let scheme = Scheme::Sequential {
+        blocks: BlockTable { count, bits: 512, hashes: 12 },
+        threshold: Threshold { load, probability: 0.0 },
+        overflow,
+        choices: 3,
+        accesses,
+    };
+    AnyFilter::new(&Parameters { keys, seed: 11, scheme }).unwrap()
+}
+
+#[test]
+fn a_block_below_its_threshold_ends_the_lookup() {
+    let mut filter = sequential(100, 5, 3.0, 10, Overflow { capacity: 10, when_full: REFUSE });
+    filter.try_extend(0..10_u32).unwrap();
+    let mut accesses = AccessStatistics::default();
+    for key in 1_000..2_000_u32 {
+        assert!(!filter.contains_counted(&key, &mut accesses));
+    }
+    assert_eq!(accesses.misses.mean_blocks(), 1.0);
+    assert_eq!(accesses.misses.mean_overflow_probes(), 0.0);
+}
+
+#[test]
+fn full_blocks_send_a_lookup_through_all_candidates_to_the_overflow_list() {
+    let mut filter = sequential(4, 2, 3.0, 30, Overflow { capacity: 100, when_full: REFUSE });
+    filter.try_extend(0..40_u32).unwrap();
+    let statistics = filter.statistics();
+    assert_eq!(statistics.loads(), [0, 0, 4]);
+    assert_eq!(statistics.overflowed, 32);
+    let mut accesses = AccessStatistics::default();
+    for key in 1_000..2_000_u32 {
+        filter.contains_counted(&key, &mut accesses);
+    }
+    assert_eq!(accesses.misses.mean_blocks(), 3.0);
+    assert_eq!(accesses.misses.mean_overflow_probes(), 1.0);
+}
+
+/// Erratum 7: with the budget spent, keys overflow although their blocks have room. Stopping at a
+/// block below the threshold would lose them.
+#[test]
+fn keys_that_came_after_the_budget_was_spent_are_found() {
+    let mut filter = sequential(1_000, 8, 1.0, 50, Overflow { capacity: 100, when_full: REFUSE });
+    filter.try_extend(0..120_u32).unwrap();
+    let statistics = filter.statistics();
+    assert!(statistics.budget_spent);
+    assert_eq!(statistics.overflowed, 70, "one access each for the first 50");
+    assert!((0..120_u32).all(|key| filter.contains(&key)));
+}
+
+#[test]
+fn duplicates_spend_no_budget() {
+    let mut filter = sequential(1_000, 8, 1.0, 50, Overflow { capacity: 0, when_full: REFUSE });
+    for _ in 0..100 {
+        filter.try_extend(0..50_u32).unwrap();
+    }
+    assert!(!filter.statistics().budget_spent);
+    assert!(filter.insert(&50_u32).is_err(), "now it is spent");
+}
+
+#[test]
+fn the_budget_is_never_overdrawn() {
+    let overflow = Overflow { capacity: 10_000, when_full: REFUSE };
+    let mut filter = sequential(100, 6, 1.3, 700, overflow);
+    let mut placed = 0;
+    for key in 0..1_500_u32 {
+        let mut accesses = AccessStatistics::default();
+        filter.insert_counted(&key, &mut accesses).unwrap();
+        if !filter.statistics().budget_spent {
+            placed += accesses.inserts.accesses.blocks;
+        }
+    }
+    assert!(filter.statistics().budget_spent);
+    assert!((907..=910).contains(&placed), "{placed} of 1.3 × 700");
+}
+
+#[test]
+fn a_full_overflow_list_refuses_with_an_error_that_names_it() {
+    let mut filter = sequential(2, 1, 3.0, 5, Overflow { capacity: 3, when_full: REFUSE });
+    let refused: FullError = filter.try_extend(0..10_u32).unwrap_err();
+    assert_eq!((refused.capacity, refused.stored), (3, 5));
+    assert!(refused.to_string().contains("holds 3 entries and is full, with 5 keys"));
+    assert!((0..5_u32).all(|key| filter.contains(&key)));
+}
+
+#[test]
+fn a_saturating_filter_takes_everything_and_says_so() {
+    let overflow = Overflow { capacity: 3, when_full: WhenFull::Saturate };
+    let mut filter = sequential(2, 1, 3.0, 5, overflow);
+    filter.try_extend(0..50_u32).unwrap();
+    let statistics = filter.statistics();
+    assert_eq!(statistics.overflowed, 3);
+    assert_eq!(statistics.saturated, statistics.elements - 2 - 3);
+    assert!((0..50_u32).all(|key| filter.contains(&key)));
+}
+
+/// Erratum 8: the coin is a function of the key and the probe, so that a block at exactly the
+/// threshold ends the lookup of the keys that it would have taken.
+#[test]
+fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
+    let scheme = Scheme::Single {
+        blocks: BlockTable { count: 1, bits: 512, hashes: 12 },
+        threshold: Threshold { load: 0, probability: 0.3 },
+        overflow: Overflow { capacity: 100, when_full: REFUSE },
+    };
+    let mut filter = AnyFilter::new(&Parameters { keys: 10, seed: 1, scheme }).unwrap();
+    // The first key that the coin turns away stands in the list; the block is still empty.
+    let rejected = (0..).find(|key: &u32| {
+        filter.insert(key).unwrap();
+        let overflowed = filter.statistics().overflowed == 1;
+        if !overflowed {
+            filter.clear();
+        }
+        overflowed
+    });
+    assert!(filter.contains(&rejected.unwrap()));
+    let mut accesses = AccessStatistics::default();
+    let lookups = 100_000;
+    for key in 1_000_000..1_000_000 + lookups {
+        filter.contains_counted(&key, &mut accesses);
+    }
+    let sigma = (0.3 * 0.7 / f64::from(lookups)).sqrt();
+    assert!((accesses.misses.mean_overflow_probes() - 0.7).abs() < 4.0 * sigma);
+}
+
+#[test]
+fn two_choices_read_both_blocks_and_fill_the_emptier() {
+    let blocks = BlockTable { count: 2, bits: 512, hashes: 4 };
+    let scheme = Scheme::TwoChoice { blocks };
+    let mut filter = AnyFilter::new(&Parameters { keys: 40, seed: 3, scheme }).unwrap();
+    let mut accesses = AccessStatistics::default();
+    for key in 0..40_u32 {
+        filter.insert_counted(&key, &mut accesses).unwrap();
+    }
+    assert_eq!(accesses.inserts.mean_blocks(), 2.0);
+    let bits: Vec<usize> = filter.statistics().levels[0]
+        .set_bits
+        .iter()
+        .enumerate()
+        .flat_map(|(bits, &blocks)| vec![bits; blocks as usize])
+        .collect();
+    // Half of the keys have both choices in one block; the others keep the two level.
+    assert!(bits[1] - bits[0] <= 12, "{bits:?}");
+}
