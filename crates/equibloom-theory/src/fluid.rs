@@ -72,6 +72,9 @@ pub struct State {
     pub overflow: f64,
 }
 
+/// Shares of buckets below this are left out of the less-loaded schemes.
+const NO_MASS: f64 = 1e-24;
+
 /// Largest load the fluid limits are followed for.
 const LARGEST_LOAD: f64 = 20_000.0;
 
@@ -219,8 +222,9 @@ impl Table {
 struct Flow {
     scheme: Scheme,
     load: f64,
-    /// Loads per table.
+    /// Loads per table, from `first_load` on.
     loads: usize,
+    first_load: usize,
     tables: usize,
     now: DVector<f64>,
 }
@@ -228,7 +232,7 @@ struct Flow {
 impl Flow {
     fn new(scheme: &Scheme, load: f64) -> Self {
         let (loads, tables) = match scheme {
-            Scheme::LessLoaded { .. } => (Weights::new(load).last().min(far_load(load)) + 1, 1),
+            Scheme::LessLoaded { .. } => (1, 1),
             Scheme::Threshold { threshold, tables: Tables::Shared { .. }, .. } => {
                 (*threshold as usize + 2, 1)
             }
@@ -240,10 +244,39 @@ impl Flow {
         for table in 0..tables {
             now[table * loads] = 1.0;
         }
-        Self { scheme: scheme.clone(), load, loads, tables, now }
+        Self { scheme: scheme.clone(), load, loads, first_load: 0, tables, now }
     }
 
-    fn advance(&mut self, from: f64, to: f64) -> Result<(), Error> {
+    fn advance(&mut self, mut from: f64, to: f64) -> Result<(), Error> {
+        if let Scheme::LessLoaded { second_choice } = self.scheme {
+            // Piece by piece, each over the loads that carry mass in it: of a page's thousands only a few
+            // dozen do.
+            let piece = (self.load.sqrt() + 4.0) / self.load;
+            while to - from > piece {
+                self.move_window((1.0 + second_choice) * self.load * piece);
+                self.solve(from, from + piece)?;
+                from += piece;
+            }
+            self.move_window((1.0 + second_choice) * self.load * (to - from));
+        }
+        self.solve(from, to)
+    }
+
+    /// Drops the lowest loads that have no mass left and makes room for `arrivals` per bucket at the top.
+    fn move_window(&mut self, arrivals: f64) {
+        let (fractions, sums) = self.now.as_slice().split_at(self.loads);
+        let empty = fractions.iter().take_while(|&&share| share < NO_MASS).count();
+        let kept = fractions.iter().rposition(|&share| share > NO_MASS).map_or(0, |last| last + 1);
+        let room = (arrivals + 13.0 * arrivals.sqrt() + 20.0).ceil() as usize;
+        let mut now = fractions[empty.min(kept)..kept].to_vec();
+        now.resize(now.len() + room, 0.0);
+        self.first_load += empty.min(kept);
+        self.loads = now.len();
+        now.extend_from_slice(sums);
+        self.now = DVector::from_vec(now);
+    }
+
+    fn solve(&mut self, from: f64, to: f64) -> Result<(), Error> {
         if to <= from {
             return Ok(());
         }
@@ -255,8 +288,8 @@ impl Flow {
             to,
             to - from,
             self.now.clone(),
-            1e-11,
-            1e-24,
+            1e-10,
+            1e-18,
             0.9,
             0.0,
             0.333,
@@ -279,16 +312,14 @@ impl Flow {
         let end = self.loads * self.tables;
         State {
             time,
-            loads: fractions[..end].chunks_exact(self.loads).map(<[f64]>::to_vec).collect(),
+            loads: fractions[..end]
+                .chunks_exact(self.loads)
+                .map(|table| [&vec![0.0; self.first_load], table].concat())
+                .collect(),
             accesses: fractions[end],
             overflow: fractions[end + 1],
         }
     }
-}
-
-/// A load no bucket reaches: Chernoff's bound is below 1e-30 there.
-fn far_load(load: f64) -> usize {
-    (load + 13.0 * load.sqrt() + 40.0).ceil() as usize
 }
 
 impl System<f64, DVector<f64>> for Flow {

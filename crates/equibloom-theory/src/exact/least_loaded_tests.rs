@@ -1,5 +1,5 @@
 use super::{Patterns, predict};
-use ode_solvers::{DVector, Dop853, System};
+use ode_solvers::{DVector, Dop853, OutputType, System};
 
 /// The equations of the module's text, summed naively, for an adaptive solver.
 struct Naive {
@@ -33,7 +33,24 @@ fn fixed_steps_agree_with_an_adaptive_solver() {
         let mut start = DVector::zeros(bits + 1);
         start[0] = 1.0;
         let naive = Naive { patterns: patterns.clone(), second_choice };
-        let mut solver = Dop853::new(naive, 0.0, load, load, start, 1e-10, 1e-16);
+        let mut solver = Dop853::from_param(
+            naive,
+            0.0,
+            load,
+            load,
+            start,
+            1e-10,
+            1e-16,
+            0.9,
+            0.0,
+            0.333,
+            6.0,
+            load,
+            0.0,
+            100_000,
+            u32::MAX,
+            OutputType::Sparse,
+        );
         solver.integrate().unwrap();
         let end = solver.y_out().last().unwrap();
         let matched: f64 = end.iter().enumerate().map(|(s, p)| p * patterns.matched(s)).sum();

@@ -16,16 +16,16 @@
 //!                         is turned away               (1−q(s))·(1−A)   nothing changes, key walks on
 //! ```
 //!
-//! 1. The chain is run once, arrival by arrival ([`block_history`]): after i arrivals it is known how
+//! 1. The chain is run once, arrival by arrival (`block_history`): after i arrivals it is known how
 //!    likely the next key matches or is turned away.
 //! 2. The number of arrivals of a block is binomial (nearly Poisson). For disjoint subtables a level's
-//!    rejects are the next level's arrivals, so one mixture a level is the whole answer ([`subtables`]).
+//!    rejects are the next level's arrivals, so one mixture a level is the whole answer (`subtables`).
 //! 3. When all candidates share one table, the mean arrivals x obey dx/dt = r(1 + P(x) + … + P(x)^{d−1})
-//!    with P(x) the mixture of 1: one integral ([`shared_table`]).
+//!    with P(x) the mixture of 1: one integral (`shared_table`).
 //! 4. With the least-loaded rule a block's rate of arrivals depends on all others through the
-//!    distribution of s: a differential equation over s ([`least_loaded`]).
+//!    distribution of s: a differential equation over s (`least_loaded`).
 //!
-//! Blocks above [`block_history::LARGEST_RESOLVED_BLOCK`] bits are resolved by load only, with the mean
+//! Blocks above 1024 data bits (`LARGEST_RESOLVED_BLOCK`) are resolved by load only, with the mean
 //! of q(s) at each load. Left out because too small to see: the two candidates of a key coinciding
 //! (1/m), and a key that passed a block at its threshold, matching there after one more admission
 //! (below 0.1 % of the accesses of a hit).

@@ -1,0 +1,184 @@
+//! Runs the filters one after the other on the same keys and measures what they do.
+
+use std::time::Instant;
+
+use anyhow::{Context, ensure};
+use equibloom::{AccessStatistics, AnyFilter, KeyHash, KeyHasher, Parameters, Scheme, Stable};
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use super::addresses::write_address;
+use super::lineup::Wishes;
+
+/// Lookups of addresses that were not inserted, for every filter.
+const QUERIES: u64 = 5_000_000;
+/// How many of them have their accesses counted.
+const COUNTED_QUERIES: usize = 1_000_000;
+/// Steps of the progress bar that hashing takes, and each filter.
+const HASHING_STEPS: u64 = 4;
+const FILTER_STEPS: u64 = 4;
+
+pub(super) fn steps(filters: usize) -> u64 {
+    HASHING_STEPS + FILTER_STEPS * filters as u64
+}
+
+/// Everything that was measured; the JSON of `--json`.
+#[derive(Serialize)]
+pub(super) struct Results {
+    pub(super) keys: u64,
+    pub(super) queries: u64,
+    pub(super) block_bits: u32,
+    pub(super) seed: u64,
+    /// Hashing an address, which the times of the filters do not contain.
+    pub(super) ns_hash: f64,
+    pub(super) filters: Vec<FilterResult>,
+}
+
+#[derive(Serialize)]
+pub(super) struct FilterResult {
+    pub(super) scheme: &'static str,
+    /// All memory: blocks, counters, padding, overflow list, header.
+    pub(super) bits_per_key: f64,
+    /// What the papers count: the bits of the blocks.
+    pub(super) block_bits_per_key: f64,
+    pub(super) hashes: u32,
+    pub(super) fpr_measured: f64,
+    /// Standard deviation of the measured rate: the queries are a sample, and so is the filter.
+    pub(super) fpr_sigma: f64,
+    pub(super) fpr_predicted: f64,
+    pub(super) accesses_insert: f64,
+    pub(super) accesses_hit: f64,
+    pub(super) accesses_miss: f64,
+    pub(super) overflow_fraction: f64,
+    pub(super) false_negatives: u64,
+    pub(super) ns_insert: f64,
+    pub(super) ns_miss: f64,
+}
+
+/// Every address is hashed once; all filters get the same hashes.
+struct Hashes {
+    members: Vec<KeyHash>,
+    strangers: Vec<KeyHash>,
+}
+
+pub(super) fn run(
+    wishes: &Wishes,
+    filters: &[Parameters],
+    progress: &ProgressBar,
+) -> anyhow::Result<Results> {
+    progress.set_message("hashing addresses");
+    let start = Instant::now();
+    let hashes = Hashes {
+        members: hash_addresses(wishes.seed, 0, wishes.keys)?,
+        strangers: hash_addresses(wishes.seed, wishes.keys, QUERIES)?,
+    };
+    let ns_hash = nanoseconds_each(start, hashes.members.len() + hashes.strangers.len());
+    progress.inc(HASHING_STEPS);
+    let mut results = Vec::new();
+    for parameters in filters {
+        let name = parameters.scheme.name();
+        progress.set_message(name);
+        results.push(measure(parameters, &hashes, progress).with_context(|| name)?);
+    }
+    Ok(Results {
+        keys: wishes.keys,
+        queries: QUERIES,
+        block_bits: wishes.block_bits,
+        seed: wishes.seed,
+        ns_hash,
+        filters: results,
+    })
+}
+
+fn hash_addresses(seed: u64, first: u64, count: u64) -> anyhow::Result<Vec<KeyHash>> {
+    let mut hashes = Vec::new();
+    let room = usize::try_from(count).ok().filter(|&room| hashes.try_reserve_exact(room).is_ok());
+    ensure!(room.is_some(), "the hashes of {count} keys do not fit into memory: give fewer keys");
+    let hasher = Stable::with_seed(seed);
+    let mut address = String::new();
+    for index in first..first + count {
+        write_address(index, &mut address);
+        hashes.push(hasher.hash_key(address.as_str()));
+    }
+    Ok(hashes)
+}
+
+fn measure(
+    parameters: &Parameters,
+    hashes: &Hashes,
+    progress: &ProgressBar,
+) -> anyhow::Result<FilterResult> {
+    let keys = hashes.members.len();
+    let mut accesses = AccessStatistics::default();
+    let mut filter = AnyFilter::new(parameters)?;
+
+    // Twice the same: once with the accesses counted, once with the clock running.
+    for &hash in &hashes.members {
+        filter.insert_hash_counted(hash, &mut accesses)?;
+    }
+    progress.inc(1);
+    filter.clear();
+    let start = Instant::now();
+    for &hash in &hashes.members {
+        filter.insert_hash(hash)?;
+    }
+    let ns_insert = nanoseconds_each(start, keys);
+    progress.inc(1);
+
+    let mut false_negatives = 0;
+    for &hash in &hashes.members {
+        false_negatives += u64::from(!filter.contains_hash_counted(hash, &mut accesses));
+    }
+    let hits = accesses.hits;
+    progress.inc(1);
+
+    let start = Instant::now();
+    let false_positives =
+        hashes.strangers.iter().filter(|&&hash| filter.contains_hash(hash)).count();
+    let ns_miss = nanoseconds_each(start, hashes.strangers.len());
+    for &hash in &hashes.strangers[..COUNTED_QUERIES] {
+        filter.contains_hash_counted(hash, &mut accesses);
+    }
+    progress.inc(1);
+
+    let predicted = parameters.predict(keys as u64)?;
+    let queries = hashes.strangers.len() as f64;
+    let sampling = predicted.rate * (1.0 - predicted.rate) / queries;
+    let statistics = filter.statistics();
+    let (block_bits, hashes_per_key) = sizes(&parameters.scheme);
+    Ok(FilterResult {
+        scheme: parameters.scheme.name(),
+        bits_per_key: 8.0 * statistics.memory.total() as f64 / keys as f64,
+        block_bits_per_key: block_bits / keys as f64,
+        hashes: hashes_per_key,
+        fpr_measured: false_positives as f64 / queries,
+        fpr_sigma: (sampling + predicted.rate_deviation.powi(2)).sqrt(),
+        fpr_predicted: predicted.rate,
+        accesses_insert: accesses.inserts.mean_blocks(),
+        accesses_hit: hits.mean_blocks(),
+        accesses_miss: accesses.misses.mean_blocks(),
+        overflow_fraction: statistics.overflowed as f64 / keys as f64,
+        false_negatives,
+        ns_insert,
+        ns_miss,
+    })
+}
+
+/// Bits of all blocks without padding, and bits per key.
+fn sizes(scheme: &Scheme) -> (f64, u32) {
+    match scheme {
+        Scheme::Classical { bits, hashes } => (*bits as f64, *hashes),
+        Scheme::Blocked { blocks }
+        | Scheme::Single { blocks, .. }
+        | Scheme::Sequential { blocks, .. }
+        | Scheme::MultiLevel { blocks, .. }
+        | Scheme::TwoChoice { blocks }
+        | Scheme::OnePlusAlpha { blocks, .. } => {
+            (blocks.count as f64 * f64::from(blocks.bits), blocks.hashes)
+        }
+    }
+}
+
+fn nanoseconds_each(start: Instant, operations: usize) -> f64 {
+    start.elapsed().as_nanos() as f64 / operations.max(1) as f64
+}

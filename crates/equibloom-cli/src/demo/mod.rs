@@ -1,0 +1,65 @@
+//! `equibloom demo`: the seven filters of the papers side by side, on the slides' example.
+
+mod addresses;
+mod contest;
+mod lineup;
+mod report;
+
+use std::io::IsTerminal;
+use std::num::NonZeroU64;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::quantity;
+
+/// Shows all filters of the papers side by side, in the same memory, on generated e-mail addresses.
+///
+/// Example: equibloom demo --keys 1M --bits-per-key 16 --block-bits 512
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Addresses to insert, such as 500000, 2M or 1e7.
+    #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = quantity::count)]
+    keys: u64,
+    /// Memory of every filter, everything counted.
+    #[arg(long, value_name = "BITS", default_value_t = 24.0)]
+    bits_per_key: f64,
+    /// Bits of a block: 64 to 32768. A cache line has 512, a page 32768.
+    #[arg(long, value_name = "BITS", default_value_t = 256)]
+    block_bits: u32,
+    /// Which hash function.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print one JSON object instead of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let keys = NonZeroU64::new(arguments.keys).context("--keys is 0: give at least 1")?;
+    let wishes = lineup::Wishes {
+        keys: keys.get(),
+        bits_per_key: arguments.bits_per_key,
+        block_bits: arguments.block_bits,
+        seed: arguments.seed,
+    };
+    let filters = lineup::lineup(&wishes)?;
+    let progress = progress_bar(contest::steps(filters.len()));
+    let results = contest::run(&wishes, &filters, &progress)?;
+    progress.finish_and_clear();
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&results)?);
+    } else {
+        print!("{}", report::Report { wishes: &wishes, results: &results });
+    }
+    Ok(())
+}
+
+/// Drawn on a terminal only.
+fn progress_bar(steps: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
+    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

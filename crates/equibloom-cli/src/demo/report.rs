@@ -1,0 +1,138 @@
+//! The demo's table, and what it shows in plain sentences.
+
+use std::fmt;
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{CellAlignment, Table};
+
+use super::contest::{FilterResult, Results};
+use super::lineup::Wishes;
+
+pub(super) struct Report<'a> {
+    pub(super) wishes: &'a Wishes,
+    pub(super) results: &'a Results,
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Results { keys, queries, .. } = self.results;
+        writeln!(
+            f,
+            "{keys} e-mail addresses in blocks of {} bits, {} bits of memory per address; \
+             {queries} lookups of other addresses.\n",
+            self.wishes.block_bits, self.wishes.bits_per_key,
+        )?;
+        writeln!(f, "{}\n", table(&self.results.filters))?;
+        for sentence in sentences(self.results) {
+            writeln!(f, "{sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+fn table(filters: &[FilterResult]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.set_header([
+        "filter",
+        "bits\nper key",
+        "false positives\nmeasured",
+        "\npredicted",
+        "accesses\ninsert",
+        "\nhit",
+        "\nmiss",
+        "over-\nflow",
+        "lost\nkeys",
+        "ns per\ninsert",
+        "\nmiss",
+    ]);
+    for filter in filters {
+        table.add_row([
+            filter.scheme.to_owned(),
+            format!("{:.2}", filter.bits_per_key),
+            format!("{} ± {}", scientific(filter.fpr_measured), scientific(filter.fpr_sigma)),
+            scientific(filter.fpr_predicted),
+            format!("{:.2}", filter.accesses_insert),
+            format!("{:.2}", filter.accesses_hit),
+            format!("{:.2}", filter.accesses_miss),
+            format!("{:.2} %", 100.0 * filter.overflow_fraction),
+            filter.false_negatives.to_string(),
+            format!("{:.0}", filter.ns_insert),
+            format!("{:.0}", filter.ns_miss),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn scientific(value: f64) -> String {
+    format!("{value:.2e}")
+}
+
+/// What the table shows, from its own numbers.
+fn sentences(results: &Results) -> Vec<String> {
+    let find = |scheme: &str| results.filters.iter().find(|filter| filter.scheme == scheme);
+    let (Some(classical), Some(blocked), Some(multi_level)) =
+        (find("classical"), find("blocked"), find("multi-level"))
+    else {
+        return Vec::new();
+    };
+    let mut sentences = vec![
+        format!(
+            "The classical filter touches {:.0} places for every insert and {:.1} for a miss; the blocked \
+             one touches a single block, and pays with {} false positives.",
+            classical.accesses_insert,
+            classical.accesses_miss,
+            ratio(blocked.fpr_predicted, classical.fpr_predicted),
+        ),
+        format!(
+            "Multi-level puts each key into the first of three blocks that has room: {:.2} accesses per \
+             insert, {:.2} per miss, and {} false positives than blocked.",
+            multi_level.accesses_insert,
+            multi_level.accesses_miss,
+            compare(multi_level.fpr_predicted, blocked.fpr_predicted),
+        ),
+    ];
+    if let Some(best) = results
+        .filters
+        .iter()
+        .filter(|filter| filter.scheme != "classical")
+        .min_by(|a, b| a.fpr_predicted.total_cmp(&b.fpr_predicted))
+    {
+        sentences.push(format!(
+            "The lowest rate with so few accesses has {}: {} of the classical filter's.",
+            best.scheme,
+            ratio(best.fpr_predicted, classical.fpr_predicted),
+        ));
+    }
+    let lost: u64 = results.filters.iter().map(|filter| filter.false_negatives).sum();
+    let furthest = results
+        .filters
+        .iter()
+        .map(|filter| (filter.fpr_measured - filter.fpr_predicted).abs() / filter.fpr_sigma)
+        .fold(0.0, f64::max);
+    sentences.push(format!(
+        "No key may ever be lost: {lost} were. The measured rates lie within {furthest:.1} standard \
+         deviations of what the theory predicted before the first insert."
+    ));
+    sentences.push(format!(
+        "Times are per operation on hashes known already; hashing an address took {:.0} ns.",
+        results.ns_hash
+    ));
+    sentences
+}
+
+fn ratio(value: f64, reference: f64) -> String {
+    let times = value / reference;
+    if times >= 10.0 { format!("{times:.0} times") } else { format!("{times:.1} times") }
+}
+
+fn compare(value: f64, reference: f64) -> String {
+    if value < reference {
+        format!("{:.1} times fewer", reference / value)
+    } else {
+        format!("{:.1} times more", value / reference)
+    }
+}

@@ -1,0 +1,35 @@
+//! What a clean Debian machine with a Rust toolchain may lack.
+
+use std::process::{Command, Stdio};
+
+use crate::step::{Step, shell};
+
+/// Steps that install what is missing; none on a machine that has everything.
+pub(crate) fn missing_parts() -> Vec<Step> {
+    let mut steps = Vec::new();
+    if !works("cargo fmt --version && cargo clippy --version") {
+        steps.push(shell("installing rustfmt and clippy", "rustup component add rustfmt clippy"));
+    }
+    if !works("cc --version") {
+        steps.push(debian_packages("gcc libc6-dev"));
+    }
+    // The theory is checked against mpmath, in a Python environment that its test makes.
+    if !works("python3 -c 'import ensurepip, venv'") {
+        steps.push(debian_packages("python3 python3-venv"));
+    }
+    steps
+}
+
+fn works(line: &str) -> bool {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn debian_packages(names: &str) -> Step {
+    let sudo = "$([ \"$(id -u)\" = 0 ] || echo sudo)";
+    let line = format!(
+        "{sudo} apt-get update && {sudo} apt-get install --yes --no-install-recommends {names}"
+    );
+    shell(&format!("installing {names}"), &line).with("DEBIAN_FRONTEND", "noninteractive")
+}
