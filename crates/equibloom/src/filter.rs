@@ -162,7 +162,9 @@ impl<F: RawFilter, H> Filter<F, H> {
 
     /// Looks through the whole filter and tells how it is doing.
     pub fn statistics(&self) -> Statistics {
-        self.raw.statistics()
+        let mut statistics = self.raw.statistics();
+        statistics.memory.header = size_of::<Self>() as u64;
+        statistics
     }
 
     /// The filter's contents, word by word: the same seed and keys in the same order give the same

@@ -1,7 +1,9 @@
 //! The seven filters, each with the papers' optimal parameters, all in the same memory.
 
 use anyhow::{Context, bail, ensure};
-use equibloom::{BlockTable, MAX_HASHES, Overflow, Parameters, Scheme, Threshold, WhenFull};
+use equibloom::{
+    AnyFilter, BlockTable, MAX_HASHES, Overflow, Parameters, Scheme, Threshold, WhenFull,
+};
 use equibloom_theory::optimum::{self, Optimum};
 
 /// Mean accesses per insert that sequential and multi-level may use, as in the papers.
@@ -10,8 +12,8 @@ const ACCESSES: f64 = 1.2;
 const CHOICES: u32 = 3;
 /// Share of keys with a second choice, as in the figures of the 1+α paper.
 const ALPHA: f64 = 0.3;
-/// Bytes of a filter's own fields, near enough.
-const HEADER_BYTES: u64 = 512;
+/// Bytes of a filter's own fields.
+const HEADER_BYTES: u64 = size_of::<AnyFilter>() as u64;
 /// The optimum depends on the load and the load on the memory that the overflow list leaves: a few
 /// rounds settle it.
 const ROUNDS: usize = 8;
@@ -75,7 +77,8 @@ impl Sizing {
     fn classical_bits(&self) -> anyhow::Result<u64> {
         match self.memory_bits.saturating_sub(8 * HEADER_BYTES) {
             0 => bail!(
-                "{} bits are no memory for a filter: give more keys or bits",
+                "{} bits hold no filter beside its own fields of {HEADER_BYTES} bytes: \
+                 give more keys or more bits per key",
                 self.memory_bits
             ),
             bits => Ok(bits),

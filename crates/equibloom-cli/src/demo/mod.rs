@@ -22,13 +22,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = quantity::count)]
     keys: u64,
     /// Memory of every filter, everything counted.
-    #[arg(long, value_name = "BITS", default_value_t = 24.0)]
+    #[arg(long, value_name = "BITS", default_value_t = 24.0, allow_negative_numbers = true)]
     bits_per_key: f64,
     /// Bits of a block: 64 to 32768. A cache line has 512, a page 32768.
     #[arg(long, value_name = "BITS", default_value_t = 256)]
     block_bits: u32,
     /// Which hash function.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print one JSON object instead of the table.
     #[arg(long)]

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
 use super::contest::{FilterResult, Results};
 use super::lineup::Wishes;
+
+/// One line below the header, nothing else.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 pub(super) struct Report<'a> {
     pub(super) wishes: &'a Wishes,
@@ -22,9 +25,9 @@ impl fmt::Display for Report<'_> {
              {queries} lookups of other addresses.\n",
             self.wishes.block_bits, self.wishes.bits_per_key,
         )?;
-        writeln!(f, "{}\n", table(&self.results.filters))?;
+        writeln!(f, "{}\n", table(&self.results.filters).trim_fmt())?;
         for sentence in sentences(self.results) {
-            writeln!(f, "{sentence}")?;
+            writeln!(f, "- {sentence}")?;
         }
         Ok(())
     }
@@ -32,12 +35,13 @@ impl fmt::Display for Report<'_> {
 
 fn table(filters: &[FilterResult]) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(STYLE);
     table.set_header([
         "filter",
         "bits\nper key",
-        "false positives\nmeasured",
+        "false pos.\nmeasured",
         "\npredicted",
+        "off\nby",
         "accesses\ninsert",
         "\nhit",
         "\nmiss",
@@ -50,8 +54,9 @@ fn table(filters: &[FilterResult]) -> Table {
         table.add_row([
             filter.scheme.to_owned(),
             format!("{:.2}", filter.bits_per_key),
-            format!("{} ± {}", scientific(filter.fpr_measured), scientific(filter.fpr_sigma)),
-            scientific(filter.fpr_predicted),
+            format!("{:.2e}", filter.fpr_measured),
+            format!("{:.2e}", filter.fpr_predicted),
+            format!("{:+.1} σ", deviation(filter)),
             format!("{:.2}", filter.accesses_insert),
             format!("{:.2}", filter.accesses_hit),
             format!("{:.2}", filter.accesses_miss),
@@ -67,8 +72,9 @@ fn table(filters: &[FilterResult]) -> Table {
     table
 }
 
-fn scientific(value: f64) -> String {
-    format!("{value:.2e}")
+/// How far the measured rate is from the predicted one, in standard deviations.
+fn deviation(filter: &FilterResult) -> f64 {
+    (filter.fpr_measured - filter.fpr_predicted) / filter.fpr_sigma
 }
 
 /// What the table shows, from its own numbers.
@@ -82,7 +88,7 @@ fn sentences(results: &Results) -> Vec<String> {
     let mut sentences = vec![
         format!(
             "The classical filter touches {:.0} places for every insert and {:.1} for a miss; the blocked \
-             one touches a single block, and pays with {} false positives.",
+             one touches a single block, and pays with {} the false positives.",
             classical.accesses_insert,
             classical.accesses_miss,
             ratio(blocked.fpr_predicted, classical.fpr_predicted),
@@ -102,17 +108,16 @@ fn sentences(results: &Results) -> Vec<String> {
         .min_by(|a, b| a.fpr_predicted.total_cmp(&b.fpr_predicted))
     {
         sentences.push(format!(
-            "The lowest rate with so few accesses has {}: {} of the classical filter's.",
+            "Of the blocked filters, {} has the lowest rate here: {} that of the classical one, with {:.1} \
+             accesses per insert instead of {:.0}.",
             best.scheme,
             ratio(best.fpr_predicted, classical.fpr_predicted),
+            best.accesses_insert,
+            classical.accesses_insert,
         ));
     }
     let lost: u64 = results.filters.iter().map(|filter| filter.false_negatives).sum();
-    let furthest = results
-        .filters
-        .iter()
-        .map(|filter| (filter.fpr_measured - filter.fpr_predicted).abs() / filter.fpr_sigma)
-        .fold(0.0, f64::max);
+    let furthest = results.filters.iter().map(|filter| deviation(filter).abs()).fold(0.0, f64::max);
     sentences.push(format!(
         "No key may ever be lost: {lost} were. The measured rates lie within {furthest:.1} standard \
          deviations of what the theory predicted before the first insert."

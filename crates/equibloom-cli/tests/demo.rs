@@ -1,0 +1,99 @@
+//! `equibloom demo` as a user runs it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const SCHEMES: [&str; 7] =
+    ["classical", "blocked", "single", "sequential", "multi-level", "two-choice", "one-plus-alpha"];
+
+fn demo(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_equibloom")).arg("demo").args(arguments).output().unwrap()
+}
+
+/// The filters of a run, in the order of [`SCHEMES`].
+fn filters(arguments: &[&str]) -> Vec<Value> {
+    let output = demo(&[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(results["keys"].is_u64() && results["queries"].is_u64());
+    let filters = results["filters"].as_array().unwrap().clone();
+    let schemes: Vec<&str> =
+        filters.iter().map(|filter| filter["scheme"].as_str().unwrap()).collect();
+    assert_eq!(schemes, SCHEMES);
+    filters
+}
+
+fn number(filter: &Value, field: &str) -> f64 {
+    filter[field].as_f64().unwrap_or_else(|| panic!("{field} is missing in {filter}"))
+}
+
+#[test]
+fn measured_rates_agree_with_the_model_in_equal_memory_whatever_the_seed() {
+    for arguments in [
+        ["--block-bits", "256", "--bits-per-key", "24", "--seed", "1", "--keys", "300000"],
+        ["--block-bits", "500", "--bits-per-key", "16", "--seed", "77", "--keys", "300000"],
+        ["--block-bits", "64", "--bits-per-key", "8", "--seed", "12345", "--keys", "300000"],
+    ] {
+        let filters = filters(&arguments);
+        for filter in &filters {
+            let predicted = number(filter, "fpr_predicted");
+            let allowed = 4.0 * number(filter, "fpr_sigma") + 0.01 * predicted;
+            assert!((number(filter, "fpr_measured") - predicted).abs() <= allowed, "{filter}");
+            assert_eq!(number(filter, "false_negatives"), 0.0);
+            let memory = number(filter, "bits_per_key") / number(&filters[0], "bits_per_key");
+            assert!((memory - 1.0).abs() < 0.01, "{filter}");
+            assert!(number(filter, "block_bits_per_key") <= number(filter, "bits_per_key"));
+            assert!(number(filter, "ns_insert") > 0.0 && number(filter, "ns_miss") > 0.0);
+        }
+    }
+}
+
+/// The papers' claim at 24 bits per key: several times fewer false positives at 1.2 accesses.
+#[test]
+fn multi_level_comes_out_several_times_below_blocked() {
+    let filters = filters(&["--block-bits", "256", "--bits-per-key", "24", "--keys", "300000"]);
+    let (blocked, multi_level) = (&filters[1], &filters[4]);
+    assert!(number(multi_level, "fpr_measured") < number(blocked, "fpr_measured") / 3.0);
+    assert!((number(multi_level, "accesses_insert") - 1.2).abs() < 0.01);
+    assert!((number(multi_level, "overflow_fraction") - 0.005).abs() < 0.001);
+    assert_eq!(number(blocked, "accesses_miss"), 1.0);
+}
+
+#[test]
+fn the_table_names_every_filter_and_says_what_it_shows() {
+    let output = demo(&["--keys", "20k"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for scheme in SCHEMES {
+        assert!(text.lines().any(|line| line.trim_start().starts_with(scheme)), "{text}");
+    }
+    assert!(text.contains("No key may ever be lost: 0 were."));
+    assert!(output.stderr.is_empty(), "no progress bar in a pipe");
+}
+
+#[test]
+fn bad_input_is_refused_with_the_value_and_the_cure() {
+    for (arguments, expected) in [
+        (vec!["--keys", "0"], "--keys is 0: give at least 1"),
+        (vec!["--keys", "many"], "`many` is not a number: give a whole number such as"),
+        (vec!["--keys", "1e18"], "`1e18` is not a count"),
+        (vec!["--keys", "1000000000000000000"], "give fewer keys or fewer bits"),
+        (vec!["--keys", "100000000000000"], "do not fit into memory: give fewer keys"),
+        (vec!["--bits-per-key", "0"], "--bits-per-key is 0: give a finite number above 0"),
+        (vec!["--bits-per-key", "-3"], "--bits-per-key is -3"),
+        (vec!["--bits-per-key", "nan"], "--bits-per-key is NaN"),
+        (vec!["--bits-per-key", "inf"], "--bits-per-key is inf"),
+        (vec!["--block-bits", "63"], "block bits is 63: give a whole number from 64 to 32768"),
+        (vec!["--block-bits", "40000"], "block bits is 40000"),
+        (vec!["--block-bits", "0"], "block bits is 0"),
+        (vec!["--keys", "1000", "--block-bits", "32768"], "is larger than the memory"),
+        (vec!["--keys", "1"], "give more keys or more bits per key"),
+    ] {
+        let output = demo(&arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: «{message}» does not say «{expected}»");
+        assert!(output.stdout.is_empty() && !message.contains("panicked"), "{message}");
+    }
+}
