@@ -45,10 +45,15 @@ impl Words {
         self.lines[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
-    /// The line that holds the word at `index`.
+    /// Eight words at once.
     #[inline]
-    pub(crate) fn line(&self, index: usize) -> &[u64; WORDS_PER_LINE] {
-        &self.lines[index / WORDS_PER_LINE].0
+    pub(crate) fn line(&self, line: usize) -> &[u64; WORDS_PER_LINE] {
+        &self.lines[line].0
+    }
+
+    #[inline]
+    pub(crate) fn line_mut(&mut self, line: usize) -> &mut [u64; WORDS_PER_LINE] {
+        &mut self.lines[line].0
     }
 
     #[inline]

@@ -15,7 +15,7 @@
 //! at 24 bits per key), it cannot overflow, and it is the better measure, because the rate of a block
 //! depends on its set bits, not on how many keys set them.
 
-use super::pattern::PatternShape;
+use super::pattern::{LineMask, List, PatternShape};
 use super::{BlockArray, BlockIndex, Occupancy};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
@@ -89,14 +89,43 @@ impl BloomBlocks {
         block.0 as usize * self.words_per_block
     }
 
-    /// The test for blocks that are larger than a line or straddle two.
-    #[inline(never)]
-    fn test_across_lines(&self, block: BlockIndex, key: KeyHash) -> bool {
+    /// The line that a block lies in, and the bit of it where the keys' bits begin.
+    #[inline(always)]
+    fn line(&self, block: BlockIndex) -> (usize, u32) {
         let first = self.first_word(block);
-        self.pattern.all(key, |position| {
-            let bit = self.counter_bits + position;
-            self.words.get(first + (bit / WORD_BITS) as usize) >> (bit % WORD_BITS)
-        })
+        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.counter_bits;
+        (first / WORDS_PER_LINE, start)
+    }
+
+    /// Word and bit of a position in a block of any size.
+    #[inline(always)]
+    fn place(&self, block: BlockIndex, position: u32) -> (usize, u32) {
+        let bit = self.counter_bits + position;
+        (self.first_word(block) + (bit / WORD_BITS) as usize, bit % WORD_BITS)
+    }
+
+    /// The whole test of a block within a line. Out of line: most misses do not come this far, and
+    /// the shorter the way they take, the more of them the processor has under way at once.
+    #[inline(never)]
+    fn holds_all_in_line(&self, line: usize, start: u32, key: KeyHash) -> bool {
+        let mask = self.pattern.collect(key, LineMask::starting_at(start));
+        let missing = |(mask, word): (&u64, &u64)| mask & !word;
+        mask.words().iter().zip(self.words.line(line)).map(missing).fold(0, |a, b| a | b) == 0
+    }
+
+    /// The test of a block that is larger than a line or straddles two.
+    #[inline(never)]
+    fn holds_all_across_lines(&self, block: BlockIndex, key: KeyHash) -> bool {
+        let holds = |position| {
+            let (word, bit) = self.place(block, position);
+            self.words.get(word) >> bit
+        };
+        self.pattern.begins_with(key, holds)
+            && self
+                .pattern
+                .collect(key, List::new())
+                .iter()
+                .all(|position| holds(position) & 1 == 1)
     }
 
     /// The counter's bits in the first word.
@@ -134,28 +163,34 @@ impl BlockArray for BloomBlocks {
     #[inline(always)]
     fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
         if !self.within_lines {
-            return self.test_across_lines(block, key);
+            return self.holds_all_across_lines(block, key);
         }
-        let first = self.first_word(block);
-        let line = self.words.line(first);
-        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.counter_bits;
-        self.pattern.all(key, |position| {
+        let (line, start) = self.line(block);
+        let words = self.words.line(line);
+        self.pattern.begins_with(key, |position| {
             let bit = start + position;
-            line[(bit / WORD_BITS) as usize % WORDS_PER_LINE] >> (bit % WORD_BITS)
-        })
+            words[(bit / WORD_BITS) as usize % WORDS_PER_LINE] >> (bit % WORD_BITS)
+        }) && self.holds_all_in_line(line, start, key)
     }
 
     /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones
     /// above it.
     #[inline]
     fn add(&mut self, block: BlockIndex, key: KeyHash) {
-        let first = self.first_word(block);
-        let (words, counter_bits) = (&mut self.words, self.counter_bits);
-        self.pattern.for_each(key, |position| {
-            let bit = counter_bits + position;
-            *words.get_mut(first + (bit / WORD_BITS) as usize) |= 1 << (bit % WORD_BITS);
-        });
+        if self.within_lines {
+            let (line, start) = self.line(block);
+            let mask = self.pattern.collect(key, LineMask::starting_at(start));
+            for (word, mask) in self.words.line_mut(line).iter_mut().zip(mask.words()) {
+                *word |= mask;
+            }
+        } else {
+            for position in self.pattern.collect(key, List::new()).iter() {
+                let (word, bit) = self.place(block, position);
+                *self.words.get_mut(word) |= 1 << bit;
+            }
+        }
         let mask = self.counter_mask();
+        let first = self.first_word(block);
         let head = self.words.get_mut(first);
         if *head & mask != mask {
             *head += 1;

@@ -6,9 +6,11 @@
 //!
 //! Draws come from the key's stream of 64-bit words. One word serves several draws: multiplying by
 //! `n` gives the position in the upper half and leaves the unused fraction in the lower half. At
-//! least 19 bits of the fraction are always left over, which keeps each draw's bias below 2⁻¹⁹. The
-//! draws of one word are tested together, without a branch between them: in a half-full block a miss
-//! gets past three bits once in eight times, so that the one branch behind them is predictable.
+//! least 19 bits of the fraction are always left over, which keeps each draw's bias below 2⁻¹⁹.
+//!
+//! A lookup begins with the draws of the first word alone, and tests them without a branch between
+//! them: in a half-full block a miss gets past three bits once in eight times, so that the one branch
+//! behind them is predictable, and most misses end there.
 //!
 //! Rejected: double hashing (`a + i·b`; in a block of 512 bits it has only 2¹⁷ patterns and floors
 //! the rate near 1e-4); one bit in each of `k` segments (no repeats either, but it sets more bits per
@@ -16,6 +18,7 @@
 //! sampling (exactly `k` draws, but each must wait for the one before: misses took twice as long).
 
 use crate::hashing::KeyHash;
+use crate::memory::WORDS_PER_LINE;
 use crate::parameters::MAX_HASHES;
 
 /// Draws that one word serves. Even in the largest block three use up 45 of its 64 bits. More would
@@ -46,88 +49,48 @@ impl PatternShape {
         self.hashes
     }
 
-    /// Whether `holds` answers every position of the key's pattern with a word whose lowest bit is
-    /// set. It may be asked a few times more than needed after the first no, and twice about one
-    /// position. (A word and not a `bool`: the compiler would branch on each.)
+    /// Whether `holds` answers the first positions of the key's pattern, those of one word, with a
+    /// word whose lowest bit is set. (A word and not a `bool`: the compiler would branch on each.)
     #[inline(always)]
-    pub(super) fn all(&self, key: KeyHash, holds: impl FnMut(u32) -> u64) -> bool {
-        if self.positions <= Bitmap::POSITIONS {
-            self.all_with::<Bitmap>(key, holds)
-        } else {
-            self.all_with::<List>(key, holds)
-        }
-    }
-
-    /// Calls `visit` with every position of the key's pattern, with some of them twice.
-    #[inline]
-    pub(super) fn for_each(&self, key: KeyHash, mut visit: impl FnMut(u32)) {
-        self.all(key, |position| {
-            visit(position);
-            1
-        });
-    }
-
-    #[inline(always)]
-    fn all_with<T: Taken>(&self, key: KeyHash, mut holds: impl FnMut(u32) -> u64) -> bool {
-        // Nearly all misses end with the first word. What follows stays out of line, so that the
-        // hot path is short enough for the processor to have several keys under way at once.
-        self.draws_of_word(0, key, &mut holds) && self.draws_after_the_first_word::<T>(key, holds)
-    }
-
-    /// Whether those of the first `k` draws that come from the given word hold.
-    #[inline(always)]
-    fn draws_of_word(&self, word: u32, key: KeyHash, holds: &mut impl FnMut(u32) -> u64) -> bool {
-        let mut fraction = key.pattern_word(word);
+    pub(super) fn begins_with(&self, key: KeyHash, mut holds: impl FnMut(u32) -> u64) -> bool {
         let mut all_hold = 1;
-        let left = self.hashes - word * DRAWS_PER_WORD;
-        // The usual case has a length that the compiler knows.
-        if left >= DRAWS_PER_WORD {
-            for _ in 0..DRAWS_PER_WORD {
-                all_hold &= holds(self.draw(&mut fraction));
-            }
-        } else {
-            for _ in 0..left {
-                all_hold &= holds(self.draw(&mut fraction));
-            }
-        }
+        self.draws_of_word(0, key, |position| all_hold &= holds(position));
         all_hold & 1 == 1
     }
 
-    #[inline(never)]
-    fn draws_after_the_first_word<T: Taken>(
-        &self,
-        key: KeyHash,
-        mut holds: impl FnMut(u32) -> u64,
-    ) -> bool {
-        let words = self.hashes.div_ceil(DRAWS_PER_WORD);
-        let mut taken = T::default();
+    /// Collects the key's pattern.
+    #[inline(always)]
+    pub(super) fn collect<P: Positions>(&self, key: KeyHash, mut pattern: P) -> P {
         let mut missing = self.hashes;
-        self.draws_of_word(0, key, &mut |position| {
-            missing -= u32::from(taken.take(position));
-            1
-        });
-        for word in 1..words {
-            let all_hold = self.draws_of_word(word, key, &mut |position| {
-                missing -= u32::from(taken.take(position));
-                holds(position)
-            });
-            if !all_hold {
-                return false;
-            }
+        let words = self.hashes.div_ceil(DRAWS_PER_WORD);
+        for word in 0..words {
+            self.draws_of_word(word, key, |position| missing -= u32::from(pattern.take(position)));
         }
         // Repeats are made up for from fresh words, one draw from each.
         let mut word = words;
         while missing > 0 {
             let position = self.draw(&mut key.pattern_word(word));
+            missing -= u32::from(pattern.take(position));
             word += 1;
-            if taken.take(position) {
-                missing -= 1;
-                if holds(position) & 1 == 0 {
-                    return false;
-                }
+        }
+        pattern
+    }
+
+    /// Visits those of the first `k` draws that come from the given word.
+    #[inline(always)]
+    fn draws_of_word(&self, word: u32, key: KeyHash, mut visit: impl FnMut(u32)) {
+        let mut fraction = key.pattern_word(word);
+        let left = self.hashes - word * DRAWS_PER_WORD;
+        // The usual case has a length that the compiler knows.
+        if left >= DRAWS_PER_WORD {
+            for _ in 0..DRAWS_PER_WORD {
+                visit(self.draw(&mut fraction));
+            }
+        } else {
+            for _ in 0..left {
+                visit(self.draw(&mut fraction));
             }
         }
-        true
     }
 
     /// A position from a word's fraction, which shrinks by as much as the draw used.
@@ -139,47 +102,67 @@ impl PatternShape {
     }
 }
 
-/// The positions taken so far.
-trait Taken: Default {
+/// A set of positions under construction.
+pub(super) trait Positions {
     /// Takes a position; whether it was free.
     fn take(&mut self, position: u32) -> bool;
 }
 
-/// One bit per position, for blocks up to a cache line.
-#[derive(Default)]
-struct Bitmap {
-    bits: [u64; 8],
+/// A pattern as the bits of one cache line, for blocks that lie within one.
+pub(super) struct LineMask {
+    start: u32,
+    bits: [u64; WORDS_PER_LINE],
 }
 
-impl Bitmap {
-    const POSITIONS: u32 = 512;
+impl LineMask {
+    /// No bits yet, in a line whose positions begin at bit `start`.
+    #[inline(always)]
+    pub(super) const fn starting_at(start: u32) -> Self {
+        Self { start, bits: [0; WORDS_PER_LINE] }
+    }
+
+    /// The bits, word by word.
+    #[inline(always)]
+    pub(super) const fn words(&self) -> &[u64; WORDS_PER_LINE] {
+        &self.bits
+    }
 }
 
-impl Taken for Bitmap {
+impl Positions for LineMask {
     #[inline(always)]
     fn take(&mut self, position: u32) -> bool {
-        let word = &mut self.bits[(position / 64 % 8) as usize];
-        let bit = 1 << (position % 64);
+        let at = self.start + position;
+        let word = &mut self.bits[(at / 64) as usize % WORDS_PER_LINE];
+        let bit = 1 << (at % 64);
         let free = *word & bit == 0;
         *word |= bit;
         free
     }
 }
 
-/// A list, for larger blocks, where repeats are rare: most questions are answered by the summary.
-struct List {
+/// A pattern as a list, for larger blocks, where repeats are rare: most questions whether a position
+/// is free are answered by the one-word summary.
+pub(super) struct List {
     summary: u64,
     positions: [u16; MAX_HASHES as usize],
     count: usize,
 }
 
-impl Default for List {
-    fn default() -> Self {
+impl List {
+    /// No positions yet.
+    #[inline]
+    pub(super) const fn new() -> Self {
         Self { summary: 0, positions: [0; MAX_HASHES as usize], count: 0 }
+    }
+
+    /// The positions, in the order they came.
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.positions[..self.count].iter().map(|&position| position.into())
     }
 }
 
-impl Taken for List {
+impl Positions for List {
     #[inline]
     fn take(&mut self, position: u32) -> bool {
         let bit = 1 << (position % 64);
@@ -200,38 +183,45 @@ mod tests {
     use alloc::vec::Vec;
 
     fn pattern(shape: PatternShape, key: u64) -> BTreeSet<u32> {
-        let mut positions = BTreeSet::new();
-        shape.for_each(KeyHash::from_u64(key), |position| {
-            assert!(position < shape.positions);
-            positions.insert(position);
-        });
+        let list = shape.collect(KeyHash::from_u64(key), List::new());
+        let positions = BTreeSet::from_iter(list.iter());
+        assert_eq!(positions.len(), shape.hashes as usize);
+        assert!(positions.iter().all(|&position| position < shape.positions));
         positions
     }
 
     #[test]
     fn a_pattern_has_exactly_k_distinct_positions() {
         for (positions, hashes) in
-            [(64, 1), (64, 64), (58, 17), (252, 17), (500, 12), (512, 64), (32_768, 28)]
+            [(64, 1), (64, 32), (58, 17), (252, 17), (500, 12), (512, 64), (32_768, 28)]
         {
             let shape = PatternShape::new(positions, hashes);
             for key in 0..200 {
-                assert_eq!(pattern(shape, key).len(), hashes as usize);
+                pattern(shape, key);
             }
         }
     }
 
     #[test]
-    fn a_test_says_yes_exactly_to_blocks_that_hold_the_whole_pattern() {
+    fn a_mask_and_a_list_hold_the_same_pattern() {
+        let shape = PatternShape::new(250, 40);
+        for key in 0..500 {
+            let mask = shape.collect(KeyHash::from_u64(key), LineMask::starting_at(260));
+            let bits = (0..512).filter(|bit| mask.words()[bit / 64] >> (bit % 64) & 1 == 1);
+            let positions: BTreeSet<u32> = bits.map(|bit| bit as u32 - 260).collect();
+            assert_eq!(positions, pattern(shape, key));
+        }
+    }
+
+    #[test]
+    fn a_pattern_begins_with_positions_of_its_own() {
         let shape = PatternShape::new(70, 20);
         for key in 0..500 {
             let bits = pattern(shape, key);
-            assert!(shape.all(KeyHash::from_u64(key), |p| bits.contains(&p).into()));
-            for &missing in &bits {
-                assert!(
-                    !shape.all(KeyHash::from_u64(key), |p| (p != missing && bits.contains(&p))
-                        .into())
-                );
-            }
+            let hash = KeyHash::from_u64(key);
+            assert!(shape.begins_with(hash, |position| bits.contains(&position).into()));
+            let first = shape.collect(hash, List::new()).iter().next();
+            assert!(!shape.begins_with(hash, |position| (Some(position) != first).into()));
         }
     }
 
