@@ -245,10 +245,8 @@ impl Threshold {
         u32::BITS - self.load.saturating_add(1).leading_zeros()
     }
 
-    /// `block_bits` bounds the load: a block cannot count keys that have no bit in it.
-    fn check(&self, block_bits: u32) -> Result<(), BuildError> {
-        let most = Self::MAX_LOAD.min(block_bits / 2);
-        check_whole("threshold load", self.load.into(), 0, most.into())?;
+    fn check(&self) -> Result<(), BuildError> {
+        check_whole("threshold load", self.load.into(), 0, Self::MAX_LOAD.into())?;
         check_share("threshold probability", self.probability)?;
         if self.load == 0 && self.probability == 0.0 {
             return Err(BuildError::NothingAdmitted);
@@ -304,6 +302,22 @@ impl Parameters {
 }
 
 impl Scheme {
+    /// A classical filter of `bits` with the best number of hashes for `keys`: `bits / keys × ln 2`,
+    /// rounded.
+    ///
+    /// ```
+    /// use equibloom::Scheme;
+    ///
+    /// assert_eq!(Scheme::classical(8_000, 1_000), Scheme::Classical { bits: 8_000, hashes: 6 });
+    /// assert_eq!(Scheme::classical(100, 1_000), Scheme::Classical { bits: 100, hashes: 1 });
+    /// ```
+    pub fn classical(bits: u64, keys: u64) -> Self {
+        let best = bits as f64 / keys.max(1) as f64 * core::f64::consts::LN_2;
+        // The cast rounds down and stops at the type's ends.
+        let hashes = ((best + 0.5) as u32).clamp(1, MAX_HASHES);
+        Self::Classical { bits, hashes }
+    }
+
     /// The scheme's name, as the command line and its JSON spell it.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -328,7 +342,7 @@ fn check_balanced(
     overflow: &Overflow,
 ) -> Result<(), BuildError> {
     check_block_bits(blocks.bits)?;
-    threshold.check(blocks.bits)?;
+    threshold.check()?;
     blocks.check(threshold.counter_bits())?;
     crate::overflow::check_capacity(overflow.capacity)
 }

@@ -60,8 +60,8 @@ fn every_bad_value_is_named_together_with_what_would_be_accepted() {
         ),
         (blocked(BlockTable { hashes: 65, ..TABLE }), "hashes per key is 65"),
         (
-            single(Threshold { load: 129, ..THRESHOLD }),
-            "threshold load is 129: give a whole number from 0 to 128",
+            single(Threshold { load: 65_535, ..THRESHOLD }),
+            "threshold load is 65535: give a whole number from 0 to 65534",
         ),
         (single(Threshold { load: u32::MAX, ..THRESHOLD }), "threshold load is 4294967295"),
         (

@@ -6,8 +6,11 @@ use equibloom::{
 };
 use equibloom_theory::optimum::{self, Optimum};
 
-/// Mean accesses per insert that sequential and multi-level may use, as in the papers.
-const ACCESSES: f64 = 1.2;
+/// Mean accesses per insert that sequential and multi-level may use: as in the papers, or the first
+/// of these whose overflow list leaves enough memory to the blocks.
+const ACCESSES: [f64; 6] = [1.2, 1.15, 1.1, 1.05, 1.02, 1.01];
+/// Most of the memory that the overflow list may take.
+const OVERFLOW_SHARE: f64 = 0.125;
 /// Candidate blocks per key, as in the papers.
 const CHOICES: u32 = 3;
 /// Share of keys with a second choice, as in the figures of the 1+α paper.
@@ -111,23 +114,45 @@ impl Sizing {
         bail!("the parameters did not settle")
     }
 
+    /// The largest of [`ACCESSES`] whose overflow list is small enough, with all that follows.
+    fn settle_accesses(
+        &self,
+        optimum_at: impl Fn(f64, f64) -> Result<Optimum, equibloom_theory::Error>,
+    ) -> anyhow::Result<(BlockTable, Threshold, Overflow, Optimum)> {
+        let most = OVERFLOW_SHARE * self.memory_bits as f64;
+        let mut settled = self.settle(|load| optimum_at(load, ACCESSES[0]));
+        for accesses in &ACCESSES[1..] {
+            if settled
+                .as_ref()
+                .is_ok_and(|(_, _, overflow, _)| 8.0 * overflow.bytes() as f64 <= most)
+            {
+                break;
+            }
+            settled = self.settle(|load| optimum_at(load, *accesses));
+        }
+        settled
+    }
+
+    fn settle_multi_level(&self) -> anyhow::Result<(BlockTable, Threshold, Overflow, Optimum)> {
+        self.settle_accesses(|load, accesses| optimum::multi_level(load, accesses, CHOICES, None))
+    }
+
     /// With as much overflow as multi-level has, as in the papers' comparison.
     fn single(&self) -> anyhow::Result<Scheme> {
-        let fraction = optimum::multi_level(1.0, ACCESSES, CHOICES, None)?.overflow;
+        let (_, _, _, multi_level) = self.settle_multi_level()?;
         let (blocks, threshold, overflow, _) =
-            self.settle(|load| optimum::single(load, fraction))?;
+            self.settle(|load| optimum::single(load, multi_level.overflow))?;
         Ok(Scheme::Single { blocks, threshold, overflow })
     }
 
     fn sequential(&self) -> anyhow::Result<Scheme> {
-        let (blocks, threshold, overflow, _) =
-            self.settle(|load| optimum::sequential(load, ACCESSES, CHOICES, None))?;
-        Ok(Scheme::Sequential { blocks, threshold, overflow, choices: CHOICES, accesses: ACCESSES })
+        let (blocks, threshold, overflow, Optimum { accesses, .. }) = self
+            .settle_accesses(|load, accesses| optimum::sequential(load, accesses, CHOICES, None))?;
+        Ok(Scheme::Sequential { blocks, threshold, overflow, choices: CHOICES, accesses })
     }
 
     fn multi_level(&self) -> anyhow::Result<Scheme> {
-        let (blocks, threshold, overflow, optimum) =
-            self.settle(|load| optimum::multi_level(load, ACCESSES, CHOICES, None))?;
+        let (blocks, threshold, overflow, optimum) = self.settle_multi_level()?;
         let subtables = divide(blocks.count, &optimum.subtables)?;
         Ok(Scheme::MultiLevel { blocks, threshold, overflow, subtables })
     }
