@@ -1,7 +1,11 @@
 //! The `equibloom` command.
 
+mod answer;
 mod demo;
+mod plan;
 mod quantity;
+mod reproduce;
+mod theory;
 
 use std::process::ExitCode;
 
@@ -18,11 +22,21 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Arguments),
+    Plan(plan::Arguments),
+    Reproduce(reproduce::Arguments),
+    Theory(theory::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Reproduce(arguments) => match reproduce::run(&arguments) {
+            // A claim that does not hold is no error of the command.
+            Ok(false) => return ExitCode::FAILURE,
+            outcome => outcome.map(|_| ()),
+        },
+        Command::Theory(arguments) => theory::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,32 +1,92 @@
 //! Numbers as people write them.
+//!
+//! | | examples |
+//! |---|---|
+//! | counts | `250000`, `250_000`, `4M`, `1.5k`, `1e9` |
+//! | bytes | `4096`, `150MB` (10⁶ bytes), `1GiB` (2³⁰), `64k` |
+//! | shares and rates | `0.001`, `1e-6`, `0.1%` |
+//! | real numbers | `1.2`, `16` |
 
-/// Reads a count: `250000`, `250_000`, `4M`, `1.5k`, `1e9`.
+/// Above 2⁵³ a float does not hold every whole number.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Reads a count.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    let plain = text.replace('_', "");
-    let (digits, unit) = match plain.char_indices().last() {
-        Some((at, 'k' | 'K')) => (&plain[..at], 1e3),
-        Some((at, 'm' | 'M')) => (&plain[..at], 1e6),
-        Some((at, 'g' | 'G')) => (&plain[..at], 1e9),
-        _ => (&plain[..], 1.0),
+    whole(text, &DECIMAL, "count", "give a whole number such as 250000, 4M or 1e9")
+}
+
+/// Reads a number of bytes.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let units = [&BINARY[..], &DECIMAL_BYTES, &DECIMAL].concat();
+    whole(text, &units, "number of bytes", "give bytes such as 4096, 150MB or 1GiB")
+}
+
+/// Reads a share from 0 to 1, also in per cent.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (digits, unit) = match text.strip_suffix('%') {
+        Some(digits) => (digits.trim_end(), 0.01),
+        None => (text, 1.0),
     };
-    let accepted = "give a whole number such as 250000, 4M or 1e9";
+    let share =
+        real(digits).map_err(|_| not_a_number(text, "give a share such as 0.001, 1e-6 or 0.1%"))?;
+    // A product would turn 0.1% into 0.0010000000000000002.
+    let share = if unit == 1.0 { share } else { share / 100.0 };
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` is not between 0 and 1 (or 0% and 100%)"))
+    }
+}
+
+/// Reads a finite real number.
+pub(crate) fn real(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .replace('_', "")
+        .parse()
+        .map_err(|_| not_a_number(text, "give one such as 1.2 or 16"))?;
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(not_a_number(text, "give a finite one such as 1.2 or 16"))
+    }
+}
+
+/// Endings and what they multiply by; the longer of two that match come first.
+type Units = [(&'static str, f64)];
+const DECIMAL: [(&str, f64); 4] = [("k", 1e3), ("m", 1e6), ("g", 1e9), ("t", 1e12)];
+const DECIMAL_BYTES: [(&str, f64); 5] =
+    [("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("tb", 1e12), ("b", 1.0)];
+const BINARY: [(&str, f64); 4] =
+    [("kib", 1024.0), ("mib", 1_048_576.0), ("gib", 1_073_741_824.0), ("tib", 1_099_511_627_776.0)];
+
+fn whole(text: &str, units: &Units, what: &str, accepted: &str) -> Result<u64, String> {
+    let plain = text.replace('_', "").to_ascii_lowercase();
+    let unit = units.iter().find_map(|&(name, unit)| Some((plain.strip_suffix(name)?, unit)));
+    let (digits, unit) = unit.unwrap_or((&plain, 1.0));
+    let digits = digits.trim_end();
     if unit == 1.0
-        && let Ok(count) = digits.parse()
+        && let Ok(number) = digits.parse()
     {
-        return Ok(count);
+        return Ok(number);
     }
-    let value =
-        digits.parse::<f64>().map_err(|_| format!("`{text}` is not a number: {accepted}"))? * unit;
-    // Above 2⁵³ a float does not hold every whole number.
-    if !(0.0..=9_007_199_254_740_992.0).contains(&value) || value.fract() != 0.0 {
-        return Err(format!("`{text}` is not a count: {accepted}"));
+    let value = digits.parse::<f64>().map_err(|_| not_a_number(text, accepted))? * unit;
+    // 1.1G is a whole number although the product of floats may miss it by a hair.
+    let nearest = value.round();
+    let is_whole = (value - nearest).abs() <= 1e-9 * unit.min(nearest);
+    if (0.0..=LARGEST_EXACT).contains(&nearest) && is_whole {
+        Ok(nearest as u64)
+    } else {
+        Err(format!("`{text}` is not a {what}: {accepted}"))
     }
-    Ok(value as u64)
+}
+
+fn not_a_number(text: &str, accepted: &str) -> String {
+    format!("`{text}` is not a number: {accepted}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::*;
 
     #[test]
     fn counts_read_as_people_write_them() {
@@ -37,6 +97,7 @@ mod tests {
             ("1.5k", 1_500),
             ("1e9", 1_000_000_000),
             ("2g", 2_000_000_000),
+            ("1.1G", 1_100_000_000),
             ("18446744073709551615", u64::MAX),
         ] {
             assert_eq!(count(text), Ok(value), "{text}");
@@ -44,10 +105,45 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_count_is_named() {
-        for text in ["", "M", "-1", "1.5", "nan", "inf", "1e30", "12 apples", "é", "1µ"] {
-            let error = count(text).unwrap_err();
+    fn bytes_read_as_people_write_them() {
+        for (text, value) in [
+            ("4096", 4096),
+            ("150MB", 150_000_000),
+            ("150 MB", 150_000_000),
+            ("1GiB", 1 << 30),
+            ("1.5MiB", 3 << 19),
+            ("64k", 64_000),
+            ("7b", 7),
+            ("2TB", 2_000_000_000_000),
+        ] {
+            assert_eq!(bytes(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_and_reals_read_as_people_write_them() {
+        for (text, value) in [("0.1%", 0.001), ("100 %", 1.0), ("1e-6", 1e-6), ("0", 0.0)] {
+            assert_eq!(share(text), Ok(value), "{text}");
+        }
+        assert_eq!(real("1_000.5"), Ok(1000.5));
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_named() {
+        let names = |text: &str, error: String| {
             assert!(error.contains(&format!("`{text}`")), "{error}");
+        };
+        for text in ["", "M", "-1", "1.5", "nan", "inf", "1e30", "12 apples", "é", "1µ"] {
+            names(text, count(text).unwrap_err());
+        }
+        for text in ["", "MB", "-1", "0.5b", "nan", "infGB", "1e30", "1PB", "ééb"] {
+            names(text, bytes(text).unwrap_err());
+        }
+        for text in ["", "%", "-1", "1.5", "nan", "101%", "x%", "0,1"] {
+            names(text, share(text).unwrap_err());
+        }
+        for text in ["", "nan", "inf", "-inf", "1.2.3", "one"] {
+            names(text, real(text).unwrap_err());
         }
     }
 }

@@ -78,17 +78,21 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         (vec!["--keys", "0"], "--keys is 0: give at least 1"),
         (vec!["--keys", "many"], "`many` is not a number: give a whole number such as"),
         (vec!["--keys", "1e18"], "`1e18` is not a count"),
-        (vec!["--keys", "1000000000000000000"], "give fewer keys or fewer bits"),
+        (vec!["--keys", "1000000000000000000"], "must be between 1 and 1125899906842624"),
         (vec!["--keys", "100000000000000"], "do not fit into memory: give fewer keys"),
         (vec!["--bits-per-key", "0"], "--bits-per-key is 0: give a finite number above 0"),
         (vec!["--bits-per-key", "-3"], "--bits-per-key is -3"),
         (vec!["--bits-per-key", "nan"], "--bits-per-key is NaN"),
         (vec!["--bits-per-key", "inf"], "--bits-per-key is inf"),
-        (vec!["--block-bits", "63"], "block bits is 63: give a whole number from 64 to 32768"),
-        (vec!["--block-bits", "40000"], "block bits is 40000"),
-        (vec!["--block-bits", "0"], "block bits is 0"),
-        (vec!["--keys", "1000", "--block-bits", "32768"], "is larger than the memory"),
-        (vec!["--keys", "1"], "give more keys or more bits per key"),
+        (vec!["--bits-per-key", "1e300"], "with --keys 1000000, --bits-per-key 1"),
+        (vec!["--block-bits", "63"], "block_bits is 63, but it must be between 64 and 32768"),
+        (vec!["--block-bits", "40000"], "block_bits is 40000"),
+        (vec!["--block-bits", "0"], "block_bits is 0"),
+        (
+            vec!["--keys", "1000", "--block-bits", "32768"],
+            "memory is 3000, but it must be at least 4736 bytes for one block of 32768 bits",
+        ),
+        (vec!["--keys", "1"], "with --keys 1, --bits-per-key 24, --block-bits 256: memory is 3"),
     ] {
         let output = demo(&arguments);
         let message = String::from_utf8(output.stderr).unwrap();

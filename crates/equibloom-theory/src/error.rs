@@ -63,6 +63,23 @@ pub enum Error {
         /// Last load that carries probability.
         to: u32,
     },
+    /// Too little was said to plan a filter, or too much.
+    #[error(
+        "{given} cannot be planned for: give keys with memory, bits_per_key or rate; or memory with rate or \
+         bits_per_key (but not keys, memory and bits_per_key at once)"
+    )]
+    WishesDoNotFixASize {
+        /// The wishes about sizes that were given.
+        given: String,
+    },
+    /// No filter does all that is asked.
+    #[error("{conflict}: {}", .remedies.join(", or "))]
+    Contradiction {
+        /// What cannot be had together.
+        conflict: String,
+        /// Wishes to relax, any one of which is enough, each with the value that can be had.
+        remedies: Vec<String>,
+    },
     /// The ODE solver gave up; carries its own words.
     #[error("the differential equations could not be solved: {0}")]
     Integration(String),

@@ -23,6 +23,7 @@
 //! | [`fluid`] | How do the loads evolve while a table fills? |
 //! | [`paper`] | Which false-positive rates do the papers print? |
 //! | [`exact`] | Which rates, accesses and overflow will the machine really measure? |
+//! | [`planner`] | Which filter is best for these keys, this memory, this rate? |
 //!
 //! `paper` and `exact` are two models and never mixed: the first meets published values, the second predicts
 //! filters (it is tested against real bits in `tests/exact_model.rs`). All numbers are checked against an
@@ -40,6 +41,7 @@ pub mod lower_bound;
 mod minimum;
 pub mod optimum;
 pub mod paper;
+pub mod planner;
 mod poisson;
 mod quadrature;
 mod root;

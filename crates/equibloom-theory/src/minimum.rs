@@ -1,4 +1,4 @@
-//! The lowest point of a function that falls and then rises.
+//! The lowest point of a function that falls and then rises, over the reals and over whole numbers.
 
 use crate::error::Error;
 
@@ -7,12 +7,20 @@ const TOLERANCE: f64 = 5e-4;
 
 /// The x in [0, 1] with the least f(x), by golden sections; an end of the interval if that is no worse.
 pub(crate) fn of_unimodal(f: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, Error> {
+    of_unimodal_within(TOLERANCE, f)
+}
+
+/// The same, as near as `tolerance`.
+pub(crate) fn of_unimodal_within(
+    tolerance: f64,
+    f: impl Fn(f64) -> Result<f64, Error>,
+) -> Result<f64, Error> {
     // A golden section leaves one of the two inner points in place.
     let section = (5.0_f64.sqrt() - 1.0) / 2.0;
     let (mut low, mut high) = (0.0, 1.0);
     let (mut left, mut right) = (1.0 - section, section);
     let (mut at_left, mut at_right) = (f(left)?, f(right)?);
-    while high - low > TOLERANCE {
+    while high - low > tolerance {
         if at_left <= at_right {
             (high, right, at_right) = (right, left, at_left);
             left = high - section * (high - low);
@@ -32,4 +40,87 @@ pub(crate) fn of_unimodal(f: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, 
         }
     }
     Ok(best)
+}
+
+/// The number in 1..=`most` with the least f, and what f tells of it: walks from `start` in the direction that
+/// lowers f until it rises again.
+pub(crate) fn of_whole_numbers<T>(
+    start: u32,
+    most: u32,
+    mut f: impl FnMut(u32) -> Result<(f64, T), Error>,
+) -> Result<(u32, T), Error> {
+    let (mut least, found) = f(start)?;
+    let mut best = (start, found);
+    for up in [false, true] {
+        loop {
+            let next = if up { best.0 + 1 } else { best.0 - 1 };
+            if !(1..=most).contains(&next) {
+                break;
+            }
+            let (value, found) = f(next)?;
+            if value >= least {
+                break;
+            }
+            (least, best) = (value, (next, found));
+        }
+    }
+    Ok(best)
+}
+
+/// The lowest point found on [0, `most`] for a smooth function that is curved upwards, and what f tells of it:
+/// starting from three points, each step goes to the lowest point of the parabola through the best three.
+pub(crate) fn of_parabola<T>(
+    start: [f64; 3],
+    most: f64,
+    steps: usize,
+    f: impl Fn(f64) -> Result<(f64, T), Error>,
+) -> Result<T, Error> {
+    let mut points = Vec::new();
+    for x in start {
+        let (value, found) = f(x)?;
+        points.push((x, value, found));
+    }
+    for _ in 0..steps {
+        points.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let [(a, fa, _), (b, fb, _), (c, fc, _), ..] = &points[..] else { break };
+        let (left, right) = ((b - a) * (fb - fc), (b - c) * (fb - fa));
+        let curvature = 2.0 * (left - right);
+        let vertex = b - ((b - a) * left - (b - c) * right) / curvature;
+        let x = if vertex.is_finite() { vertex.clamp(0.0, most) } else { *a };
+        // Nothing is gained from a point that is known.
+        if points.iter().any(|(known, ..)| (known - x).abs() <= 1e-4 * most) {
+            break;
+        }
+        let (value, found) = f(x)?;
+        points.push((x, value, found));
+    }
+    points.sort_by(|a, b| a.1.total_cmp(&b.1));
+    Ok(points.swap_remove(0).2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_point_is_found_inside_and_at_the_ends() {
+        for lowest in [-0.2, 0.0, 0.3, 0.77, 1.0, 1.4_f64] {
+            let f = |x: f64| ((x - lowest) / 2.0).cosh();
+            let found = of_parabola([0.1, 0.5, 1.0], 1.0, 4, |x| Ok((f(x), x))).unwrap();
+            let truth = lowest.clamp(0.0, 1.0);
+            assert!((found - truth).abs() < 1e-3, "{found} for {truth}");
+            let found = of_unimodal(|x| Ok(f(x))).unwrap();
+            assert!((found - truth).abs() < 1e-3, "{found} for {truth}");
+        }
+    }
+
+    #[test]
+    fn the_lowest_whole_number_is_found_from_both_sides() {
+        for start in [1, 5, 17, 40] {
+            let found = of_whole_numbers(start, 40, |n| {
+                Ok((f64::from(n).ln() - 2.8).abs()).map(|f| (f, n))
+            });
+            assert_eq!(found.unwrap(), (16, 16));
+        }
+    }
 }

@@ -110,7 +110,7 @@ pub fn rate(
             Ok(filter.rate(hashes))
         }
         Hashes::Paper => Ok(filter.rate(paper_hashes(bits_per_key))),
-        Hashes::Best => Ok(filter.best_rate()),
+        Hashes::Best => filter.best_rate(),
     }
 }
 
@@ -287,22 +287,13 @@ impl Filter {
     }
 
     /// The rate falls, then rises with the number of hash functions: walk downhill from the papers' choice.
-    fn best_rate(&self) -> Rate {
-        let mut best = self.rate(paper_hashes(self.bits_per_key));
-        for up in [false, true] {
-            loop {
-                let next = if up { best.hashes + 1 } else { best.hashes - 1 };
-                if !(1..=MOST_HASHES).contains(&next) {
-                    break;
-                }
-                let rate = self.rate(next);
-                if rate.rate >= best.rate {
-                    break;
-                }
-                best = rate;
-            }
-        }
-        best
+    fn best_rate(&self) -> Result<Rate, Error> {
+        let start = paper_hashes(self.bits_per_key);
+        let (_, best) = minimum::of_whole_numbers(start, MOST_HASHES, |hashes| {
+            let rate = self.rate(hashes);
+            Ok((rate.rate, rate))
+        })?;
+        Ok(best)
     }
 }
 

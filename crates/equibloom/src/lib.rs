@@ -31,7 +31,8 @@
 //!
 //! # Features
 //! - `std` (default): [`Parameters::with_random_seed`]. Without it the crate needs `alloc` only.
-//! - `planner` (default): [`Parameters::predict`], what to expect of a filter before it is made.
+//! - `planner` (default): [`AnyFilter::builder`], the best filter for what a user wants, and
+//!   [`Parameters::predict`], what to expect of a filter before it is made.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -42,6 +43,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod block;
+#[cfg(feature = "planner")]
+mod builder;
 mod error;
 mod filter;
 mod hashing;
@@ -51,10 +54,14 @@ mod overflow;
 mod parameters;
 pub mod placement;
 #[cfg(feature = "planner")]
+mod planned;
+#[cfg(feature = "planner")]
 mod prediction;
 pub mod raw;
 mod statistics;
 
+#[cfg(feature = "planner")]
+pub use builder::{FilterBuilder, PlacementName, Plan, PlanError};
 pub use error::{Accepted, BuildError, FullError, Number};
 pub use filter::{AnyFilter, Filter};
 pub use hashing::{KeyHash, KeyHasher, Stable, StableKey, WithBuildHasher};

@@ -159,7 +159,8 @@ pub enum WhenFull {
 }
 
 impl Overflow {
-    /// Room for a mean share `fraction` of `keys`, and for chance: six standard deviations more.
+    /// Room for a mean share `fraction` of `keys`, and for chance: six times the square root more. (Full
+    /// blocks turn keys away in clumps, so that this is three to four standard deviations.)
     ///
     /// ```
     /// use equibloom::{Overflow, WhenFull};

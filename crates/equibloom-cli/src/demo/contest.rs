@@ -28,6 +28,7 @@ pub(super) struct Results {
     pub(super) keys: u64,
     pub(super) queries: u64,
     pub(super) block_bits: u32,
+    pub(super) bits_per_key: f64,
     pub(super) seed: u64,
     /// Hashing an address, which the times of the filters do not contain.
     pub(super) ns_hash: f64,
@@ -84,6 +85,7 @@ pub(super) fn run(
         keys: wishes.keys,
         queries: QUERIES,
         block_bits: wishes.block_bits,
+        bits_per_key: wishes.bits_per_key,
         seed: wishes.seed,
         ns_hash,
         filters: results,

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::quantity;
+use crate::{answer, quantity};
 
 /// Shows all filters of the papers side by side, in the same memory, on generated e-mail addresses.
 ///
@@ -47,12 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let progress = progress_bar(contest::steps(filters.len()));
     let results = contest::run(&wishes, &filters, &progress)?;
     progress.finish_and_clear();
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&results)?);
-    } else {
-        print!("{}", report::Report { wishes: &wishes, results: &results });
-    }
-    Ok(())
+    answer::print(&results, arguments.json)
 }
 
 /// Drawn on a terminal only.

@@ -5,28 +5,21 @@ use std::fmt;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
 use super::contest::{FilterResult, Results};
-use super::lineup::Wishes;
 
 /// One line below the header, nothing else.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-pub(super) struct Report<'a> {
-    pub(super) wishes: &'a Wishes,
-    pub(super) results: &'a Results,
-}
-
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Results { keys, queries, .. } = self.results;
+        let Self { keys, queries, block_bits, bits_per_key, .. } = self;
         writeln!(
             f,
-            "{keys} e-mail addresses in blocks of {} bits, {} bits of memory per address; \
-             {queries} lookups of other addresses.\n",
-            self.wishes.block_bits, self.wishes.bits_per_key,
+            "{keys} e-mail addresses in blocks of {block_bits} bits, {bits_per_key} bits of memory per \
+             address; {queries} lookups of other addresses.\n",
         )?;
-        writeln!(f, "{}\n", table(&self.results.filters).trim_fmt())?;
-        for sentence in sentences(self.results) {
+        writeln!(f, "{}\n", table(&self.filters).trim_fmt())?;
+        for sentence in sentences(self) {
             writeln!(f, "- {sentence}")?;
         }
         Ok(())

@@ -60,25 +60,14 @@ fn textbook(bits_per_key: f64, most: u32) -> u32 {
     (bits_per_key * core::f64::consts::LN_2).round().clamp(1.0, f64::from(most.max(1))) as u32
 }
 
-/// Walks from `start` in the direction that lowers the rate until it rises again.
+/// The number of hash functions with the lowest rate, found from `start`.
 fn downhill(
     start: u32,
     most: u32,
     predict: impl Fn(u32) -> Result<Prediction, Error>,
 ) -> Result<(u32, Prediction), Error> {
-    let mut best = (start, predict(start)?);
-    for direction in [-1_i64, 1] {
-        loop {
-            let next = i64::from(best.0) + direction;
-            if next < 1 || next > i64::from(most) {
-                break;
-            }
-            let prediction = predict(next as u32)?;
-            if prediction.rate >= best.1.rate {
-                break;
-            }
-            best = (next as u32, prediction);
-        }
-    }
-    Ok(best)
+    minimum::of_whole_numbers(start, most, |hashes| {
+        let prediction = predict(hashes)?;
+        Ok((prediction.rate, prediction))
+    })
 }

@@ -52,6 +52,8 @@ pub(crate) struct Mixture {
     pub(crate) matched_before: f64,
     /// Mean number of keys turned away so far.
     pub(crate) turned_away_before: f64,
+    /// Variance of that number over blocks, less what the arrivals, whose sum is given, explain.
+    pub(crate) turned_away_before_variance: f64,
     /// Mean and variance of the arrivals, and their covariance with match and rejection.
     pub(crate) arrivals: f64,
     pub(crate) arrivals_variance: f64,
@@ -91,6 +93,7 @@ impl BlockHistory {
         self.extend_to(arrivals.last());
         let mut mixture = Mixture::default();
         let (mut squares, mut with_matched, mut with_turned_away) = (0.0, 0.0, 0.0);
+        let (mut rejects_squares, mut with_rejects) = (0.0, 0.0);
         for (count, weight) in arrivals.iter() {
             let (snapshot, further) = self.snapshot(count);
             let (m, from) = (&mut mixture.meeting, &snapshot.meeting);
@@ -102,9 +105,11 @@ impl BlockHistory {
             m.admitted += weight * from.admitted;
             mixture.loads.add(snapshot.loads.first, &snapshot.loads.mass, weight);
             mixture.matched_before += weight * (snapshot.matched_before + further * from.matched);
-            mixture.turned_away_before +=
-                weight * (snapshot.turned_away_before + further * from.turned_away);
+            let rejects = snapshot.turned_away_before + further * from.turned_away;
+            mixture.turned_away_before += weight * rejects;
             let count = count as f64;
+            rejects_squares += weight * rejects * rejects;
+            with_rejects += weight * count * rejects;
             mixture.arrivals += weight * count;
             squares += weight * count * count;
             with_matched += weight * count * from.matched;
@@ -112,6 +117,15 @@ impl BlockHistory {
         }
         let mean = mixture.arrivals;
         mixture.arrivals_variance = (squares - mean * mean).max(0.0);
+        let rejects = mixture.turned_away_before;
+        let covariance = with_rejects - mean * rejects;
+        let explained = if mixture.arrivals_variance > 0.0 {
+            covariance * covariance / mixture.arrivals_variance
+        } else {
+            0.0
+        };
+        mixture.turned_away_before_variance =
+            (rejects_squares - rejects * rejects - explained).max(0.0);
         mixture.matched_covariance = with_matched - mean * mixture.meeting.matched;
         mixture.turned_away_covariance = with_turned_away - mean * mixture.meeting.turned_away;
         mixture

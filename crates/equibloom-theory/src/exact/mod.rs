@@ -30,7 +30,7 @@
 //! (1/m), and a key that passed a block at its threshold, matching there after one more admission
 //! (below 0.1 % of the accesses of a hit).
 
-mod arrivals;
+pub(crate) mod arrivals;
 mod best;
 mod block_history;
 mod classical;
@@ -116,6 +116,9 @@ pub struct Prediction {
     pub overflow_probes_miss: f64,
     /// Share of the keys in the overflow list.
     pub overflow_fraction: f64,
+    /// Standard deviation of that share from one filter to the next. A crowded block turns away several
+    /// keys, and a crowded level sends on several, so it is above that of independent keys.
+    pub overflow_deviation: f64,
     /// Share of the keys that were not apparently present when inserted.
     pub stored_fraction: f64,
     /// Probability that the access budget is spent in the end.

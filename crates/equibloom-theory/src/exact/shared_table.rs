@@ -140,10 +140,12 @@ pub(crate) fn predict(
     let mut shared = SharedTable { history, per_block, choices, rule: Panels::new(1) };
     let (mut x, mut progress) = shared.fill(f64::INFINITY);
     let mut budget_spent = 0.0;
+    let mut budget_variance = 0.0;
     if let Some(budget) = budget {
-        let variance = progress.spent_squared - progress.spent * progress.spent;
-        budget_spent = chance_spent(keys * progress.spent, budget, keys * variance.max(0.0));
+        let variance = keys * (progress.spent_squared - progress.spent.powi(2)).max(0.0);
+        budget_spent = chance_spent(keys * progress.spent, budget, variance);
         if keys * progress.spent > budget {
+            budget_variance = variance;
             (x, progress) = shared.fill(budget / keys);
         }
     }
@@ -160,6 +162,10 @@ pub(crate) fn predict(
         .sum();
     let fixed_share = if x > 0.0 { (per_block / x).min(1.0) } else { 1.0 };
     let variance = table.variance_of(walk.accesses, by_turned_away, fixed_share) / blocks;
+    // A rejection too many becomes one more overflow if the key's other tries are rejected too.
+    let rejects_variance = blocks * table.turned_away_before_variance;
+    let overflow_variance =
+        rejects_variance * (walk.accesses * turned_away.powi(choices as i32 - 1)).powi(2);
     Prediction {
         rate: walk.matched,
         rate_deviation: variance.sqrt(),
@@ -171,6 +177,7 @@ pub(crate) fn predict(
         overflow_probes_miss: walk.turned_away
             + budget_spent * (1.0 - walk.matched - walk.turned_away),
         overflow_fraction: overflow,
+        overflow_deviation: (overflow_variance + budget_variance).sqrt() / keys.max(1.0),
         stored_fraction: 1.0 - progress.matched - late * walk.matched,
         budget_spent,
         load_distributions: vec![table.loads.to_vec()],

@@ -10,6 +10,7 @@ struct Filled {
     levels: Vec<Mixture>,
     /// Keys turned away by the last level.
     overflow: f64,
+    overflow_variance: f64,
     /// Block accesses of the keys that were placed or overflowed.
     spent: f64,
     accesses: f64,
@@ -25,15 +26,14 @@ pub(crate) fn predict(
     let mut filled = fill(&mut history, keys, blocks);
     let mut placed_keys = keys;
     let mut budget_spent = 0.0;
+    let mut budget_variance = 0.0;
     if let Some(budget) = budget {
         // Levels add up: the spread of an insert's accesses is that of a short geometric walk.
         let mean = filled.spent / keys.max(1.0);
-        budget_spent = super::shared_table::chance_spent(
-            filled.spent,
-            budget,
-            keys * mean * (mean - 1.0).max(0.0),
-        );
+        let variance = keys * mean * (mean - 1.0).max(0.0);
+        budget_spent = super::shared_table::chance_spent(filled.spent, budget, variance);
         if filled.spent > budget {
+            budget_variance = variance;
             let cell = core::cell::RefCell::new(&mut history);
             placed_keys = root::increasing(0.0, keys, |keys| {
                 fill(&mut cell.borrow_mut(), keys, blocks).spent - budget
@@ -58,6 +58,8 @@ pub(crate) fn predict(
         overflow_probes_miss: walk.turned_away
             + budget_spent * (1.0 - walk.matched - walk.turned_away),
         overflow_fraction: overflow,
+        // A spent budget turns every access too many into a key that overflows.
+        overflow_deviation: (filled.overflow_variance + budget_variance).sqrt() * per_key,
         stored_fraction: 1.0 - (filled.matched + late * walk.matched) * per_key,
         budget_spent,
         load_distributions: filled.levels.iter().map(|level| level.loads.to_vec()).collect(),
@@ -66,8 +68,14 @@ pub(crate) fn predict(
 
 fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
     let mut arriving = keys;
-    let mut filled =
-        Filled { levels: Vec::new(), overflow: 0.0, spent: 0.0, accesses: 0.0, matched: 0.0 };
+    let mut filled = Filled {
+        levels: Vec::new(),
+        overflow: 0.0,
+        overflow_variance: 0.0,
+        spent: 0.0,
+        accesses: 0.0,
+        matched: 0.0,
+    };
     for (index, &blocks) in blocks.iter().enumerate() {
         let blocks = blocks as f64;
         // The first level's arrivals are as many as there are keys; later levels' numbers are random.
@@ -82,6 +90,8 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         let stored = level.loads.mean_of(|load| load as f64) * blocks;
         filled.spent += (index + 1) as f64 * stored;
         arriving = blocks * level.turned_away_before;
+        filled.overflow_variance = blocks * level.turned_away_before_variance
+            + level.meeting.turned_away.powi(2) * filled.overflow_variance;
         filled.levels.push(level);
     }
     filled.spent += blocks.len() as f64 * arriving;

@@ -1,0 +1,59 @@
+//! How commands answer: a text for people or JSON for programs, and errors in the command's own words.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+
+use serde::Serialize;
+
+/// Prints the answer in one form or the other.
+pub(crate) fn print<A: Serialize + Display>(answer: &A, json: bool) -> anyhow::Result<()> {
+    write(&if json { serde_json::to_string_pretty(answer)? + "\n" } else { answer.to_string() })
+}
+
+/// Writes to standard output. A reader who has seen enough and gone (`| head`) is no error; `println!`
+/// would panic.
+pub(crate) fn write(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The library's arguments under the names that the command gives them.
+pub(crate) fn in_flags(error: equibloom_theory::Error) -> anyhow::Error {
+    match error {
+        equibloom_theory::Error::OutOfRange { argument, value, accepted } => {
+            let flag = match argument {
+                "rate" => "fpr",
+                "second_choice" => "alpha",
+                other => other,
+            };
+            let flag = flag.replace([' ', '_'], "-");
+            anyhow::anyhow!("--{flag} is {value}, but it must be {accepted}")
+        }
+        other => anyhow::Error::new(other),
+    }
+}
+
+/// Few digits, and powers of ten where zeros would hide the number.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-3..1e6).contains(&size) => {
+            let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+            format!("{value:.digits$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_have_about_four_digits() {
+        let shown = [0.0, 1.5, 12.0, 0.01234567, 3.2e-8, 123456.0, 1e9].map(number);
+        assert_eq!(shown, ["0", "1.500", "12.00", "0.01235", "3.200e-8", "123456", "1.000e9"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! `equibloom reproduce`: every figure of the papers, redrawn from real runs.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use equibloom_lab::Length;
+use equibloom_lab::experiments::{self, Experiment};
+use equibloom_lab::figure::Figure;
+use equibloom_lab::number::significant;
+use equibloom_lab::report::Provenance;
+use equibloom_lab::run::{Observer, Request};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Redraws the papers' figures: models, simulation and filters laid over each other, every claim checked.
+///
+/// The report is DIR/index.html. A run that was interrupted goes on where it stopped. The exit code is 1 if
+/// a claim does not hold.
+///
+/// Example: equibloom reproduce --quick --out report
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Directory of the report; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "reproduced")]
+    out: PathBuf,
+    /// Only this figure; may be given several times.
+    #[arg(long, value_name = "ID")]
+    figure: Vec<String>,
+    /// Show the figures there are, and make none.
+    #[arg(long)]
+    list: bool,
+    /// About a minute in all.
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// The papers' lengths: 100 repetitions of a million elements, and 10^9 e-mail addresses (1 GB).
+    #[arg(long)]
+    full: bool,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Tells whether every claim agrees.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
+    let figures: Vec<&'static Experiment> = if arguments.figure.is_empty() {
+        experiments::ALL.iter().collect()
+    } else {
+        let chosen = arguments.figure.iter().map(|id| experiments::find(id));
+        chosen.collect::<Result<_, _>>()?
+    };
+    if arguments.list {
+        println!("{}", list(&figures).trim_fmt());
+        return Ok(true);
+    }
+    let length = match (arguments.quick, arguments.full) {
+        (true, _) => Length::Quick,
+        (_, true) => Length::Full,
+        _ => Length::Default,
+    };
+    let command = std::env::args().skip(1).fold("equibloom".to_owned(), |command, argument| {
+        let quoted = if argument.contains(' ') { format!("'{argument}'") } else { argument };
+        command + " " + &quoted
+    });
+    let provenance = Provenance::here(command, length, arguments.seed);
+    let request = Request { directory: &arguments.out, figures: &figures, provenance: &provenance };
+    let made = request.run(&Bars::new(figures.len()))?;
+    println!("{}\n", table(&made).trim_fmt());
+    let claims = || made.iter().flat_map(|figure| &figure.claims);
+    let (agreeing, all) = (claims().filter(|claim| claim.agrees).count(), claims().count());
+    println!(
+        "{agreeing} of {all} claims agree. Report: {}",
+        arguments.out.join("index.html").display()
+    );
+    Ok(agreeing == all)
+}
+
+fn list(figures: &[&Experiment]) -> Table {
+    let mut table = plain_table();
+    for experiment in figures {
+        table.add_row([experiment.id, experiment.source, experiment.title]);
+    }
+    table
+}
+
+fn table(figures: &[Figure]) -> Table {
+    let mut table = plain_table();
+    table.set_header(["figure", "claim", "expected", "measured", "agrees"]);
+    for figure in figures {
+        for claim in &figure.claims {
+            let agrees = if claim.agrees { "yes" } else { "NO" };
+            let (expected, measured) =
+                (significant(claim.expected, 6), significant(claim.measured, 6));
+            table.add_row([&figure.id, &claim.text, &expected, &measured, agrees]);
+        }
+    }
+    table
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table
+}
+
+/// One bar for the whole run and one for the current figure, on a terminal only.
+struct Bars {
+    whole: ProgressBar,
+    figure: ProgressBar,
+}
+
+/// Steps of a figure's bar.
+const STEPS: u64 = 1_000;
+
+impl Bars {
+    fn new(figures: usize) -> Self {
+        let target = if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bars = MultiProgress::with_draw_target(target);
+        let bar = |steps, template| {
+            let style = ProgressStyle::with_template(template);
+            let bar = ProgressBar::new(steps);
+            bars.add(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+        };
+        Self {
+            whole: bar(figures as u64, "{bar:30} {pos}/{len} figures, {elapsed}"),
+            figure: bar(STEPS, "{bar:30} {percent:>3} %  {msg}"),
+        }
+    }
+}
+
+impl Observer for Bars {
+    fn begin(&self, experiment: &Experiment) {
+        self.figure.set_position(0);
+        self.figure.set_message(experiment.id);
+    }
+
+    fn progress(&self, share: f64) {
+        self.figure.set_position((share * STEPS as f64) as u64);
+    }
+
+    fn end(&self, _figure: &Figure, _kept: bool) {
+        self.whole.inc(1);
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        self.figure.finish_and_clear();
+        self.whole.finish_and_clear();
+    }
+}

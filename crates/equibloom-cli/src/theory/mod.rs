@@ -1,0 +1,36 @@
+//! `equibloom theory`: bounds, optimal parameters, rates and fluid limits.
+
+mod alpha;
+mod fluid;
+mod lower_bound;
+mod model;
+mod optimum;
+mod rate;
+mod scheme;
+
+/// Answers questions about the theory: bounds, optimal parameters, rates, fluid limits.
+#[derive(clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(clap::Subcommand)]
+enum Question {
+    LowerBound(lower_bound::Arguments),
+    Optimum(optimum::Arguments),
+    Rate(rate::Arguments),
+    Alpha(alpha::Arguments),
+    Fluid(fluid::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.question {
+        Question::LowerBound(arguments) => lower_bound::run(arguments),
+        Question::Optimum(arguments) => optimum::run(arguments),
+        Question::Rate(arguments) => rate::run(arguments),
+        Question::Alpha(arguments) => alpha::run(arguments),
+        Question::Fluid(arguments) => fluid::run(arguments),
+    }
+}

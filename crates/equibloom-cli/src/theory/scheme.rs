@@ -1,0 +1,58 @@
+//! A scheme of the papers, as the arguments of a command.
+
+use anyhow::{Context, bail};
+use equibloom::PlacementName;
+use equibloom_theory::paper::Scheme;
+
+use crate::quantity;
+
+/// Which scheme, with which parameters.
+#[derive(clap::Args)]
+pub(super) struct SchemeArguments {
+    /// classical, blocked, single, sequential, multi-level, two-choice or one-plus-alpha.
+    #[arg(long, value_name = "NAME")]
+    pub(super) placement: PlacementName,
+    /// Accesses per insert of sequential and multi-level, on average.
+    #[arg(long, value_name = "MEAN", default_value = "1.2", value_parser = quantity::real)]
+    accesses: f64,
+    /// Candidate blocks per key of sequential and multi-level.
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    choices: u32,
+    /// Share of the keys in the overflow list: single needs it, sequential and multi-level have the least
+    /// possible without it.
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
+    overflow: Option<f64>,
+    /// Share of the keys with a second choice, for one-plus-alpha.
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
+    alpha: Option<f64>,
+}
+
+impl SchemeArguments {
+    pub(super) fn scheme(&self) -> anyhow::Result<Scheme> {
+        let Self { placement, accesses, choices, overflow, alpha } = *self;
+        let has_overflow = matches!(
+            placement,
+            PlacementName::Single | PlacementName::Sequential | PlacementName::MultiLevel
+        );
+        if let Some(overflow) = overflow.filter(|_| !has_overflow) {
+            bail!("--overflow is {overflow}, but {placement} has no overflow list: leave it out");
+        }
+        if let Some(alpha) = alpha.filter(|_| placement != PlacementName::OnePlusAlpha) {
+            bail!("--alpha is {alpha}, but it is for one-plus-alpha only, not for {placement}");
+        }
+        Ok(match placement {
+            PlacementName::Classical => Scheme::Classical,
+            PlacementName::Blocked => Scheme::Blocked,
+            PlacementName::Single => Scheme::Single {
+                overflow: overflow
+                    .context("single needs --overflow, a share above 0 and below 1 such as 0.5%")?,
+            },
+            PlacementName::Sequential => Scheme::Sequential { accesses, choices, overflow },
+            PlacementName::MultiLevel => Scheme::MultiLevel { accesses, choices, overflow },
+            PlacementName::TwoChoice => Scheme::TwoChoice,
+            PlacementName::OnePlusAlpha => Scheme::OnePlusAlpha {
+                alpha: alpha.context("one-plus-alpha needs --alpha, a share from 0 to 1")?,
+            },
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! How long a run is, and what an experiment needs from its surroundings.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::simulator::seed_of;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    /// About a minute in all.
+    Quick,
+    /// Some minutes.
+    Default,
+    /// The papers' own lengths.
+    Full,
+}
+
+impl Length {
+    /// Elements of one table or filter: a million in the 1+α paper (Table 2).
+    pub fn elements(self) -> u64 {
+        match self {
+            Self::Quick => 100_000,
+            Self::Default => 500_000,
+            Self::Full => 1_000_000,
+        }
+    }
+
+    /// Repetitions of one measurement: a hundred in the 1+α paper.
+    pub fn repetitions(self) -> u64 {
+        match self {
+            Self::Quick | Self::Default => 8,
+            Self::Full => 100,
+        }
+    }
+
+    /// One of three values.
+    pub fn choose<T>(self, quick: T, default: T, full: T) -> T {
+        match self {
+            Self::Quick => quick,
+            Self::Default => default,
+            Self::Full => full,
+        }
+    }
+}
+
+/// What an experiment is given.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// How much to measure.
+    pub length: Length,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// Is told which share of the figure is done.
+    pub progress: &'a (dyn Fn(f64) + Sync),
+}
+
+impl Context<'_> {
+    /// Does something for every item, on all cores; the results come in the order of the items, whatever
+    /// the number of cores.
+    pub fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(&T) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<R>, Error> {
+        let done = AtomicUsize::new(0);
+        let each = |item: &T| {
+            let result = work(item);
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            (self.progress)(done as f64 / items.len() as f64);
+            result
+        };
+        items.par_iter().map(each).collect()
+    }
+
+    /// Does something for every repetition, each with a seed of its own.
+    pub fn repeat<R: Send>(
+        &self,
+        what: &str,
+        repetitions: u64,
+        work: impl Fn(u64) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<R>, Error> {
+        let each = |repetition| work(seed_of(self.seed, what, repetition));
+        (0..repetitions).into_par_iter().map(each).collect()
+    }
+}

@@ -1,0 +1,40 @@
+//! What can go wrong while figures are made.
+
+use std::path::PathBuf;
+
+/// Why a figure, or the report, could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no figure of this name.
+    #[error("there is no figure `{id}`; the figures are {}", known.join(", "))]
+    UnknownFigure {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
+    /// A file or directory could not be written.
+    #[error("cannot write {}: {source}; give a directory with room that can be written", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A model refused its arguments.
+    #[error(transparent)]
+    Theory(#[from] equibloom_theory::Error),
+    /// A filter's model refused its arguments.
+    #[error(transparent)]
+    Prediction(#[from] equibloom::PredictionError),
+    /// A filter could not be made, for want of memory for instance.
+    #[error(transparent)]
+    Build(#[from] equibloom::BuildError),
+    /// A filter turned a key away.
+    #[error(transparent)]
+    Full(#[from] equibloom::FullError),
+    /// A figure could not be written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,32 @@
+//! Means of repeated measurements and how far they may be off.
+
+/// A mean over repetitions with its standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub sigma: f64,
+}
+
+impl Estimate {
+    /// The mean of `values`, each of which is known to have at least the deviation `floor`.
+    ///
+    /// A few repetitions tell their own spread badly, and sometimes far too low: then the floor, from the
+    /// theory of the thing measured, stands in for it.
+    pub fn of(values: impl IntoIterator<Item = f64>, floor: f64) -> Self {
+        let values: Vec<f64> = values.into_iter().collect();
+        let count = values.len().max(1) as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let sample = if values.len() > 1 { squares / (count - 1.0) } else { 0.0 };
+        Self { mean, sigma: (sample.max(floor * floor) / count).sqrt() }
+    }
+
+    /// A share of `trials` independent things, seen as so many counts in all repetitions together. One
+    /// count more or less is always possible.
+    pub fn of_share(counts: u64, trials: f64, expected: f64) -> Self {
+        let sigma = (expected * (1.0 - expected).max(0.0) / trials).sqrt() + 0.5 / trials;
+        Self { mean: counts as f64 / trials, sigma }
+    }
+}

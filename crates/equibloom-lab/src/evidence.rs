@@ -1,0 +1,161 @@
+//! The same point of a curve from every side: models, simulation, filter.
+
+use equibloom_theory::paper::Scheme;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::figure::{Claim, Hue, Origin, Series};
+use crate::observables::Observables;
+use crate::subject::Subject;
+
+/// A quantity read off [`Observables`].
+pub(crate) type Quantity = fn(&Observables) -> f64;
+
+/// A curve: one scheme, or one value of a parameter, over several points.
+pub(crate) struct Curve {
+    pub(crate) name: String,
+    pub(crate) hue: Hue,
+    pub(crate) points: Vec<Point>,
+}
+
+/// A filter made for `elements`, after `moment` of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) subject: Subject,
+    pub(crate) elements: u64,
+    pub(crate) moment: u64,
+    pub(crate) repetitions: u64,
+    /// Elements looked up again in each filter.
+    pub(crate) lookups: u64,
+}
+
+impl Point {
+    /// A full filter of the run's usual size.
+    pub(crate) fn full(context: &Context<'_>, x: f64, subject: Subject) -> Self {
+        let (elements, repetitions) = (context.length.elements(), context.length.repetitions());
+        Self { x, subject, elements, moment: elements, repetitions, lookups: 0 }
+    }
+}
+
+/// Everything known about a point.
+pub(crate) struct Evidence {
+    pub(crate) x: f64,
+    /// Of full filters only.
+    pub(crate) paper: Option<Observables>,
+    pub(crate) definition: Observables,
+    pub(crate) exact: Observables,
+    pub(crate) simulation: Measured,
+    pub(crate) filter: Measured,
+}
+
+/// Repeated measurements, and the spread each has at least.
+pub(crate) struct Measured {
+    runs: Vec<Observables>,
+    floor: Observables,
+}
+
+impl Measured {
+    pub(crate) fn estimate(&self, quantity: Quantity) -> Estimate {
+        Estimate::of(self.runs.iter().map(quantity), quantity(&self.floor))
+    }
+}
+
+/// Gathers the evidence for all points of all curves, on all cores.
+pub(crate) fn gather(context: &Context<'_>, curves: &[Curve]) -> Result<Vec<Vec<Evidence>>, Error> {
+    let jobs: Vec<(&str, &Point)> = curves
+        .iter()
+        .flat_map(|curve| curve.points.iter().map(|point| (&curve.name[..], point)))
+        .collect();
+    let mut found = context.map(&jobs, |(name, point)| evidence(context, name, point))?.into_iter();
+    Ok(curves.iter().map(|curve| found.by_ref().take(curve.points.len()).collect()).collect())
+}
+
+fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidence, Error> {
+    let Point { x, subject, elements, moment, repetitions, lookups } = *point;
+    let moments = [moment];
+    let (exact, deviation) = subject.exact_model(elements, &moments)?[0];
+    let name = |kind: &str| format!("{curve} {kind} {x} {elements} {moment}");
+    let simulation = context.repeat(&name("simulation"), repetitions, |seed| {
+        Ok(subject.simulate(elements, &moments, seed)?[0])
+    })?;
+    let filter = context.repeat(&name("filter"), repetitions, |seed| {
+        Ok(subject.run_filter(elements, &moments, lookups, seed)?[0])
+    })?;
+    // Counts of rare things vary like their root; blocks vary one by one.
+    let (keys, blocks) = (moment.max(1) as f64, subject.blocks(elements) as f64);
+    let beyond_one = |accesses: f64| (accesses - 1.0).max(0.0);
+    let looked_up = if lookups > 0 { keys.min(lookups as f64) } else { keys };
+    let floor = Observables {
+        rate: deviation,
+        insert: (beyond_one(exact.insert) / keys).sqrt(),
+        hit: (beyond_one(exact.hit) / looked_up).sqrt(),
+        miss: (beyond_one(exact.miss).min(1.0) / blocks).sqrt(),
+        overflow: (exact.overflow / keys).sqrt() + 1.0 / keys,
+    };
+    Ok(Evidence {
+        x,
+        paper: if moment == elements { Some(subject.paper_model()?) } else { None },
+        definition: subject.definition_model(elements, &moments)?[0],
+        exact,
+        simulation: Measured { runs: simulation, floor },
+        filter: Measured { runs: filter, floor },
+    })
+}
+
+/// A curve as it is drawn: the models, then simulation and filter with their deviations.
+pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -> Vec<Series> {
+    let x: Vec<f64> = evidence.iter().map(|point| point.x).collect();
+    let make = |origin, y| Series::new(&curve.name, curve.hue, origin, &x, y);
+    let of = |pick: fn(&Evidence) -> &Observables| -> Vec<f64> {
+        evidence.iter().map(|point| quantity(pick(point))).collect()
+    };
+    let (definition, exact) = (of(|point| &point.definition), of(|point| &point.exact));
+    let mut series = Vec::new();
+    let paper: Vec<f64> =
+        evidence.iter().filter_map(|point| point.paper.as_ref()).map(quantity).collect();
+    if paper.len() == x.len() {
+        series.push(make(Origin::Paper, paper));
+    }
+    // Where definition and machine are one, one curve is enough.
+    if definition.iter().zip(&exact).any(|(a, b)| (a - b).abs() > 0.01 * b.abs()) {
+        series.push(make(Origin::Definition, definition));
+    }
+    series.push(make(Origin::Exact, exact));
+    for (origin, pick) in [
+        (Origin::Simulation, (|point| &point.simulation) as fn(&Evidence) -> &Measured),
+        (Origin::Filter, |point| &point.filter),
+    ] {
+        let measured: Vec<Estimate> =
+            evidence.iter().map(|point| pick(point).estimate(quantity)).collect();
+        series.push(Series::measured(&curve.name, curve.hue, origin, &x, &measured));
+    }
+    series
+}
+
+/// Claims that the simulation lies on the model of its definition, and the filter on the exact one.
+pub(crate) fn on_models(name: &str, evidence: &[Evidence], quantity: Quantity) -> [Claim; 2] {
+    let check =
+        |what: &str, model: fn(&Evidence) -> &Observables, measured: fn(&Evidence) -> &Measured| {
+            let model: Vec<f64> = evidence.iter().map(|point| quantity(model(point))).collect();
+            let measured: Vec<Estimate> =
+                evidence.iter().map(|point| measured(point).estimate(quantity)).collect();
+            Claim::on_model(&format!("{name}: {what}"), &model, &measured)
+        };
+    [
+        check(
+            "the simulation lies on the model of its definition",
+            |point| &point.definition,
+            |point| &point.simulation,
+        ),
+        check("the filter lies on the exact model", |point| &point.exact, |point| &point.filter),
+    ]
+}
+
+/// The papers' schemes of the balanced comparison: accesses 1.2, three choices.
+pub(crate) const MULTI_LEVEL: Scheme =
+    Scheme::MultiLevel { accesses: 1.2, choices: 3, overflow: None };
+/// The same for the sequential scheme.
+pub(crate) const SEQUENTIAL: Scheme =
+    Scheme::Sequential { accesses: 1.2, choices: 3, overflow: None };

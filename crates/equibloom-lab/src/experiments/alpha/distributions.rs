@@ -1,0 +1,150 @@
+//! Fig. 1: how the elements are spread over the blocks.
+
+use equibloom::AnyFilter;
+use equibloom_theory::fluid;
+use equibloom_theory::paper::Scheme;
+
+use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
+use crate::context::Context;
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::number::short;
+use crate::simulator::fill;
+
+const BITS_PER_ELEMENT: f64 = 20.0;
+/// Loads that are drawn: the mean is 25.
+const SHOWN: std::ops::RangeInclusive<usize> = 5..=45;
+/// Shares of blocks below this are not drawn.
+const NO_SHARE: f64 = 2e-4;
+
+pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, Error> {
+    let found = context.map(&SCHEMES, |&(name, hue, scheme)| one(context, name, hue, scheme))?;
+    let (mut series, mut claims, mut spreads) = (Vec::new(), Vec::new(), Vec::new());
+    for ((curves, checks, spread), (name, ..)) in found.into_iter().zip(SCHEMES) {
+        series.extend(curves);
+        claims.extend(checks);
+        spreads.push((name, spread));
+    }
+    let between = spreads[0].1 > spreads[1].1 && spreads[1].1 > spreads[2].1;
+    claims.insert(
+        0,
+        Claim::new(
+            "1 if the spread of 1+α lies between the others'",
+            1.0,
+            f64::from(u8::from(between)),
+            0.0,
+        ),
+    );
+    let spreads: Vec<String> =
+        spreads.iter().map(|(name, spread)| format!("{name} {}", short(*spread))).collect();
+    Ok(Outcome {
+        finding: format!("Standard deviation of the elements in a block: {}.", spreads.join("; ")),
+        notes: vec![
+            "Model and simulation count elements. The filters keep no count: their blocks are \
+             shown by their set bits s, as the elements −(B/k)·ln(1 − s/B) that set so many on \
+             average, with the share of blocks per element; the exact model of the set bits is \
+             drawn the same way. They balance by set bits, and the number of bits that elements \
+             set varies too, so the curves differ from those of the elements.",
+        ],
+        x: Axis::linear("elements in a block x"),
+        y: Axis::linear("share of blocks D(x)"),
+        panels: Vec::new(),
+        series,
+        claims,
+    })
+}
+
+/// Only where there are blocks: a row of points at zero hides the others.
+fn carrying(series: Series, model: &[f64]) -> Series {
+    let keep = |values: &[f64]| {
+        let pairs = values.iter().zip(model);
+        pairs.filter(|(_, share)| **share > NO_SHARE).map(|(value, _)| *value).collect()
+    };
+    Series { x: keep(&series.x), y: keep(&series.y), sigma: keep(&series.sigma), ..series }
+}
+
+type Drawn = (Vec<Series>, Vec<Claim>, f64);
+
+fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Drawn, Error> {
+    let (elements, repetitions) = (context.length.elements(), context.length.repetitions());
+    let subject = subject(scheme, BITS_PER_ELEMENT);
+    let setting = subject.setting(elements)?;
+    let blocks = subject.blocks(elements);
+
+    let second_choice = match scheme {
+        Scheme::TwoChoice => 1.0,
+        Scheme::OnePlusAlpha { alpha } => alpha,
+        _ => 0.0,
+    };
+    let flow = fluid::Scheme::LessLoaded { second_choice };
+    let limit =
+        fluid::trace(&flow, elements as f64 / blocks as f64, &[1.0])?.remove(0).loads.remove(0);
+    let model: Vec<f64> = SHOWN.map(|load| limit.get(load).copied().unwrap_or(0.0)).collect();
+    let simulated = context.repeat(&format!("simulation {name}"), repetitions, |seed| {
+        Ok(fill(&setting, &[elements], seed).remove(0).all_loads())
+    })?;
+    let trials = (blocks * repetitions) as f64;
+    let total =
+        |runs: &[Vec<u64>], value: usize| runs.iter().filter_map(|run| run.get(value)).sum();
+    let simulation: Vec<Estimate> = SHOWN
+        .zip(&model)
+        .map(|(load, &expected)| Estimate::of_share(total(&simulated, load), trials, expected))
+        .collect();
+
+    let parameters = subject.parameters(elements, 0)?;
+    let exact = parameters.predict(elements)?.load_distributions.swap_remove(0);
+    let filtered = context.repeat(&format!("filter {name}"), repetitions, |seed| {
+        let mut filter = AnyFilter::new(&subject.parameters(elements, seed)?)?;
+        filter.try_extend(0..elements)?;
+        Ok(filter.statistics().levels.swap_remove(0).set_bits)
+    })?;
+    let filter: Vec<Estimate> = exact
+        .iter()
+        .enumerate()
+        .map(|(set, &expected)| Estimate::of_share(total(&filtered, set), trials, expected))
+        .collect();
+
+    // Set bits as elements: the position of s, and how wide one s is there.
+    let bits = f64::from(BLOCK_BITS);
+    let position = |set: f64| -bits / f64::from(subject.hashes()) * (-set / bits).ln_1p();
+    let shown: Vec<(usize, f64, f64)> = (1..exact.len().saturating_sub(1))
+        .map(|set| {
+            (set, position(set as f64), position(set as f64 + 0.5) - position(set as f64 - 0.5))
+        })
+        .filter(|&(set, ..)| exact[set] > NO_SHARE)
+        .collect();
+    let positions: Vec<f64> = shown.iter().map(|&(_, x, _)| x).collect();
+    let density = |estimate: Estimate, width: f64| Estimate {
+        mean: estimate.mean / width,
+        sigma: estimate.sigma / width,
+    };
+    let exact_density = shown.iter().map(|&(set, _, width)| exact[set] / width).collect();
+    let filter_density: Vec<Estimate> =
+        shown.iter().map(|&(set, _, width)| density(filter[set], width)).collect();
+
+    let loads: Vec<f64> = SHOWN.map(|load| load as f64).collect();
+    let simulated = Series::measured(name, hue, Origin::Simulation, &loads, &simulation);
+    let series = vec![
+        carrying(Series::new(name, hue, Origin::Paper, &loads, model.clone()), &model),
+        carrying(simulated, &model),
+        Series::new(name, hue, Origin::Exact, &positions, exact_density),
+        Series::measured(name, hue, Origin::Filter, &positions, &filter_density),
+    ];
+    let claims = vec![
+        Claim::on_model(
+            &format!("{name}: the simulation lies on the paper's equation"),
+            &model,
+            &simulation,
+        ),
+        Claim::on_model(
+            &format!("{name}: the filter's set bits lie on the exact model"),
+            &exact,
+            &filter,
+        ),
+    ];
+    let moment = |power: i32| -> f64 {
+        limit.iter().enumerate().map(|(load, share)| (load as f64).powi(power) * share).sum()
+    };
+    Ok((series, claims, (moment(2) - moment(1).powi(2)).max(0.0).sqrt()))
+}

@@ -1,0 +1,111 @@
+//! Balanced Fig. 5, energy Fig. 2: the loads of the single-choice scheme while it fills.
+
+use equibloom::{AnyFilter, BlockTable, Overflow, Parameters, Scheme as Kind, Threshold, WhenFull};
+use equibloom_theory::fluid::{self, State};
+
+use super::Outcome;
+use crate::context::{Context, Length};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::number::short;
+use crate::simulator::{Placement, Setting, Tables, fill};
+
+const ELEMENTS: u64 = 25_000;
+const BUCKETS: u64 = 10_000;
+const THRESHOLD: u32 = 2;
+const PROBABILITY: f64 = 0.5;
+/// Moments that are measured.
+const STEPS: u64 = 20;
+
+fn repetitions(length: Length) -> u64 {
+    length.choose(20, 100, 1_000)
+}
+
+pub(super) fn parameters(length: Length) -> String {
+    let repetitions = repetitions(length);
+    format!("r = 2.5, p = 0.5, h = 2, n = 25000, m = 10000, {repetitions} repetitions")
+}
+
+pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
+    let repetitions = repetitions(context.length);
+    let times: Vec<f64> = (0..=100).map(|step| f64::from(step) / 100.0).collect();
+    let scheme = fluid::Scheme::Threshold {
+        threshold: THRESHOLD,
+        probability: PROBABILITY,
+        tables: fluid::Tables::Shared { choices: 1 },
+    };
+    let model = fluid::trace(&scheme, ELEMENTS as f64 / BUCKETS as f64, &times)?;
+    let moments: Vec<u64> = (0..=STEPS).map(|step| step * ELEMENTS / STEPS).collect();
+    let setting = Setting {
+        buckets: BUCKETS,
+        placement: Placement::FirstWithRoom {
+            threshold: THRESHOLD,
+            probability: PROBABILITY,
+            tables: Tables::Shared { choices: 1 },
+            access_budget: None,
+        },
+    };
+    let simulated = context.repeat("simulation", repetitions, |seed| {
+        Ok(fill(&setting, &moments, seed).into_iter().map(|s| s.all_loads()).collect::<Vec<_>>())
+    })?;
+    (context.progress)(0.3);
+    let filtered = context.repeat("filter", repetitions, |seed| loads_of_filter(&moments, seed))?;
+
+    let (mut series, mut claims) = (Vec::new(), Vec::new());
+    let measured_times: Vec<f64> =
+        moments.iter().map(|&moment| moment as f64 / ELEMENTS as f64).collect();
+    for load in 0..=THRESHOLD as usize + 1 {
+        let share = |state: &State| state.loads[0][load];
+        let (name, hue) = (format!("f{}", ['₀', '₁', '₂', '₃'][load]), Hue::Value(load as u8));
+        let y = model.iter().map(share).collect();
+        series.push(Series::new(&name, hue, Origin::Model, &times, y));
+        let expected: Vec<f64> = model.iter().step_by(100 / STEPS as usize).map(share).collect();
+        for (origin, runs) in [(Origin::Simulation, &simulated), (Origin::Filter, &filtered)] {
+            let at = |(step, &expected): (usize, &f64)| {
+                let count = runs.iter().filter_map(|run| run[step].get(load)).sum();
+                Estimate::of_share(count, (BUCKETS * repetitions) as f64, expected)
+            };
+            let points: Vec<Estimate> = expected.iter().enumerate().map(at).collect();
+            let text = format!("{name}: the {} lies on the model", origin.name());
+            claims.push(Claim::on_model(&text, &expected, &points));
+            series.push(Series::measured(&name, hue, origin, &measured_times, &points));
+        }
+    }
+    let last: Vec<f64> = model.last().map(|state| state.loads[0].clone()).unwrap_or_default();
+    claims.push(Claim::new("the model's shares add up to one", 1.0, last.iter().sum(), 1e-9));
+    let finding = format!(
+        "At t = 1 the model has f₀ … f₃ = {}; simulation and filter stay on it at every moment.",
+        last.iter().map(|&share| short(share)).collect::<Vec<_>>().join(", "),
+    );
+    Ok(Outcome {
+        finding,
+        notes: vec![
+            "The equation of load h + 1 is printed with F(h − 1); mass is conserved with F(h) \
+             only, which is what is drawn (erratum 1).",
+        ],
+        x: Axis::linear("time t (share of the elements that have come)"),
+        y: Axis::linear("share of buckets f(t)"),
+        panels: Vec::new(),
+        series,
+        claims,
+    })
+}
+
+/// The counters of one of the library's filters at every moment.
+fn loads_of_filter(moments: &[u64], seed: u64) -> Result<Vec<Vec<u64>>, Error> {
+    let scheme = Kind::Single {
+        // Wide blocks: no key looks present by chance.
+        blocks: BlockTable { count: BUCKETS, bits: 256, hashes: 20 },
+        threshold: Threshold { load: THRESHOLD, probability: PROBABILITY },
+        overflow: Overflow { capacity: ELEMENTS, when_full: WhenFull::Refuse },
+    };
+    let mut filter = AnyFilter::new(&Parameters { keys: ELEMENTS, seed, scheme })?;
+    let mut come = 0;
+    let after = |&moment: &u64| {
+        filter.try_extend(come..moment)?;
+        come = moment;
+        Ok(filter.statistics().loads())
+    };
+    moments.iter().map(after).collect()
+}

@@ -1,0 +1,262 @@
+//! The figures, each a small definition.
+
+mod accesses;
+mod alpha;
+mod evolution;
+mod fill;
+mod finite;
+mod lower_bound;
+mod names;
+mod rates;
+mod regions;
+mod slides;
+mod variance;
+
+use crate::context::{Context, Length};
+use crate::error::Error;
+use crate::figure::{Axis, Claim, Figure, Series};
+use names::{BALANCED, ENERGY};
+
+/// A figure that can be made.
+pub struct Experiment {
+    /// Its name on the command line and in files.
+    pub id: &'static str,
+    /// Where it stands.
+    pub source: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// What the paper claims about it, in one line.
+    pub statement: &'static str,
+    /// Sizes and repetitions at a length.
+    parameters: fn(Length) -> String,
+    /// Measures and checks.
+    run: fn(&Context<'_>) -> Result<Outcome, Error>,
+}
+
+/// What running an experiment yields.
+struct Outcome {
+    finding: String,
+    notes: Vec<&'static str>,
+    x: Axis,
+    y: Axis,
+    panels: Vec<&'static str>,
+    series: Vec<Series>,
+    claims: Vec<Claim>,
+}
+
+impl Experiment {
+    /// Sizes, repetitions and everything else that tells one length from another.
+    pub fn parameters(&self, length: Length) -> String {
+        (self.parameters)(length)
+    }
+
+    /// Makes the figure.
+    pub fn run(&self, context: &Context<'_>) -> Result<Figure, Error> {
+        let outcome = (self.run)(context)?;
+        Ok(Figure {
+            id: self.id.to_owned(),
+            source: self.source.to_owned(),
+            title: self.title.to_owned(),
+            statement: self.statement.to_owned(),
+            finding: outcome.finding,
+            parameters: self.parameters(context.length),
+            notes: outcome.notes.into_iter().map(str::to_owned).collect(),
+            x: outcome.x,
+            y: outcome.y,
+            panels: outcome.panels.into_iter().map(str::to_owned).collect(),
+            series: outcome.series,
+            claims: outcome.claims,
+        })
+    }
+}
+
+/// The experiment of this name.
+pub fn find(id: &str) -> Result<&'static Experiment, Error> {
+    ALL.iter().find(|experiment| experiment.id == id).ok_or_else(|| Error::UnknownFigure {
+        id: id.to_owned(),
+        known: ALL.iter().map(|experiment| experiment.id).collect(),
+    })
+}
+
+/// Elements and repetitions of most figures.
+fn usual_size(length: Length) -> String {
+    format!("n = {}, {} repetitions", length.elements(), length.repetitions())
+}
+
+/// All figures, paper by paper.
+pub const ALL: &[Experiment] = &[
+    Experiment {
+        id: "balanced-fig-2",
+        source: "Balanced, Fig. 2",
+        title: "The distribution of loads that no scheme can beat",
+        statement: "With r = 8 and γ = 0 more accesses cut off the tail of the Poisson \
+             distribution.",
+        parameters: lower_bound::parameters,
+        run: lower_bound::run,
+    },
+    Experiment {
+        id: "balanced-fig-3a",
+        source: "Balanced, Fig. 3a",
+        title: "Least overflow with which the schemes are optimal, by accesses",
+        statement: "At r = 8, d = 3 MHT needs less overflow than SEQUENTIAL, which needs about 1 \
+             % at a ≈ 1.1.",
+        parameters: regions::parameters,
+        run: |context| regions::by_accesses(context, &BALANCED),
+    },
+    Experiment {
+        id: "balanced-fig-3b",
+        source: "Balanced, Fig. 3b",
+        title: "Least overflow with which the schemes are optimal, by load",
+        statement: "At a = 1.2, d = 3 MHT scales better to high loads: its overflow does not \
+             depend on r.",
+        parameters: regions::parameters,
+        run: |context| regions::by_load(context, &BALANCED),
+    },
+    Experiment {
+        id: "balanced-fig-4",
+        source: "Balanced, Fig. 4",
+        title: "False positives by bits per element, blocks of 256 bits",
+        statement: "With many bits per element MHT is two orders of magnitude below the blocked \
+             filter and one above the standard one; with few it is worse.",
+        parameters: usual_size,
+        run: |context| rates::run(context, &BALANCED),
+    },
+    Experiment {
+        id: "balanced-fig-5",
+        source: "Balanced (technical report), Fig. 5",
+        title: "Loads of SINGLE while it fills",
+        statement: "The differential equations follow the simulation (r = 2.5, p = 0.5, h = 2, n \
+             = 25,000).",
+        parameters: evolution::parameters,
+        run: evolution::run,
+    },
+    Experiment {
+        id: "energy-fig-1",
+        source: "Energy, Fig. 1",
+        title: "The lower-bound distribution of loads",
+        statement: "With r = 8 and γ = 0 more accesses require a more and more even balance.",
+        parameters: lower_bound::parameters,
+        run: lower_bound::run,
+    },
+    Experiment {
+        id: "energy-fig-2",
+        source: "Energy, Fig. 2",
+        title: "Loads of SIMPLE while it fills",
+        statement: "The model follows the simulation (r = 2.5, p = 0.5, h = 2, n = 25,000, m = \
+             10,000).",
+        parameters: evolution::parameters,
+        run: evolution::run,
+    },
+    Experiment {
+        id: "energy-fig-3",
+        source: "Energy, Fig. 3",
+        title: "Optimality regions of GREEDY and MHT, by accesses",
+        statement: "At r = 8, d = 3 and an overflow list of 1 % GREEDY is optimal for a ≈ 1.1.",
+        parameters: regions::parameters,
+        run: |context| regions::by_accesses(context, &ENERGY),
+    },
+    Experiment {
+        id: "energy-fig-4",
+        source: "Energy, Fig. 4",
+        title: "Optimality regions of GREEDY and MHT, by load",
+        statement: "At a = 1.2, d = 3 MHT scales better to higher loads.",
+        parameters: regions::parameters,
+        run: |context| regions::by_load(context, &ENERGY),
+    },
+    Experiment {
+        id: "energy-fig-6",
+        source: "Energy, Fig. 6 and section IX",
+        title: "False positives by bits per element, words of 256 bits",
+        statement: "At 40 bits per element: standard 6.1e-9, MHT 1.4e-7, blocked 2.3e-5.",
+        parameters: usual_size,
+        run: |context| rates::run(context, &ENERGY),
+    },
+    Experiment {
+        id: "energy-variance",
+        source: "Energy, section VIII",
+        title: "Variance of the bucket size",
+        statement: "The schemes reach the least variance of the bucket size that any scheme can \
+             have.",
+        parameters: usual_size,
+        run: variance::run,
+    },
+    Experiment {
+        id: "alpha-fig-1",
+        source: "1+α, Fig. 1",
+        title: "Distribution of the elements over the blocks",
+        statement: "1+α (α = 0.3) lies between the blocked filter and power of two (c = 20, B = \
+             500).",
+        parameters: usual_size,
+        run: alpha::distributions,
+    },
+    Experiment {
+        id: "alpha-fig-2",
+        source: "1+α, Fig. 2 and Table 2",
+        title: "False positives by bits per element, blocks of 500 bits",
+        statement: "Power of two beats the blocked filter from c = 17 on; α = 0.3 is best for 13 \
+             ≤ c ≤ 20.",
+        parameters: usual_size,
+        run: alpha::rates,
+    },
+    Experiment {
+        id: "alpha-fig-3",
+        source: "1+α, Fig. 3",
+        title: "False positives by α, relative to α = 0",
+        statement: "The rate is convex in α; the best α is 0.3, 0.4, 0.5 for c = 16, 18, 20.",
+        parameters: usual_size,
+        run: alpha::by_alpha,
+    },
+    Experiment {
+        id: "alpha-fig-4",
+        source: "1+α, Fig. 4",
+        title: "The best α by bits per element",
+        statement: "α = 0 is best up to c = 10, α = 1 from c = 31 on, and it is nearly linear \
+             between.",
+        parameters: alpha::parameters_of_best,
+        run: alpha::best,
+    },
+    Experiment {
+        id: "slides-rate",
+        source: "Slides",
+        title: "False positives of the classical filter by number of elements",
+        statement: "With k = (m/n) ln 2 the rate is 0.6185^(m/n); with one hash function 1 − \
+             e^(−n/m).",
+        parameters: slides::parameters_of_rate,
+        run: slides::rate,
+    },
+    Experiment {
+        id: "slides-emails",
+        source: "Slides",
+        title: "A list of 10⁹ e-mail addresses in 10⁹ bytes",
+        statement: "A Bloom filter of 8 bits per address answers with about 2 % false positives \
+             (k = 6).",
+        parameters: slides::parameters_of_emails,
+        run: slides::emails,
+    },
+    Experiment {
+        id: "fill",
+        source: "Not in the papers",
+        title: "False positives while a filter fills, up to 20 % past its capacity",
+        statement: "The papers show full filters only; here the exact model is followed from the \
+             first key.",
+        parameters: usual_size,
+        run: fill::run,
+    },
+    Experiment {
+        id: "accesses",
+        source: "Not in the papers",
+        title: "Blocks read by an insert, a hit and a miss, by load",
+        statement: "The papers give 1.2 accesses: that is an insert. Misses read more at full \
+             load.",
+        parameters: usual_size,
+        run: accesses::run,
+    },
+    Experiment {
+        id: "finite",
+        source: "Not in the papers",
+        title: "False positives with few blocks, relative to the limit of many",
+        statement: "The papers' models are limits; here is how many blocks they need.",
+        parameters: finite::parameters,
+        run: finite::run,
+    },
+];

@@ -1,0 +1,42 @@
+//! What the papers call the schemes.
+
+use equibloom_theory::paper::Scheme;
+
+use crate::figure::Hue;
+
+/// A paper's names.
+pub(super) struct Names {
+    pub(super) single: &'static str,
+    pub(super) sequential: &'static str,
+    pub(super) multi_level: &'static str,
+}
+
+pub(super) const BALANCED: Names =
+    Names { single: "SINGLE", sequential: "SEQUENTIAL", multi_level: "MHT" };
+pub(super) const ENERGY: Names =
+    Names { single: "SIMPLE", sequential: "GREEDY", multi_level: "MHT" };
+
+/// A scheme for every number of accesses, with the least overflow with which it is optimal.
+pub(super) struct ByAccesses {
+    pub(super) name: &'static str,
+    pub(super) hue: Hue,
+    pub(super) scheme: fn(f64) -> Scheme,
+}
+
+impl Names {
+    /// The schemes with three choices.
+    pub(super) fn optimal_schemes(&self) -> [ByAccesses; 2] {
+        [
+            ByAccesses {
+                name: self.sequential,
+                hue: Hue::Sequential,
+                scheme: |accesses| Scheme::Sequential { accesses, choices: 3, overflow: None },
+            },
+            ByAccesses {
+                name: self.multi_level,
+                hue: Hue::MultiLevel,
+                scheme: |accesses| Scheme::MultiLevel { accesses, choices: 3, overflow: None },
+            },
+        ]
+    }
+}

@@ -1,0 +1,243 @@
+//! The slides: the classical filter by number of elements, and the list of e-mail addresses.
+
+use core::f64::consts::LN_2;
+use std::fmt::Write;
+
+use equibloom::{AnyFilter, Parameters, Scheme as Kind};
+use equibloom_theory::exact::ClassicalMachine;
+use equibloom_theory::paper::{self, Hashes, Scheme};
+
+use super::Outcome;
+use crate::context::{Context, Length};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::evidence::{Curve, Point, gather, on_models, series};
+use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::number::{power_of_ten, short};
+use crate::simulator::{seed_of, share_of_set_bits};
+use crate::subject::Subject;
+
+pub(super) fn parameters_of_rate(length: Length) -> String {
+    format!(
+        "m = 2¹², 2¹⁴, 2¹⁶, 2¹⁸, 2²⁰ bits, k = round((m/n) ln 2), {} repetitions",
+        rate_repetitions(length)
+    )
+}
+
+fn rate_repetitions(length: Length) -> u64 {
+    length.choose(40, 100, 1_000)
+}
+
+pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
+    let curve = |(index, power): (usize, u32)| {
+        let bits = f64::from(1_u32 << power);
+        let point = |&c: &f64| {
+            let elements = (bits / c).round();
+            let subject = Subject {
+                scheme: Scheme::Classical,
+                block_bits: 512,
+                bits_per_element: bits / elements,
+            };
+            Point {
+                repetitions: rate_repetitions(context.length),
+                elements: elements as u64,
+                moment: elements as u64,
+                ..Point::full(context, elements, subject)
+            }
+        };
+        let points = [40.0, 32.0, 24.0, 20.0, 16.0, 12.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0]
+            .iter()
+            .map(point)
+            .collect();
+        let name = format!("m = {}{}", 2, ["¹²", "¹⁴", "¹⁶", "¹⁸", "²⁰"][index]);
+        Curve { name, hue: Hue::Value(index as u8), points }
+    };
+    let curves: Vec<Curve> = [12, 14, 16, 18, 20].into_iter().enumerate().map(curve).collect();
+    let evidence = gather(context, &curves)?;
+    let classical = |c: f64, hashes| {
+        Ok::<_, Error>(paper::rate(Scheme::Classical, 512, c, Hashes::Given(hashes))?.rate)
+    };
+    let mut claims = vec![
+        Claim::printed(
+            "one hash function, m = 100 n (printed as 0.0095)",
+            0.00995,
+            classical(100.0, 1)?,
+            1e-5,
+        ),
+        Claim::printed("one hash function, m = n", 0.632, classical(1.0, 1)?, 1e-3),
+        Claim::new(
+            "one hash function, m = n/10 (printed cut off, as 0.9999)",
+            0.9999,
+            classical(0.1, 1)?,
+            1e-4,
+        ),
+        Claim::printed(
+            "the rate per bit at the best k, 2^(−ln 2)",
+            0.6185,
+            2_f64.powf(-LN_2),
+            1e-4,
+        ),
+        Claim::printed(
+            "c = 8, k = 6 in % (printed for c = 2)",
+            2.0,
+            100.0 * classical(8.0, 6)?,
+            1.0,
+        ),
+    ];
+    for (curve, evidence) in curves.iter().zip(&evidence) {
+        claims.extend(on_models(&curve.name, evidence, |o| o.rate));
+    }
+    let finding = format!(
+        "The rate falls by a factor of {} per bit; 8 bits and 6 hash functions give {} %, and \
+         all sizes from 2¹² to 2²⁰ bits follow one curve of m/n.",
+        short(2_f64.powf(-LN_2)),
+        short(100.0 * classical(8.0, 6)?),
+    );
+    Ok(Outcome {
+        finding,
+        notes: vec![
+            "The slides print k = (m/n)(1/2) ln 2 once, and k = ln 2·(n/m) under the figure; \
+             both are slips for (m/n) ln 2. The base is 0.6185, not 0.619223. “c = 2, k = 6 \
+             gives 2 %” is c = 8: with c = 2 it would be 74 %. m = 100 n gives 0.00995, not \
+             0.0095 (erratum 9).",
+        ],
+        x: Axis::logarithmic("number of elements n"),
+        y: Axis::logarithmic("false-positive rate"),
+        panels: Vec::new(),
+        series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
+        claims,
+    })
+}
+
+/// Bits per address: 10⁹ bytes for 10⁹ addresses.
+const BITS_PER_ADDRESS: u64 = 8;
+const HASHES: u32 = 6;
+/// Moments at which the filter is looked at.
+const LOOKS: u64 = 10;
+
+fn addresses(length: Length) -> u64 {
+    length.choose(1_000_000, 10_000_000, 1_000_000_000)
+}
+
+pub(super) fn parameters_of_emails(length: Length) -> String {
+    let addresses = power_of_ten(addresses(length).ilog10() as i32);
+    format!("{addresses} addresses in {addresses} bytes, k = 6")
+}
+
+pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
+    let addresses = addresses(context.length);
+    let bits = BITS_PER_ADDRESS * addresses;
+    let moments: Vec<u64> = (1..=LOOKS).map(|look| look * addresses / LOOKS).collect();
+    let seed = seed_of(context.seed, "e-mail addresses", 0);
+    let (simulated, filtered) = rayon::join(
+        || share_of_set_bits(bits, HASHES, &moments, seed),
+        || fill_with_addresses(context, &moments, seed),
+    );
+    let filtered = filtered?;
+    let exact = |&keys: &u64| Ok(ClassicalMachine { keys, bits, hashes: HASHES }.predict()?);
+    let exact = moments.iter().map(exact).collect::<Result<Vec<_>, Error>>()?;
+    let estimates = |rates: &mut dyn Iterator<Item = f64>| -> Vec<Estimate> {
+        let pairs = rates.zip(&exact);
+        pairs.map(|(mean, model)| Estimate { mean, sigma: model.rate_deviation }).collect()
+    };
+    let simulated = estimates(&mut simulated.iter().map(|share| share.powi(HASHES as i32)));
+    let measured = estimates(&mut filtered.rates.iter().copied());
+    let x: Vec<f64> = moments.iter().map(|&moment| moment as f64).collect();
+    let exact: Vec<f64> = exact.iter().map(|expected| expected.rate).collect();
+    let paper = |&keys: &u64| {
+        (1.0 - (-f64::from(HASHES) * keys as f64 / bits as f64).exp()).powi(HASHES as i32)
+    };
+    let paper: Vec<f64> = moments.iter().map(paper).collect();
+    let full = paper.last().copied().unwrap_or_default();
+    let (name, hue) = ("classical", Hue::Classical);
+    let strangers = filtered.strangers;
+    let mut claims = vec![
+        Claim::printed("formula, all addresses in: rate in %", 2.0, 100.0 * full, 1.0),
+        Claim::new(
+            "memory per address in bytes",
+            1.0,
+            filtered.bytes as f64 / addresses as f64,
+            0.001,
+        ),
+        Claim::new(
+            "strangers taken for members, all addresses in",
+            full,
+            strangers.mean,
+            4.0 * strangers.sigma + 0.01 * full,
+        ),
+        Claim::new("members not found", 0.0, filtered.lost as f64, 0.0),
+    ];
+    let mut series = vec![
+        Series::new(name, hue, Origin::Paper, &x, paper),
+        Series::new(name, hue, Origin::Exact, &x, exact.clone()),
+    ];
+    for (origin, points) in [(Origin::Simulation, simulated), (Origin::Filter, measured)] {
+        let text = format!("the {} lies on the exact model", origin.name());
+        claims.push(Claim::on_model(&text, &exact, &points));
+        series.push(Series::measured(name, hue, origin, &x, &points));
+    }
+    let finding = format!(
+        "{} addresses in {} bytes: {} % of strangers are taken for members (formula {} %), no \
+         member is lost.",
+        power_of_ten(addresses.ilog10() as i32),
+        short(filtered.bytes as f64),
+        short(100.0 * strangers.mean),
+        short(100.0 * full),
+    );
+    Ok(Outcome {
+        finding,
+        notes: vec![
+            "The list of 10⁹ addresses itself is run with --full; otherwise it is scaled down, \
+             with the same 8 bits per address.",
+        ],
+        x: Axis::linear("addresses inserted"),
+        y: Axis::logarithmic("false-positive rate"),
+        panels: Vec::new(),
+        series,
+        claims,
+    })
+}
+
+struct Filled {
+    rates: Vec<f64>,
+    bytes: u64,
+    strangers: Estimate,
+    lost: u64,
+}
+
+fn fill_with_addresses(context: &Context<'_>, moments: &[u64], seed: u64) -> Result<Filled, Error> {
+    /// Lookups of members, and of strangers.
+    const LOOKUPS: u64 = 1_000_000;
+    let addresses = moments.last().copied().unwrap_or(0);
+    let scheme = Kind::Classical { bits: BITS_PER_ADDRESS * addresses, hashes: HASHES };
+    let mut filter = AnyFilter::new(&Parameters { keys: addresses, seed, scheme })?;
+    let mut address = String::new();
+    let mut rates = Vec::new();
+    let mut come = 0;
+    for &moment in moments {
+        for index in come..moment {
+            write_address(index, &mut address);
+            filter.insert(address.as_str())?;
+        }
+        come = moment;
+        rates.push(filter.statistics().expected_rate);
+        (context.progress)(come as f64 / addresses as f64);
+    }
+    let mut found = |index: u64| {
+        write_address(index, &mut address);
+        filter.contains(address.as_str())
+    };
+    let step = (addresses / LOOKUPS).max(1);
+    let lost = (0..addresses).step_by(step as usize).filter(|&index| !found(index)).count() as u64;
+    let taken = (addresses..addresses + LOOKUPS).filter(|&index| found(index)).count() as u64;
+    let expected = rates.last().copied().unwrap_or_default();
+    let strangers = Estimate::of_share(taken, LOOKUPS as f64, expected);
+    Ok(Filled { rates, bytes: filter.statistics().memory.total(), strangers, lost })
+}
+
+/// Address number `index`, about twenty characters as on the slides.
+fn write_address(index: u64, address: &mut String) {
+    address.clear();
+    // Writing to a string cannot fail.
+    let _ = write!(address, "user{index}@example.org");
+}

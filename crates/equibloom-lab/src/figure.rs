@@ -1,0 +1,237 @@
+//! A figure as data: what is drawn, what the paper says about it, and whether that holds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::Estimate;
+
+/// A finished figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Its name on the command line and in files.
+    pub id: String,
+    /// Where it stands: "Balanced, Fig. 4".
+    pub source: String,
+    /// What it shows.
+    pub title: String,
+    /// What the paper claims, in one line.
+    pub statement: String,
+    /// What was measured, in one line.
+    pub finding: String,
+    /// Sizes, repetitions and everything else needed to do it again.
+    pub parameters: String,
+    /// Where the paper's words and its own formulas differ, and what else a reader must know.
+    pub notes: Vec<String>,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Titles of the panels side by side; empty if there is one without a title.
+    pub panels: Vec<String>,
+    /// The curves and points.
+    pub series: Vec<Series>,
+    /// What was checked.
+    pub claims: Vec<Claim>,
+}
+
+impl Figure {
+    /// Whether every claim agrees.
+    pub fn agrees(&self) -> bool {
+        self.claims.iter().all(|claim| claim.agrees)
+    }
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Quantity and unit.
+    pub label: String,
+    /// How it is divided.
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// Equal steps.
+    pub fn linear(label: &str) -> Self {
+        Self { label: label.to_owned(), scale: Scale::Linear }
+    }
+
+    /// Equal factors.
+    pub fn logarithmic(label: &str) -> Self {
+        Self { label: label.to_owned(), scale: Scale::Logarithmic }
+    }
+}
+
+/// How an axis is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Equal steps.
+    Linear,
+    /// Equal factors; what is not positive is not drawn.
+    Logarithmic,
+}
+
+/// A curve or a set of points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// What it is about: a scheme, or a value of a parameter.
+    pub subject: String,
+    /// Colour and marker.
+    pub hue: Hue,
+    /// Where the numbers come from.
+    pub origin: Origin,
+    /// The panel it is drawn in.
+    pub panel: usize,
+    /// Abscissas.
+    pub x: Vec<f64>,
+    /// Ordinates.
+    pub y: Vec<f64>,
+    /// Standard deviations of the ordinates; empty for a model without any.
+    pub sigma: Vec<f64>,
+}
+
+impl Series {
+    /// A series in the only panel, without deviations.
+    pub fn new(subject: &str, hue: Hue, origin: Origin, x: &[f64], y: Vec<f64>) -> Self {
+        let subject = subject.to_owned();
+        Self { subject, hue, origin, panel: 0, x: x.to_vec(), y, sigma: Vec::new() }
+    }
+
+    /// A series of measurements in the only panel.
+    pub fn measured(
+        subject: &str,
+        hue: Hue,
+        origin: Origin,
+        x: &[f64],
+        measured: &[Estimate],
+    ) -> Self {
+        let y = measured.iter().map(|estimate| estimate.mean).collect();
+        let sigma = measured.iter().map(|estimate| estimate.sigma).collect();
+        Self { sigma, ..Self::new(subject, hue, origin, x, y) }
+    }
+
+    /// The same in another panel.
+    #[must_use]
+    pub fn in_panel(self, panel: usize) -> Self {
+        Self { panel, ..self }
+    }
+
+    /// Subject and origin.
+    pub fn name(&self) -> String {
+        format!("{}, {}", self.subject, self.origin.name())
+    }
+}
+
+/// Where numbers come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A model of placement alone, in which papers and machine agree.
+    Model,
+    /// The papers' model: loads by the fluid limit, bits independent.
+    Paper,
+    /// The model of the schemes as the papers define them (every element placed, balanced by elements),
+    /// with the exact distribution of the bits set.
+    Definition,
+    /// The exact model of the library's filters.
+    Exact,
+    /// The simulator.
+    Simulation,
+    /// The library's filters.
+    Filter,
+}
+
+impl Origin {
+    /// All of them, in the order of a legend.
+    pub const ALL: [Self; 6] =
+        [Self::Model, Self::Paper, Self::Definition, Self::Exact, Self::Simulation, Self::Filter];
+
+    /// Its name in a legend.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Paper => "paper model",
+            Self::Definition => "exact bits, paper rule",
+            Self::Exact => "exact model",
+            Self::Simulation => "simulation",
+            Self::Filter => "filter",
+        }
+    }
+
+    /// Model, simulation or filter, as `results.json` says it.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Model | Self::Paper | Self::Definition | Self::Exact => "model",
+            Self::Simulation => "simulation",
+            Self::Filter => "filter",
+        }
+    }
+}
+
+/// A colour with its marker: one for each scheme in all figures, others for values of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hue {
+    /// The classical filter.
+    Classical,
+    /// The blocked filter.
+    Blocked,
+    /// SINGLE, SIMPLE.
+    Single,
+    /// SEQUENTIAL, GREEDY.
+    Sequential,
+    /// MHT.
+    MultiLevel,
+    /// Power of two.
+    TwoChoice,
+    /// Power of 1 + α.
+    OnePlusAlpha,
+    /// A value of a parameter, by its number.
+    Value(u8),
+}
+
+/// Something checked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// What is claimed.
+    pub text: String,
+    /// What it would be.
+    pub expected: f64,
+    /// What it is.
+    pub measured: f64,
+    /// By how much they may differ.
+    pub tolerance: f64,
+    /// Whether they do not.
+    pub agrees: bool,
+}
+
+impl Claim {
+    /// Measured is expected within the tolerance.
+    pub fn new(text: impl Into<String>, expected: f64, measured: f64, tolerance: f64) -> Self {
+        // Rounding must not decide: 0.5 units of the last digit may be 0.5000000001.
+        let agrees = (measured - expected).abs() <= tolerance * (1.0 + 1e-9);
+        Self { text: text.into(), expected, measured, tolerance, agrees }
+    }
+
+    /// A printed number is met to its last digit, which is worth `unit`.
+    pub fn printed(text: impl Into<String>, expected: f64, measured: f64, unit: f64) -> Self {
+        Self::new(text, expected, measured, unit / 2.0)
+    }
+
+    /// Measured values lie on a model, each within 4σ + 1 % of it. The claim's number is the worst
+    /// deviation in units of that.
+    pub fn on_model(what: &str, model: &[f64], measured: &[Estimate]) -> Self {
+        let mut worst = 0.0_f64;
+        for (model, measured) in model.iter().zip(measured) {
+            let allowed = 4.0 * measured.sigma + 0.01 * model.abs();
+            let deviation = (measured.mean - model).abs();
+            if deviation > 0.0 {
+                worst = worst.max(deviation / allowed);
+            }
+        }
+        let count = model.len();
+        let text = format!("{what}: worst of {count} points, as a share of 4σ + 1 %");
+        // Infinity is no number in JSON.
+        Self::new(text, 0.0, worst.min(1e9), 1.0)
+    }
+}

@@ -1,0 +1,76 @@
+//! Numbers for people.
+
+/// Three significant digits; powers of ten where they help.
+pub fn short(value: f64) -> String {
+    significant(value, 3)
+}
+
+/// So many significant digits; powers of ten where they help.
+pub fn significant(value: f64, digits: usize) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let exponent = magnitude.log10().floor() as i32;
+    if !(-3..6).contains(&exponent) {
+        let text = format!("{value:.*e}", digits.saturating_sub(1));
+        return match text.split_once('e') {
+            Some((mantissa, power)) => match trim(mantissa) {
+                "1" => format!("10{}", superscript(power)),
+                mantissa => format!("{mantissa}·10{}", superscript(power)),
+            },
+            None => text,
+        };
+    }
+    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+    trim(&format!("{value:.decimals$}")).to_owned()
+}
+
+/// A whole power of ten.
+pub fn power_of_ten(exponent: i32) -> String {
+    format!("10{}", superscript(&exponent.to_string()))
+}
+
+fn trim(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+fn superscript(digits: &str) -> String {
+    let raise = |digit: char| match digit {
+        '-' => '⁻',
+        '0' => '⁰',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4' => '⁴',
+        '5' => '⁵',
+        '6' => '⁶',
+        '7' => '⁷',
+        '8' => '⁸',
+        '9' => '⁹',
+        other => other,
+    };
+    digits.chars().map(raise).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{power_of_ten, short};
+
+    #[test]
+    fn numbers_read_well() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.2, "1.2"),
+            (1000.0, "1000"),
+            (0.0049845, "0.00498"),
+            (1.39e-7, "1.39·10⁻⁷"),
+            (-2e9, "-2·10⁹"),
+            (1e6, "10⁶"),
+            (0.9999, "1"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+        assert_eq!(power_of_ten(-12), "10⁻¹²");
+    }
+}

@@ -1,0 +1,205 @@
+//! Figures as SVG.
+//!
+//! A small writer of its own, because what the report needs is what plotting crates do not give: colours
+//! that follow the reader's light or dark surroundings by a style sheet, the reader's own fonts, positions
+//! that a script can turn back into values, and the same figure for a page and for a phone.
+
+mod legend;
+mod marks;
+mod palette;
+mod scale;
+
+use std::fmt::Write;
+
+use crate::figure::{Figure, Scale};
+pub(crate) use marks::escape;
+use marks::{Area, draw_series};
+pub(crate) use palette::style;
+use scale::Range;
+
+/// For which surroundings a figure is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A page: panels side by side.
+    Wide,
+    /// A phone: panels one below the other.
+    Narrow,
+}
+
+/// Room around the data, for ticks and labels.
+const LEFT: f64 = 68.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 10.0;
+const TITLE: f64 = 22.0;
+const BELOW: f64 = 52.0;
+
+/// A figure as a file of its own, with its style sheet.
+pub fn standalone_svg(figure: &Figure) -> String {
+    let drawing = draw(figure, Layout::Wide, figure.y.scale, true);
+    format!("<?xml version='1.0' encoding='UTF-8'?>\n{drawing}\n")
+}
+
+/// A figure as part of a page that has the style sheet, with the vertical axis as wished.
+pub fn inline_svg(figure: &Figure, layout: Layout, vertical: Scale) -> String {
+    draw(figure, layout, vertical, false)
+}
+
+fn draw(figure: &Figure, layout: Layout, vertical: Scale, standalone: bool) -> String {
+    let panels = figure.panels.len().max(1);
+    let width = match layout {
+        Layout::Wide => 800.0,
+        Layout::Narrow => 380.0,
+    };
+    let title = if figure.panels.is_empty() { 0.0 } else { TITLE };
+    let (columns, data_height) = match layout {
+        Layout::Wide => (panels, 360.0),
+        Layout::Narrow => (1, 270.0),
+    };
+    let rows = panels.div_ceil(columns);
+    let row_height = TOP + title + data_height + BELOW;
+    // One vertical axis for panels side by side.
+    let gap = 18.0;
+    let data_width = (width - LEFT - RIGHT - gap * (columns - 1) as f64) / columns as f64;
+    let legend_width = width - 24.0;
+    let height = row_height * rows as f64 + legend::height(figure, legend_width) + 8.0;
+
+    let x = Range::around(
+        figure.series.iter().flat_map(|series| series.x.iter().copied()),
+        figure.x.scale,
+    );
+    let y =
+        Range::around(figure.series.iter().flat_map(|series| series.y.iter().copied()), vertical);
+    let mut svg = format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' class='plot' viewBox='0 0 {width} {height:.0}' \
+         role='img' aria-label='{}'>",
+        escape(&format!("{}: {}", figure.source, figure.title))
+    );
+    if standalone {
+        let _ = write!(svg, "<title>{}</title><style>{}</style>", escape(&figure.title), style());
+    }
+    let _ = write!(svg, "<rect class='paper' width='{width}' height='{height:.0}'/>");
+    for panel in 0..panels {
+        let (row, column) = (panel / columns, panel % columns);
+        let area = Area {
+            left: LEFT + column as f64 * (data_width + gap),
+            top: row as f64 * row_height + TOP + title,
+            width: data_width,
+            height: data_height,
+            x,
+            y,
+        };
+        let drawn =
+            Panel { figure, panel, area, labels_y: column == 0, narrow: layout == Layout::Narrow };
+        drawn.draw(
+            &mut svg,
+            &format!("{}-{layout:?}-{vertical:?}-{panel}", figure.id).to_lowercase(),
+        );
+    }
+    legend::draw(&mut svg, figure, 14.0, row_height * rows as f64, legend_width);
+    svg.push_str("</svg>");
+    svg
+}
+
+struct Panel<'a> {
+    figure: &'a Figure,
+    panel: usize,
+    area: Area,
+    labels_y: bool,
+    narrow: bool,
+}
+
+impl Panel<'_> {
+    fn draw(&self, svg: &mut String, clip: &str) {
+        let Area { left, top, width, height, x, y } = self.area;
+        let (right, bottom) = (left + width, top + height);
+        // The script turns positions back into values with these.
+        let logarithmic = |range: &Range| u8::from(range.scale == Scale::Logarithmic);
+        let _ = write!(
+            svg,
+            "<g class='panel' data-panel='{}' data-area='{left:.1} {top:.1} {width:.1} \
+             {height:.1}' data-x='{:e} {:e} {}' data-y='{:e} {:e} {}'>",
+            self.panel,
+            x.low,
+            x.high,
+            logarithmic(&x),
+            y.low,
+            y.high,
+            logarithmic(&y),
+        );
+        if let Some(title) = self.figure.panels.get(self.panel) {
+            let _ = write!(
+                svg,
+                "<text class='title' x='{:.1}' y='{:.1}' text-anchor='middle'>{}</text>",
+                left + width / 2.0,
+                top - 8.0,
+                escape(title)
+            );
+        }
+        self.draw_axes(svg);
+        let _ = write!(
+            svg,
+            "<clipPath id='{clip}'><rect x='{:.1}' y='{:.1}' width='{:.1}' \
+             height='{:.1}'/></clipPath><g clip-path='url(#{clip})'>",
+            left - 6.0,
+            top - 6.0,
+            width + 12.0,
+            height + 12.0,
+        );
+        // Lines first, so that points lie on them; hollow points before the filled ones inside.
+        let mut shown: Vec<_> =
+            self.figure.series.iter().filter(|series| series.panel == self.panel).collect();
+        shown.sort_by_key(|series| {
+            crate::figure::Origin::ALL.iter().position(|o| *o == series.origin)
+        });
+        for series in shown {
+            draw_series(svg, &self.area, series);
+        }
+        let _ = write!(
+            svg,
+            "</g><path class='frame' d='M{left:.1} \
+             {top:.1}H{right:.1}V{bottom:.1}H{left:.1}Z'/></g>"
+        );
+    }
+
+    fn draw_axes(&self, svg: &mut String) {
+        let Area { left, top, width, height, x, y } = self.area;
+        let (right, bottom) = (left + width, top + height);
+        let wanted = if width < 320.0 { 4 } else { 9 };
+        for tick in x.ticks(wanted) {
+            let Some(at) = self.area.horizontal(tick.at) else { continue };
+            let class = if tick.label.is_some() { "grid" } else { "minor" };
+            let _ = write!(svg, "<path class='{class}' d='M{at:.1} {top:.1}V{bottom:.1}'/>");
+            if let Some(label) = tick.label {
+                let y = bottom + 18.0;
+                let _ =
+                    write!(svg, "<text x='{at:.1}' y='{y:.1}' text-anchor='middle'>{label}</text>");
+            }
+        }
+        for tick in y.ticks(7) {
+            let Some(at) = self.area.vertical(tick.at) else { continue };
+            let class = if tick.label.is_some() { "grid" } else { "minor" };
+            let _ = write!(svg, "<path class='{class}' d='M{left:.1} {at:.1}H{right:.1}'/>");
+            if let (Some(label), true) = (tick.label, self.labels_y) {
+                let (x, y) = (left - 7.0, at + 4.5);
+                let _ = write!(svg, "<text x='{x:.1}' y='{y:.1}' text-anchor='end'>{label}</text>");
+            }
+        }
+        let size = if self.narrow { " style='font-size:12px'" } else { "" };
+        let _ = write!(
+            svg,
+            "<text class='axis' x='{:.1}' y='{:.1}' text-anchor='middle'{size}>{}</text>",
+            left + width / 2.0,
+            bottom + 40.0,
+            escape(&self.figure.x.label)
+        );
+        if self.labels_y {
+            let (x, y) = (15.0, top + height / 2.0);
+            let _ = write!(
+                svg,
+                "<text class='axis' x='{x:.1}' y='{y:.1}' text-anchor='middle' \
+                 transform='rotate(-90 {x:.1} {y:.1})'{size}>{}</text>",
+                escape(&self.figure.y.label)
+            );
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The page: self-contained, light or dark, for screens, phones and paper, complete without scripts.
+
+use std::fmt::Write;
+
+use serde_json::json;
+
+use crate::context::Length;
+use crate::error::Error;
+use crate::figure::{Claim, Figure, Origin, Scale};
+use crate::number::short;
+use crate::plot::{self, Layout, escape, inline_svg};
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Where the numbers of a report come from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Provenance {
+    /// The command that makes it again.
+    pub command: String,
+    /// How long the run was.
+    pub length: Length,
+    /// Its seed.
+    pub seed: u64,
+    /// The machine it ran on.
+    pub machine: String,
+}
+
+impl Provenance {
+    /// A run on this machine.
+    pub fn here(command: String, length: Length, seed: u64) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        });
+        let processor = processor.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+        let machine = format!("{processor}, {cores} cores, {}", std::env::consts::OS);
+        Self { command, length, seed, machine }
+    }
+}
+
+/// The whole report as one page.
+pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error> {
+    let claims: Vec<&Claim> = figures.iter().flat_map(|figure| &figure.claims).collect();
+    let agreeing = claims.iter().filter(|claim| claim.agrees).count();
+    let length = match provenance.length {
+        Length::Quick => "quick",
+        Length::Default => "default",
+        Length::Full => "full, as in the papers",
+    };
+    let (mut contents, mut sections) = (String::new(), String::new());
+    for figure in figures {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            contents,
+            "<li><a href='#{}'>{}: {}</a> {}</li>",
+            figure.id,
+            escape(&figure.source),
+            escape(&figure.title),
+            badge(figure.agrees())
+        );
+        section(&mut sections, figure)?;
+    }
+    let fill_in = |page: String, (name, text): (&str, &str)| page.replacen(name, text, 1);
+    // The command is the only part that others write: last, so that nothing in it is filled in.
+    let parts = [
+        ("{{style}}", &format!("{STYLE}{}", plot::style())[..]),
+        ("{{agreement}}", &format!("{agreeing} of {} claims agree.", claims.len())),
+        ("{{seed}}", &provenance.seed.to_string()),
+        ("{{length}}", length),
+        ("{{machine}}", &escape(&provenance.machine)),
+        ("{{version}}", env!("CARGO_PKG_VERSION")),
+        ("{{contents}}", &contents),
+        ("{{figures}}", &sections),
+        ("{{script}}", SCRIPT),
+        ("{{command}}", &escape(&provenance.command)),
+    ];
+    Ok(parts.into_iter().fold(TEMPLATE.to_owned(), fill_in))
+}
+
+fn badge(agrees: bool) -> &'static str {
+    if agrees { "<span class='yes'>agrees</span>" } else { "<span class='no'>disagrees</span>" }
+}
+
+fn section(html: &mut String, figure: &Figure) -> Result<(), Error> {
+    let _ = write!(
+        html,
+        "<section class='figure' id='{id}'><h2>{}: {} {}</h2>\
+         <p><b>Claimed.</b> {}</p><p><b>Measured.</b> {} {}</p>",
+        escape(&figure.source),
+        escape(&figure.title),
+        badge(figure.agrees()),
+        escape(&figure.statement),
+        escape(&figure.finding),
+        agreement(figure),
+        id = figure.id,
+    );
+    // Both divisions of the vertical axis are drawn, so that the switch needs no script.
+    let other = match figure.y.scale {
+        Scale::Linear => Scale::Logarithmic,
+        Scale::Logarithmic => Scale::Linear,
+    };
+    let scale = if other == Scale::Linear { "linear" } else { "logarithmic" };
+    let _ = write!(
+        html,
+        "<figure><input type='checkbox' class='switch' id='{id}-switch'><label \
+         for='{id}-switch'>{scale} vertical axis</label><div class='wide first'>{}</div><div \
+         class='wide second'>{}</div><div class='narrow first'>{}</div><div class='narrow \
+         second'>{}</div><figcaption>{}. <a href='{id}.svg'>SVG</a> <a href='{id}.csv'>CSV</a> \
+         <a href='{id}.json'>JSON</a></figcaption></figure>",
+        inline_svg(figure, Layout::Wide, figure.y.scale),
+        inline_svg(figure, Layout::Wide, other),
+        inline_svg(figure, Layout::Narrow, figure.y.scale),
+        inline_svg(figure, Layout::Narrow, other),
+        escape(&figure.parameters),
+        id = figure.id,
+    );
+    if !figure.notes.is_empty() {
+        html.push_str("<ul class='notes'>");
+        for note in &figure.notes {
+            let _ = write!(html, "<li>{}</li>", escape(note));
+        }
+        html.push_str("</ul>");
+    }
+    claims_table(html, figure);
+    html.push_str(&hover_data(figure)?);
+    html.push_str("</section>");
+    Ok(())
+}
+
+fn agreement(figure: &Figure) -> String {
+    let agreeing = figure.claims.iter().filter(|claim| claim.agrees).count();
+    format!("<span class='count'>{agreeing} of {} checks agree.</span>", figure.claims.len())
+}
+
+fn claims_table(html: &mut String, figure: &Figure) {
+    let _ = write!(
+        html,
+        "<details{}><summary>What was checked</summary><div class='scroll'><table><thead><tr>\
+         <th>Claim</th><th>Expected</th><th>Measured</th><th>Tolerance</th><th>Agrees</th>\
+         </tr></thead><tbody>",
+        if figure.agrees() { "" } else { " open" }
+    );
+    for claim in &figure.claims {
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&claim.text),
+            crate::number::significant(claim.expected, 6),
+            crate::number::significant(claim.measured, 6),
+            short(claim.tolerance),
+            if claim.agrees { "yes" } else { "no" }
+        );
+    }
+    html.push_str("</tbody></table></div></details>");
+}
+
+/// The points, so that the script can tell the nearest one.
+fn hover_data(figure: &Figure) -> Result<String, Error> {
+    // Digits beyond the sixth are nobody's to see.
+    let round = |values: &[f64]| -> Vec<f64> {
+        values.iter().map(|value| format!("{value:.5e}").parse().unwrap_or(*value)).collect()
+    };
+    let series: Vec<_> = figure
+        .series
+        .iter()
+        .map(|series| {
+            json!({
+                "name": series.name(),
+                "panel": series.panel,
+                "x": round(&series.x),
+                "y": round(&series.y),
+                "sigma": round(&series.sigma),
+                "points": matches!(series.origin, Origin::Simulation | Origin::Filter),
+            })
+        })
+        .collect();
+    let text = serde_json::to_string(&json!({ "x": figure.x.label, "series": series }))?;
+    // A closing tag inside a script would end it.
+    Ok(format!("<script type='application/json'>{}</script>", text.replace("</", "<\\/")))
+}

@@ -1,0 +1,121 @@
+//! All figures into a directory, one after the other; after an interruption the finished ones are kept.
+//!
+//! A figure is finished when its JSON is there. It is written last, under another name first, so it is
+//! there whole or not at all. A later run of the same length, seed and parameters takes it as it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::{Context, Length};
+use crate::error::Error;
+use crate::experiments::{self, Experiment};
+use crate::figure::Figure;
+use crate::plot::standalone_svg;
+use crate::report::{Provenance, csv, page, results};
+
+/// What to make, and where.
+pub struct Request<'a> {
+    /// Where the report goes.
+    pub directory: &'a Path,
+    /// Which figures.
+    pub figures: &'a [&'static Experiment],
+    /// Length, seed, command and machine.
+    pub provenance: &'a Provenance,
+}
+
+/// Is told how far a run is.
+pub trait Observer: Sync {
+    /// A figure begins.
+    fn begin(&self, experiment: &Experiment);
+    /// So much of it is done.
+    fn progress(&self, share: f64);
+    /// A figure is finished; `kept` if an earlier run had made it.
+    fn end(&self, figure: &Figure, kept: bool);
+}
+
+/// What tells figures of one run from those of another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Stamp {
+    version: String,
+    length: Length,
+    seed: u64,
+    parameters: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Finished {
+    run: Stamp,
+    figure: Figure,
+}
+
+impl Request<'_> {
+    /// Makes the figures that are not there yet, and the report over all that are.
+    pub fn run(&self, observer: &dyn Observer) -> Result<Vec<Figure>, Error> {
+        fs::create_dir_all(self.directory)
+            .map_err(|source| Error::Write { path: self.directory.to_owned(), source })?;
+        // A directory that cannot be written is better known before the first figure than after it.
+        self.write_report()?;
+        let mut figures = Vec::new();
+        for experiment in self.figures {
+            observer.begin(experiment);
+            let (figure, kept) = match self.finished(experiment) {
+                Some(figure) => (figure, true),
+                None => (self.make(experiment, observer)?, false),
+            };
+            self.write(&format!("{}.svg", figure.id), &standalone_svg(&figure))?;
+            self.write(&format!("{}.csv", figure.id), &csv(&figure))?;
+            if !kept {
+                let finished = Finished { run: self.stamp(experiment), figure: figure.clone() };
+                self.write(&format!("{}.json", figure.id), &serde_json::to_string(&finished)?)?;
+            }
+            self.write_report()?;
+            observer.end(&figure, kept);
+            figures.push(figure);
+        }
+        Ok(figures)
+    }
+
+    fn make(&self, experiment: &Experiment, observer: &dyn Observer) -> Result<Figure, Error> {
+        let progress = |share| observer.progress(share);
+        let Provenance { length, seed, .. } = *self.provenance;
+        experiment.run(&Context { length, seed, progress: &progress })
+    }
+
+    fn stamp(&self, experiment: &Experiment) -> Stamp {
+        let Provenance { length, seed, .. } = *self.provenance;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Stamp { version, length, seed, parameters: experiment.parameters(length) }
+    }
+
+    /// A figure that an earlier run of the same kind has left; anything else is as good as nothing.
+    fn finished(&self, experiment: &Experiment) -> Option<Figure> {
+        let text = fs::read(self.directory.join(format!("{}.json", experiment.id))).ok()?;
+        let finished: Finished = serde_json::from_slice(&text).ok()?;
+        (finished.run == self.stamp(experiment)).then_some(finished.figure)
+    }
+
+    /// The page and `results.json` over every figure that is finished, asked for now or before.
+    fn write_report(&self) -> Result<(), Error> {
+        let figures: Vec<Figure> =
+            experiments::ALL.iter().filter_map(|experiment| self.finished(experiment)).collect();
+        self.write("results.json", &results(&figures)?)?;
+        self.write("index.html", &page(&figures, self.provenance)?)
+    }
+
+    /// Writes a file beside its place, then moves it there.
+    fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        let (part, path) = (self.path(&format!("{name}.part")), self.path(name));
+        let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
+        written.map_err(|source| {
+            // What is left of it is of no use; that it cannot be removed does not matter either.
+            let _ = fs::remove_file(&part);
+            Error::Write { path, source }
+        })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+}

@@ -1,0 +1,19 @@
+//! The classical filter as an urn: only the number of set bits matters.
+
+use super::random::Random;
+
+/// The share of set bits of a filter of `bits` bits after so many elements (`moments`, increasing), each
+/// drawing `hashes` bits with replacement.
+pub fn share_of_set_bits(bits: u64, hashes: u32, moments: &[u64], seed: u64) -> Vec<f64> {
+    let mut random = Random::new(seed);
+    let (mut come, mut set) = (0, 0);
+    let look = |&moment: &u64| {
+        // A drawn bit is one of the set ones, or it is set now.
+        for _ in 0..moment.saturating_sub(come) * u64::from(hashes) {
+            set += u64::from(random.below(bits) >= set);
+        }
+        come = come.max(moment);
+        set as f64 / bits as f64
+    };
+    moments.iter().map(look).collect()
+}

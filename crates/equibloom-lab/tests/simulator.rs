@@ -1,0 +1,159 @@
+//! The simulator against the fluid limits and closed forms, and against itself on other numbers of threads.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+use equibloom_lab::estimate::Estimate;
+use equibloom_lab::simulator::{
+    Placement, Setting, Snapshot, Tables, fill, offline_bound, share_of_set_bits,
+};
+use equibloom_lab::{Context, Length, experiments};
+use equibloom_theory::fluid::{self, State};
+use equibloom_theory::lower_bound::lower_bound;
+
+const BUCKETS: u64 = 50_000;
+const REPETITIONS: u64 = 8;
+
+fn threshold(threshold: u32, probability: f64, tables: Tables) -> Placement {
+    Placement::FirstWithRoom { threshold, probability, tables, access_budget: None }
+}
+
+/// Every scheme, with the limit that theory gives it at this load.
+fn schemes(load: f64) -> Vec<(Placement, State)> {
+    let limit = |scheme: fluid::Scheme| match fluid::closed_form(&scheme, load, 1.0).unwrap() {
+        Some(state) => state,
+        None => fluid::trace(&scheme, load, &[1.0]).unwrap().remove(0),
+    };
+    let by_threshold = |h: u32, p: f64, tables: Tables, in_theory: fluid::Tables| {
+        let scheme = fluid::Scheme::Threshold { threshold: h, probability: p, tables: in_theory };
+        (threshold(h, p, tables), limit(scheme))
+    };
+    let shared = |h, p, choices| {
+        by_threshold(h, p, Tables::Shared { choices }, fluid::Tables::Shared { choices })
+    };
+    let mut schemes = vec![
+        shared(2, 0.5, 1),
+        shared(9, 0.0, 1),
+        shared(8, 0.7, 3),
+        by_threshold(
+            8,
+            0.3,
+            Tables::Subtables(vec![41_000, 7_500, 1_500]),
+            fluid::Tables::Subtables(vec![0.82, 0.15, 0.03]),
+        ),
+    ];
+    for second_choice in [0.0, 0.3, 1.0] {
+        let placement = Placement::LessLoaded { second_choice };
+        schemes.push((placement, limit(fluid::Scheme::LessLoaded { second_choice })));
+    }
+    schemes
+}
+
+fn near(what: &str, measured: Estimate, expected: f64) {
+    let allowed = 4.0 * measured.sigma + 0.01 * expected;
+    let off = (measured.mean - expected).abs();
+    assert!(off <= allowed, "{what}: {measured:?} is not {expected} ± {allowed}");
+}
+
+#[test]
+fn loads_accesses_and_overflow_are_those_of_the_fluid_limit() {
+    for load in [2, 8, 25] {
+        for (placement, limit) in schemes(load as f64) {
+            let name = format!("{placement:?} at load {load}");
+            let setting = Setting { buckets: BUCKETS, placement };
+            let elements = load * BUCKETS;
+            let runs: Vec<Snapshot> =
+                (0..REPETITIONS).map(|seed| fill(&setting, &[elements], seed).remove(0)).collect();
+            for (table, shares) in limit.loads.iter().enumerate() {
+                for (value, &expected) in shares.iter().enumerate() {
+                    let count = |run: &Snapshot| run.loads[table].get(value).copied().unwrap_or(0);
+                    let trials: u64 = runs.iter().flat_map(|run| &run.loads[table]).sum();
+                    let seen = runs.iter().map(count).sum();
+                    let mut share = Estimate::of_share(seen, trials as f64, expected);
+                    // What reaches later subtables varies too, and hundreds of cells are looked at.
+                    share.sigma *= 1.3 * (1 + table) as f64;
+                    near(&format!("{name}, table {table}, load {value}"), share, expected);
+                }
+            }
+            let per_element = |count: u64| count as f64 / elements as f64;
+            let floor = (limit.overflow / elements as f64).sqrt() + 1.0 / elements as f64;
+            let overflow = Estimate::of(runs.iter().map(|run| per_element(run.overflow)), floor);
+            near(&format!("{name}, overflow"), overflow, limit.overflow);
+            let accesses = Estimate::of(runs.iter().map(|run| per_element(run.accesses)), 1e-4);
+            near(&format!("{name}, accesses"), accesses, limit.accesses);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_and_a_spent_budget_sends_the_rest_to_the_overflow_list() {
+    let tables = Tables::Shared { choices: 3 };
+    let placement = Placement::FirstWithRoom {
+        threshold: 8,
+        probability: 0.5,
+        tables,
+        access_budget: Some(300_000),
+    };
+    let setting = Setting { buckets: BUCKETS, placement };
+    let moments = [0, 100_000, 400_000, 500_000];
+    let states = fill(&setting, &moments, 3);
+    for (state, moment) in states.iter().zip(moments) {
+        let loads = state.all_loads();
+        let stored: u64 = loads.iter().enumerate().map(|(load, &count)| load as u64 * count).sum();
+        assert_eq!(state.elements, moment);
+        assert_eq!(stored + state.overflow, moment);
+        assert_eq!(loads.iter().sum::<u64>(), BUCKETS);
+    }
+    assert_eq!(states[1].late, 0);
+    assert!(states[2].accesses >= 300_000 && states[2].accesses < 300_003);
+    assert_eq!(states[3].late - states[2].late, 100_000);
+    assert_eq!(states[3].loads, states[2].loads);
+}
+
+#[test]
+fn the_offline_process_gives_the_lower_bound() {
+    for (accesses, overflow) in [(1.0, 0.0), (1.1, 0.0), (1.2, 0.0), (1.2, 0.005), (1.0, 0.02)] {
+        let bound = lower_bound(8.0, accesses, overflow).unwrap().distribution;
+        let counts = offline_bound(8 * BUCKETS, BUCKETS, accesses, overflow, 11);
+        for (load, &expected) in bound.iter().enumerate() {
+            let count = counts.get(load).copied().unwrap_or(0);
+            let mut share = Estimate::of_share(count, BUCKETS as f64, expected);
+            // The two loads at the cut take up what chance leaves in all others.
+            share.sigma += 0.002;
+            near(&format!("a = {accesses}, γ = {overflow}, load {load}"), share, expected);
+        }
+    }
+}
+
+#[test]
+fn the_urn_sets_as_many_bits_as_the_classical_filter() {
+    let (bits, hashes, elements) = (1 << 20, 6, 100_000_u64);
+    let shares = share_of_set_bits(bits, hashes, &[elements / 2, elements], 5);
+    for (share, elements) in shares.into_iter().zip([elements / 2, elements]) {
+        let expected = -((-1.0 / bits as f64).ln_1p() * (6 * elements) as f64).exp_m1();
+        assert!((share - expected).abs() < 4.0 * 0.5 / (bits as f64).sqrt(), "{share} {expected}");
+    }
+}
+
+#[test]
+fn a_figure_is_the_same_whatever_the_number_of_threads_and_another_with_another_seed() {
+    let made = |threads, seed| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let context = Context { length: Length::Quick, seed, progress: &|_| {} };
+        pool.install(|| experiments::find("energy-variance").unwrap().run(&context).unwrap())
+    };
+    let one = made(1, 1);
+    assert_eq!(one, made(3, 1));
+    assert_ne!(one.series, made(2, 2).series);
+}
+
+#[test]
+fn a_hundred_million_elements_take_less_than_a_minute_on_one_core() {
+    let least_per_second = 1e8 / 60.0;
+    for (placement, _) in schemes(8.0) {
+        let name = format!("{placement:?}");
+        let setting = Setting { buckets: BUCKETS, placement };
+        let start = std::time::Instant::now();
+        fill(&setting, &[2_000_000], 1);
+        let per_second = 2e6 / start.elapsed().as_secs_f64();
+        assert!(per_second > least_per_second, "{name}: {per_second:.0} per second");
+    }
+}

@@ -1,0 +1,138 @@
+//! When the wishes cannot be had together: which one to relax, and by how much.
+
+use super::placement::PlacementName;
+use super::search::Refusal;
+use super::sizes::{Known, reach};
+use super::survey::{Survey, placements};
+use super::wishes::{Limits, Wishes};
+use crate::error::Error;
+
+/// No placement in question keeps to the limits, or the memory is too small for any.
+pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
+    // What is impossible in this memory says itself what would be enough.
+    let impossible = survey.findings.iter().find_map(|(_, finding)| match finding {
+        Err(Refusal::Impossible(error)) => Some(error.clone()),
+        _ => None,
+    });
+    let Some(only) = wishes.placement else {
+        let conflict = format!("{} bytes hold no filter", survey.sizing.bytes);
+        let remedies = vec!["give more memory".to_owned()];
+        return impossible.unwrap_or(Error::Contradiction { conflict, remedies });
+    };
+    let limits = survey.limits;
+    let mut remedies = Vec::new();
+    let free = Limits { accesses_miss: f64::INFINITY, ..limits };
+    if let Some(best) = Survey::of(&[only], free, survey.sizing).best() {
+        let miss = best.expected.accesses_miss;
+        remedies.push(format!(
+            "raise accesses_miss from {} to {:.3}",
+            limits.accesses_miss,
+            miss + 5e-4
+        ));
+    }
+    let free = Limits { accesses_insert: f64::INFINITY, overflow: 1.0, ..limits };
+    if let Some(best) = Survey::of(&[only], free, survey.sizing).best() {
+        if best.expected.accesses_insert > limits.accesses_insert {
+            let insert = best.expected.accesses_insert;
+            remedies.push(format!(
+                "raise accesses_insert from {} to {:.3}",
+                limits.accesses_insert,
+                insert + 5e-4
+            ));
+        }
+        if best.expected.overflow_fraction > limits.overflow {
+            let overflow = best.expected.overflow_fraction;
+            remedies.push(format!(
+                "raise overflow from {} to {}",
+                limits.overflow,
+                rounded_up(overflow)
+            ));
+        }
+    }
+    let needed = most_accesses_needed(only);
+    if limits.choices < needed {
+        remedies.push(format!("raise choices from {} to {needed}", limits.choices));
+    }
+    if remedies.is_empty()
+        && let Some(impossible) = impossible
+    {
+        return impossible;
+    }
+    remedies.push("leave the placement to the planner".to_owned());
+    Error::Contradiction { conflict: format!("{only} does not keep to the limits"), remedies }
+}
+
+fn most_accesses_needed(placement: PlacementName) -> u32 {
+    match placement {
+        PlacementName::Blocked | PlacementName::Single => 1,
+        _ => 2,
+    }
+}
+
+/// The memory is given and the best filter in it has too high a rate.
+pub(crate) fn rate_out_of_reach(wishes: &Wishes, survey: &Survey, rate: f64) -> Error {
+    let sizing = survey.sizing;
+    let mut remedies = Vec::new();
+    if let Some(best) = survey.best() {
+        let reached = best.expected.rate + wishes.rate_floor(sizing.keys);
+        remedies.push(format!("raise rate to {}", rounded_up(reached)));
+    }
+    if let Ok(enough) = reach(wishes, rate, Known::Keys(sizing.keys)) {
+        let bytes = enough.sizing.bytes;
+        let bits = enough.sizing.bits_per_key();
+        remedies.push(format!("raise memory to {bytes} bytes ({bits:.2} bits per key)"));
+    }
+    if let Ok(fewer) = reach(wishes, rate, Known::Memory(sizing.bytes))
+        && fewer.sizing.keys < sizing.keys
+    {
+        remedies.push(format!("lower keys to {}", fewer.sizing.keys));
+    }
+    remedies.extend(more_accesses(wishes, survey, rate));
+    let conflict = format!(
+        "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {rate:e}",
+        sizing.keys,
+        sizing.bytes,
+        sizing.bits_per_key(),
+        survey.limits.accesses_miss
+    );
+    Error::Contradiction { conflict, remedies }
+}
+
+/// The accesses per miss with which the rate can be had after all.
+fn more_accesses(wishes: &Wishes, survey: &Survey, rate: f64) -> Option<String> {
+    let free = Limits { accesses_miss: 3.0, ..survey.limits };
+    let wider = Survey::of(&placements(wishes), free, survey.sizing);
+    let floor = wishes.rate_floor(survey.sizing.keys);
+    let enough = wider.candidates().filter(|candidate| candidate.expected.rate + floor <= rate);
+    let least =
+        enough.min_by(|a, b| a.expected.accesses_miss.total_cmp(&b.expected.accesses_miss))?;
+    let accesses = least.expected.accesses_miss;
+    let placement = least.layout.placement();
+    (accesses > survey.limits.accesses_miss)
+        .then(|| format!("raise accesses_miss to {:.3} ({placement})", accesses + 5e-4))
+}
+
+/// Even with all the memory in the world the rate stays above the wished one.
+pub(crate) fn no_memory_is_enough(wishes: &Wishes, survey: &Survey, rate: f64) -> Error {
+    let floor = wishes.rate_floor(survey.sizing.keys);
+    if floor >= rate {
+        let keys = survey.sizing.keys;
+        let conflict =
+            format!("the hash alone gives {keys} keys a rate of {floor:.1e}, above {rate:e}");
+        let remedies =
+            vec!["use the library's hash of 128 bits".to_owned(), "raise rate".to_owned()];
+        return Error::Contradiction { conflict, remedies };
+    }
+    let reached = survey.best().map(|best| best.expected.rate + floor);
+    let remedies = match reached {
+        Some(reached) if reached > rate => vec![format!("raise rate to {}", rounded_up(reached))],
+        _ => vec!["raise rate, or relax the limits on accesses, choices and overflow".to_owned()],
+    };
+    let conflict = format!("no memory is enough for a rate of {rate:e} within these limits");
+    Error::Contradiction { conflict, remedies }
+}
+
+/// Few digits, and not below the number itself: following the advice must lead to a plan.
+fn rounded_up(number: f64) -> String {
+    format!("{:.3e}", 1.0005 * number)
+}

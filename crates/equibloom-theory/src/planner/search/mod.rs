@@ -1,0 +1,85 @@
+//! The best filter of each placement in a given memory, within the limits.
+
+mod classical;
+mod least_loaded;
+mod threshold;
+
+use super::layout::Layout;
+use super::memory::{MOST_HASHES, Sizing};
+use super::placement::PlacementName;
+use super::settle::Candidate;
+use super::wishes::Limits;
+use crate::error::Error;
+use crate::exact::Prediction;
+use crate::minimum;
+
+/// Keys, memory and limits of all the filters that are compared.
+pub(crate) struct Search {
+    pub(crate) sizing: Sizing,
+    pub(crate) limits: Limits,
+}
+
+/// The best filter of a placement, or why it cannot be had.
+pub(crate) type Finding = Result<Candidate, Refusal>;
+
+/// Why a placement is out of the question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Refusal {
+    /// It would need more accesses per miss, which this filter shows.
+    AccessesPerMiss(Box<Candidate>),
+    /// No key may read a second block.
+    SecondBlock,
+    /// Second choices only raise the rate, by this factor already for the few keys of this share.
+    SecondChoicesDoNotPay { alpha: f64, factor: f64 },
+    /// No parameters keep to the limits on accesses and overflow.
+    Limits,
+    /// The memory or the load does not allow it.
+    Impossible(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Impossible(error)
+    }
+}
+
+impl Search {
+    /// The best filter of one placement.
+    pub(crate) fn best(&self, placement: PlacementName) -> Finding {
+        match placement {
+            PlacementName::Classical => self.classical(),
+            PlacementName::Blocked => self.blocked(),
+            PlacementName::TwoChoice => self.two_choice(),
+            PlacementName::OnePlusAlpha => self.one_plus_alpha(),
+            PlacementName::Single => self.single(),
+            PlacementName::Sequential => self.sequential(),
+            PlacementName::MultiLevel => self.multi_level(),
+        }
+    }
+
+    /// Whether a filter keeps to the limits.
+    fn keeps_to_limits(&self, expected: &Prediction) -> bool {
+        expected.accesses_miss <= self.limits.accesses_miss
+            && expected.accesses_insert <= self.limits.accesses_insert
+            && expected.overflow_fraction <= self.limits.overflow
+    }
+
+    /// Most bits that a key may set in a block.
+    fn most_hashes(&self) -> u32 {
+        MOST_HASHES.min(self.limits.block_bits / 2)
+    }
+}
+
+/// The filter with the number of hash functions that has the lowest rate, found from `start`.
+pub(crate) fn best_hashes(
+    layout: &Layout,
+    keys: u64,
+    start: u32,
+    most: u32,
+) -> Result<Candidate, Error> {
+    let (_, best) = minimum::of_whole_numbers(start.clamp(1, most), most, |hashes| {
+        let candidate = Candidate::new(layout.clone().with_hashes(hashes), keys)?;
+        Ok((candidate.expected.rate, candidate))
+    })?;
+    Ok(best)
+}

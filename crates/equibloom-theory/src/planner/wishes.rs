@@ -1,0 +1,117 @@
+//! What a user may ask of a filter.
+
+use super::memory::{BLOCK_BITS, MOST_BYTES, MOST_CHOICES, MOST_KEYS};
+use super::placement::PlacementName;
+use crate::error::{Error, require};
+
+/// What is asked of a filter; everything left out is chosen by the planner.
+///
+/// Enough are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
+///
+/// ```
+/// use equibloom_theory::planner::{Wishes, plan};
+///
+/// let plan = plan(&Wishes { keys: Some(1_000_000), rate: Some(0.001), ..Wishes::default() })?;
+/// assert!(plan.expected.rate <= 0.001);
+/// assert!(plan.expected.accesses_miss <= 1.5);
+/// assert!(plan.bits_per_key() < 16.5);
+/// # Ok::<(), equibloom_theory::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Wishes {
+    /// Number of keys.
+    pub keys: Option<u64>,
+    /// Bytes, everything counted.
+    pub memory: Option<u64>,
+    /// The same per key, in bits.
+    pub bits_per_key: Option<f64>,
+    /// Highest false-positive rate.
+    pub rate: Option<f64>,
+    /// Most accesses of a lookup of a key that is not there, on average; 1.5 if not given.
+    pub accesses_miss: Option<f64>,
+    /// Most accesses of an insert, on average.
+    pub accesses_insert: Option<f64>,
+    /// Bits of a block; a cache line, 512, if not given.
+    pub block_bits: Option<u32>,
+    /// Most accesses of any key.
+    pub choices: Option<u32>,
+    /// Largest share of the keys in the overflow list.
+    pub overflow: Option<f64>,
+    /// The placement, if it is not the planner's to choose.
+    pub placement: Option<PlacementName>,
+    /// Bits of the hash that stands for a key; 128 if not given, as the library's own.
+    pub hash_bits: Option<u32>,
+}
+
+/// Bits of the library's own hash.
+const HASH_BITS: u32 = 128;
+
+/// Accesses of a miss if nothing is said.
+const ACCESSES_MISS: f64 = 1.5;
+
+/// Bits of a block if nothing is said: a cache line.
+pub(crate) const CACHE_LINE_BITS: u32 = 512;
+
+/// What every filter in question must keep to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Limits {
+    pub(crate) accesses_miss: f64,
+    pub(crate) accesses_insert: f64,
+    pub(crate) choices: u32,
+    pub(crate) overflow: f64,
+    pub(crate) block_bits: u32,
+    /// Whether the user wants one placement and no other.
+    pub(crate) placement_is_fixed: bool,
+}
+
+impl Wishes {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            accesses_miss: self.accesses_miss.unwrap_or(ACCESSES_MISS),
+            accesses_insert: self.accesses_insert.unwrap_or(f64::INFINITY),
+            choices: self.choices.unwrap_or(u32::MAX),
+            overflow: self.overflow.unwrap_or(1.0),
+            block_bits: self.block_bits.unwrap_or(CACHE_LINE_BITS),
+            placement_is_fixed: self.placement.is_some(),
+        }
+    }
+
+    /// How often a stranger has the same hash as one of the keys: no filter has a lower rate.
+    pub(crate) fn rate_floor(&self, keys: u64) -> f64 {
+        keys as f64 * 0.5_f64.powi(self.hash_bits.unwrap_or(HASH_BITS) as i32)
+    }
+
+    /// Refuses every number outside its range, one by one.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let whole = |argument, value: Option<u64>, least: u64, most: u64| match value {
+            Some(value) => require(
+                (least..=most).contains(&value),
+                argument,
+                value as f64,
+                format!("between {least} and {most}"),
+            ),
+            None => Ok(()),
+        };
+        let real = |argument, value: Option<f64>, holds: fn(f64) -> bool, accepted: &str| {
+            value.map_or(Ok(()), |value| require(holds(value), argument, value, accepted))
+        };
+        let (smallest, largest) = (*BLOCK_BITS.start(), *BLOCK_BITS.end());
+        whole("keys", self.keys, 1, MOST_KEYS)?;
+        whole("memory", self.memory, 1, MOST_BYTES)?;
+        whole("block_bits", self.block_bits.map(u64::from), smallest.into(), largest.into())?;
+        whole("choices", self.choices.map(u64::from), 1, MOST_CHOICES.into())?;
+        whole("hash_bits", self.hash_bits.map(u64::from), 32, 1024)?;
+        let few_bits = |bits: f64| (0.01..=1e6).contains(&bits);
+        real("bits_per_key", self.bits_per_key, few_bits, "between 0.01 and 1e6")?;
+        let possible = |rate: f64| (LOWEST_RATE..1.0).contains(&rate);
+        real("rate", self.rate, possible, "at least 1e-15 and below 1")?;
+        let at_least_one = |accesses: f64| (1.0..=64.0).contains(&accesses);
+        real("accesses_miss", self.accesses_miss, at_least_one, "between 1 and 64")?;
+        real("accesses_insert", self.accesses_insert, at_least_one, "between 1 and 64")?;
+        let share = |overflow: f64| (0.0..1.0).contains(&overflow);
+        real("overflow", self.overflow, share, "at least 0 and below 1")
+    }
+}
+
+/// Lower rates than this need more hash functions than a filter has.
+const LOWEST_RATE: f64 = 1e-15;

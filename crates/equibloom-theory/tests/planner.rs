@@ -1,0 +1,240 @@
+//! The planner: never worse than the papers, true to its limits, and helpful when the wishes contradict.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy.toml allows them in tests, but does not see that helpers of tests are tests"
+)]
+
+use equibloom_theory::Error;
+use equibloom_theory::paper::{Hashes, Scheme};
+use equibloom_theory::planner::{Layout, PlacementName, Plan, Wishes, paper_layout, plan};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const KEYS: u64 = 10_000_000;
+
+fn wishes(bits_per_key: f64) -> Wishes {
+    Wishes { keys: Some(KEYS), bits_per_key: Some(bits_per_key), ..Wishes::default() }
+}
+
+/// The papers' blocked schemes with a range of their parameters.
+fn schemes_of_the_papers() -> Vec<Scheme> {
+    let mut schemes = vec![Scheme::Blocked, Scheme::TwoChoice];
+    schemes.extend([0.1, 0.2, 0.3, 0.4, 0.5, 0.7].map(|alpha| Scheme::OnePlusAlpha { alpha }));
+    schemes.extend([0.0005, 0.005, 0.02].map(|overflow| Scheme::Single { overflow }));
+    for accesses in [1.02, 1.05, 1.1, 1.2] {
+        schemes.push(Scheme::MultiLevel { accesses, choices: 3, overflow: None });
+        schemes.push(Scheme::Sequential { accesses, choices: 3, overflow: None });
+    }
+    schemes
+}
+
+#[test]
+fn no_scheme_of_the_papers_beats_the_plan_within_the_same_accesses() {
+    for bits_per_key in [8.0, 10.0, 12.0, 16.0, 20.0, 24.0, 32.0, 40.0] {
+        let limits = [1.0, 1.2, 1.5, 1.99];
+        let plans = limits.map(|limit| {
+            plan(&Wishes { accesses_miss: Some(limit), ..wishes(bits_per_key) }).unwrap()
+        });
+        let memory = (KEYS as f64 * bits_per_key / 8.0) as u64;
+        for scheme in schemes_of_the_papers() {
+            for hashes in [Hashes::Paper, Hashes::Best] {
+                // At few bits the overflow list of some leaves no room for blocks.
+                let Ok((layout, expected)) = paper_layout(scheme, KEYS, memory, 512, hashes) else {
+                    continue;
+                };
+                assert!(layout.bytes() <= memory);
+                for (limit, plan) in limits.iter().zip(&plans) {
+                    assert!(
+                        expected.accesses_miss > *limit || plan.rate() <= expected.rate * 1.000_001,
+                        "{bits_per_key} bits, {limit} accesses: {scheme:?} reaches {:e}, the plan {:e} with {:?}",
+                        expected.rate,
+                        plan.rate(),
+                        plan.layout
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_accesses_lower_the_rate_down_to_the_classical_filter() {
+    let limits = [1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 1.7, 1.99, 2.1];
+    let plans =
+        limits.map(|limit| plan(&Wishes { accesses_miss: Some(limit), ..wishes(24.0) }).unwrap());
+    for (limit, plan) in limits.iter().zip(&plans) {
+        assert!(plan.expected.accesses_miss <= *limit);
+    }
+    assert!(plans.windows(2).all(|pair| pair[1].rate() <= pair[0].rate()));
+    assert_eq!(plans[0].layout.most_accesses(), 1);
+    assert_eq!(plans[8].layout.placement(), PlacementName::Classical);
+}
+
+#[test]
+fn the_least_memory_and_the_most_keys_just_reach_the_rate() {
+    for rate in [0.1, 0.01, 1e-4, 1e-6] {
+        let of_keys = Wishes { keys: Some(KEYS), rate: Some(rate), ..Wishes::default() };
+        let least = plan(&of_keys).unwrap();
+        assert!(least.rate() <= rate && least.rate() > 0.98 * rate, "{rate}: {}", least.rate());
+        let of_memory =
+            Wishes { memory: Some(least.bytes()), rate: Some(rate), ..Wishes::default() };
+        let most = plan(&of_memory).unwrap();
+        assert!(most.rate() <= rate);
+        assert!((most.keys as f64 / KEYS as f64 - 1.0).abs() < 0.01, "{rate}: {}", most.keys);
+    }
+}
+
+#[test]
+fn reasons_name_every_placement() {
+    let Plan { reasons, .. } = plan(&wishes(16.0)).unwrap();
+    let all = reasons.join("\n");
+    for placement in PlacementName::ALL {
+        assert!(all.contains(placement.as_str()), "{placement} is missing in {all}");
+    }
+}
+
+#[test]
+fn wishes_limit_the_plan() {
+    let no_overflow = plan(&Wishes { overflow: Some(0.0), ..wishes(40.0) }).unwrap();
+    assert_eq!(no_overflow.layout.threshold(), None);
+    let one_choice = plan(&Wishes { choices: Some(1), ..wishes(40.0) }).unwrap();
+    assert_eq!(one_choice.layout.most_accesses(), 1);
+    let cheap = plan(&Wishes { accesses_insert: Some(1.1), ..wishes(40.0) }).unwrap();
+    assert!(cheap.expected.accesses_insert <= 1.1);
+    for placement in PlacementName::ALL {
+        let wishes =
+            Wishes { placement: Some(placement), accesses_miss: Some(2.2), ..wishes(20.0) };
+        assert_eq!(plan(&wishes).unwrap().layout.placement(), placement);
+    }
+    let small = plan(&Wishes { block_bits: Some(64), ..wishes(12.0) }).unwrap();
+    assert_eq!(small.layout.blocks().unwrap().bits, 64);
+}
+
+#[test]
+fn a_miss_in_a_page_touches_the_lines_of_a_few_bits() {
+    let page = plan(&Wishes { block_bits: Some(32_768), ..wishes(12.0) }).unwrap();
+    assert!((2.5..4.5).contains(&page.lines_miss), "{}", page.lines_miss);
+    let line = plan(&wishes(12.0)).unwrap();
+    assert_eq!(line.lines_miss, line.expected.accesses_miss);
+}
+
+#[test]
+fn a_short_hash_limits_the_rate() {
+    let billions = Wishes {
+        keys: Some(10_000_000_000),
+        rate: Some(1e-9),
+        hash_bits: Some(64),
+        ..Wishes::default()
+    };
+    let plan_with_floor = plan(&billions).unwrap();
+    assert!(plan_with_floor.rate_floor > 5e-10 && plan_with_floor.rate() <= 1e-9);
+    let error = plan(&Wishes { rate: Some(1e-10), ..billions }).unwrap_err();
+    assert!(error.to_string().contains("128 bits"), "{error}");
+}
+
+#[test]
+fn contradictions_say_what_to_relax_and_by_how_much() {
+    let asked = Wishes { rate: Some(1e-4), ..wishes(16.0) };
+    let Err(Error::Contradiction { remedies, .. }) = plan(&asked) else {
+        panic!("16 bits per key are too few for 1e-4");
+    };
+    // Following any of them leads to a plan.
+    let number_after = |words: &str| -> f64 {
+        let advice = remedies.iter().find(|advice| advice.starts_with(words)).unwrap();
+        advice[words.len()..].split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let rate = number_after("raise rate to ");
+    plan(&Wishes { rate: Some(rate), ..asked.clone() }).unwrap();
+    let memory = number_after("raise memory to ") as u64;
+    plan(&Wishes { memory: Some(memory), bits_per_key: None, ..asked.clone() }).unwrap();
+    let keys = number_after("lower keys to ") as u64;
+    let memory = Some(2 * KEYS);
+    plan(&Wishes { keys: Some(keys), memory, bits_per_key: None, ..asked.clone() }).unwrap();
+
+    let asked = Wishes { rate: Some(5e-4), ..wishes(16.0) };
+    let error = plan(&asked).unwrap_err().to_string();
+    assert!(
+        error.contains("raise accesses_miss to 1.988") && error.contains("classical"),
+        "{error}"
+    );
+}
+
+#[test]
+fn wishes_outside_their_range_are_named() {
+    let base = wishes(16.0);
+    let cases = [
+        ("keys", Wishes { keys: Some(0), ..base.clone() }),
+        ("keys", Wishes { keys: Some(u64::MAX), ..base.clone() }),
+        ("memory", Wishes { memory: Some(u64::MAX), bits_per_key: None, ..base.clone() }),
+        ("memory", Wishes { memory: Some(100), bits_per_key: None, ..base.clone() }),
+        ("bits_per_key", Wishes { bits_per_key: Some(f64::NAN), ..base.clone() }),
+        ("bits_per_key", Wishes { bits_per_key: Some(-1.0), ..base.clone() }),
+        ("rate", Wishes { rate: Some(0.0), ..base.clone() }),
+        ("rate", Wishes { rate: Some(1.0), ..base.clone() }),
+        ("accesses_miss", Wishes { accesses_miss: Some(0.9), ..base.clone() }),
+        ("accesses_insert", Wishes { accesses_insert: Some(f64::INFINITY), ..base.clone() }),
+        ("block_bits", Wishes { block_bits: Some(63), ..base.clone() }),
+        ("choices", Wishes { choices: Some(0), ..base.clone() }),
+        ("overflow", Wishes { overflow: Some(1.0), ..base.clone() }),
+        ("hash_bits", Wishes { hash_bits: Some(8), ..base.clone() }),
+    ];
+    for (name, wishes) in cases {
+        match plan(&wishes) {
+            Err(Error::OutOfRange { argument, .. }) => assert_eq!(argument, name),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    for wishes in [
+        Wishes::default(),
+        Wishes { bits_per_key: None, ..base.clone() },
+        Wishes { memory: Some(1000), ..base.clone() },
+        Wishes { keys: None, rate: Some(0.1), ..base },
+    ] {
+        assert!(matches!(plan(&wishes), Err(Error::WishesDoNotFixASize { .. })), "{wishes:?}");
+    }
+}
+
+#[test]
+fn random_wishes_give_a_plan_within_them_or_an_error() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut planned = 0;
+    for _ in 0..30 {
+        let mut log = |from: f64, to: f64| (random.random_range(from.ln()..to.ln())).exp();
+        let (keys, bits) = (log(1.0, 1e10) as u64, log(0.5, 200.0));
+        let (rate, accesses) = (log(1e-12, 0.9), log(1.0, 3.0));
+        let block_bits = log(64.0, 1024.0) as u32;
+        let overflow = log(1e-6, 0.5);
+        let mut maybe = |share: f64| random.random_bool(share);
+        let by_rate = maybe(0.1);
+        let wishes = Wishes {
+            keys: Some(keys),
+            bits_per_key: Some(bits).filter(|_| !by_rate),
+            rate: Some(rate).filter(|_| by_rate),
+            accesses_miss: Some(accesses).filter(|_| maybe(0.7)),
+            accesses_insert: Some(accesses).filter(|_| maybe(0.2)),
+            block_bits: Some(block_bits).filter(|_| maybe(0.5)),
+            choices: Some(1 + (keys % 5) as u32).filter(|_| maybe(0.3)),
+            overflow: Some(overflow).filter(|_| maybe(0.2)),
+            ..Wishes::default()
+        };
+        let Ok(plan) = plan(&wishes) else { continue };
+        planned += 1;
+        let context = format!("{wishes:?}\n{plan:?}");
+        let keeps = |value: f64, most: Option<f64>| most.is_none_or(|most| value <= most);
+        assert!(plan.rate().is_finite() && keeps(plan.rate(), wishes.rate), "{context}");
+        assert!(keeps(plan.bits_per_key(), wishes.bits_per_key), "{context}");
+        assert!(
+            keeps(plan.expected.accesses_miss, wishes.accesses_miss.or(Some(1.5))),
+            "{context}"
+        );
+        assert!(keeps(plan.expected.accesses_insert, wishes.accesses_insert), "{context}");
+        assert!(keeps(plan.expected.overflow_fraction, wishes.overflow), "{context}");
+        assert!(wishes.choices.is_none_or(|most| plan.layout.most_accesses() <= most), "{context}");
+        if let (Layout::MultiLevel { blocks, subtables, .. }, _) = (&plan.layout, &plan) {
+            assert_eq!(subtables.iter().sum::<u64>(), blocks.count, "{context}");
+        }
+    }
+    assert!(planned > 18, "{planned}");
+}

@@ -1,0 +1,159 @@
+//! Filters built from plans measure what the plan said: |measured − promised| ≤ 4σ + 1 %.
+#![cfg(feature = "planner")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+use equibloom::{
+    AccessStatistics, AnyFilter, FilterBuilder, Parameters, PlacementName, Plan, PlanError,
+    Statistics, WhenFull,
+};
+use proptest::prelude::*;
+
+const KEYS: u64 = 300_000;
+
+/// Budgets from 5 to 40 bits per key, blocks from 64 bits to a page, rates from 10 % to 1e-6, every placement.
+fn wishes() -> Vec<FilterBuilder> {
+    let keys = || AnyFilter::builder().keys(KEYS);
+    vec![
+        keys().rate(0.1),
+        keys().rate(0.01).block_bits(256),
+        keys().rate(1e-3).seed(5),
+        keys().rate(1e-6),
+        keys().bits_per_key(24.0).accesses_miss(1.0),
+        keys().bits_per_key(40.0),
+        keys().bits_per_key(24.0).accesses_miss(1.2),
+        keys().bits_per_key(12.0).block_bits(64),
+        keys().bits_per_key(20.0).block_bits(100),
+        keys().bits_per_key(16.0).accesses_miss(2.1),
+        keys().bits_per_key(10.0).block_bits(32_768),
+        keys().bits_per_key(30.0).placement(PlacementName::MultiLevel).choices(3),
+        keys().bits_per_key(30.0).placement(PlacementName::MultiLevel).accesses_miss(2.5),
+        keys().bits_per_key(30.0).placement(PlacementName::Sequential),
+        keys().bits_per_key(16.0).placement(PlacementName::Single).block_bits(128),
+        keys().bits_per_key(20.0).placement(PlacementName::TwoChoice).accesses_miss(2.0),
+        AnyFilter::builder().memory(500_000).rate(1e-4),
+        AnyFilter::builder().memory(600_000).bits_per_key(14.0).accesses_insert(1.05),
+    ]
+}
+
+fn check(what: &str, measured: f64, promised: f64, sigma: f64, plan: &Plan) {
+    let allowed = 4.0 * sigma + 0.01 * promised;
+    assert!(
+        (measured - promised).abs() <= allowed,
+        "{what}: measured {measured:e}, promised {promised:e} ± {allowed:e}; {plan:?}"
+    );
+}
+
+fn fill(filter: &mut AnyFilter, keys: u64) -> (Statistics, AccessStatistics) {
+    let mut accesses = AccessStatistics::default();
+    for key in 0..keys {
+        filter.insert_counted(&key, &mut accesses).unwrap();
+    }
+    for key in 0..keys {
+        assert!(filter.contains_counted(&key, &mut accesses), "{key} was lost");
+    }
+    (filter.statistics(), accesses)
+}
+
+#[test]
+fn planned_filters_measure_what_was_promised() {
+    for wishes in wishes() {
+        // A list that is too small would refuse a key and fail the test.
+        let wishes = wishes.when_full(WhenFull::Refuse);
+        let plan = wishes.plan().unwrap();
+        let mut filter = wishes.build().unwrap();
+        let (statistics, accesses) = fill(&mut filter, plan.keys);
+        let expected = &plan.expected;
+        check("rate", statistics.expected_rate, plan.rate(), expected.rate_deviation, &plan);
+
+        // One operation reads a few blocks more than another; a full block sends all its visitors on.
+        let keys = plan.keys as f64;
+        let blocks = plan.layout.blocks().map_or(keys, |blocks| blocks.count as f64);
+        let (of_keys, of_blocks) = (1.0 / keys.sqrt(), 1.0 / blocks.sqrt());
+        let inserts = accesses.inserts.mean_blocks();
+        let sigma = of_keys + 0.1 * of_blocks;
+        check("insert", inserts, expected.accesses_insert, sigma, &plan);
+        check("hit", accesses.hits.mean_blocks(), expected.accesses_hit, sigma, &plan);
+        let misses = statistics.expected_accesses_per_miss;
+        check("miss", misses, expected.accesses_miss, of_keys + of_blocks, &plan);
+        let overflow = statistics.overflowed as f64 / keys;
+        let sigma = expected.overflow_deviation;
+        check("overflow", overflow, expected.overflow_fraction, sigma, &plan);
+
+        let bytes = statistics.memory.total();
+        assert!(bytes <= plan.bytes() && bytes + 600 > plan.bytes(), "{bytes} {}", plan.bytes());
+    }
+}
+
+/// The room in the overflow list is by the deviation that the model gives; here it is measured.
+#[test]
+fn the_overflow_varies_as_the_model_says() {
+    let keys = 40_000;
+    let base = AnyFilter::builder().keys(keys).bits_per_key(30.0).accesses_miss(2.0);
+    for placement in [PlacementName::Single, PlacementName::MultiLevel, PlacementName::Sequential] {
+        let wishes = base.clone().placement(placement);
+        let expected = wishes.plan().unwrap().expected;
+        let overflows: Vec<f64> = (0..60)
+            .map(|seed| {
+                let mut filter = wishes.clone().seed(seed).build().unwrap();
+                filter.try_extend(0..keys).unwrap();
+                filter.statistics().overflowed as f64
+            })
+            .collect();
+        let mean = overflows.iter().sum::<f64>() / 60.0;
+        let variance = overflows.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 59.0;
+        let ratio = variance.sqrt() / (expected.overflow_deviation * keys as f64);
+        println!("{placement}: mean {mean}, deviation {}, of the model {ratio}", variance.sqrt());
+        // With 60 filters a sample deviation is within 30 % of the true one (99.9 %).
+        assert!((0.5..1.35).contains(&ratio), "{placement}: {ratio}");
+    }
+}
+
+#[test]
+fn a_planned_filter_takes_keys_beyond_its_plan() {
+    let mut filter = AnyFilter::builder().keys(10_000).bits_per_key(40.0).build().unwrap();
+    filter.try_extend(0..20_000_u64).unwrap();
+    assert!((0..20_000_u64).all(|key| filter.contains(&key)));
+}
+
+#[test]
+fn errors_tell_wishes_from_building() {
+    let error = AnyFilter::builder().keys(10).build().unwrap_err();
+    assert!(matches!(error, PlanError::Wishes(_)));
+    assert!(error.to_string().contains("keys alone"), "{error}");
+    let huge = AnyFilter::builder().keys(1 << 45).bits_per_key(16.0).build().unwrap_err();
+    assert!(matches!(huge, PlanError::Build(_)), "{huge}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever is asked for: a plan passes the checks of the core library and needs no more memory than it says.
+    #[test]
+    fn plans_are_always_buildable(
+        keys in 1_u64..200_000,
+        bits in 0.3_f64..100.0,
+        block_bits in prop::option::of(64_u32..1_000),
+        accesses in 1.0_f64..3.0,
+        choices in prop::option::of(1_u32..17),
+        placement in prop::option::of(prop::sample::select(PlacementName::ALL.to_vec())),
+    ) {
+        let mut wishes = AnyFilter::builder().keys(keys).bits_per_key(bits).accesses_miss(accesses);
+        if let Some(bits) = block_bits {
+            wishes = wishes.block_bits(bits);
+        }
+        if let Some(choices) = choices {
+            wishes = wishes.choices(choices);
+        }
+        if let Some(placement) = placement {
+            wishes = wishes.placement(placement);
+        }
+        if let Ok(plan) = wishes.plan() {
+            let parameters = Parameters::from(&plan);
+            prop_assert_eq!(parameters.check(), Ok(()));
+            let mut filter = AnyFilter::new(&parameters).unwrap();
+            filter.try_extend(0..keys.min(1_000)).unwrap();
+            prop_assert!((0..keys.min(1_000)).all(|key| filter.contains(&key)));
+            prop_assert!(filter.statistics().memory.total() <= plan.bytes());
+        }
+    }
+}
