@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use equibloom::placement::{FirstWithRoom, LeastLoaded};
+use equibloom::placement::{FirstWithRoom, LeastLoaded, Rule};
 use equibloom::raw::Balanced;
-use equibloom::{BlockTable, Filter, KeyHash, Overflow, Parameters, Scheme, Threshold, WhenFull};
+use equibloom::{AnyFilter, Filter, KeyHash, Parameters, PlacementName, RawFilter};
 
 /// A filter in the race, of `bits` bits for `keys` keys.
 pub(crate) trait Contestant: Sized {
@@ -14,53 +14,42 @@ pub(crate) trait Contestant: Sized {
     fn contains(&self, hash: KeyHash) -> bool;
 }
 
-fn hashes_for(bits: u64, keys: u64) -> u32 {
-    (bits as f64 / keys as f64 * core::f64::consts::LN_2).round().clamp(1.0, 64.0) as u32
+/// The planner's parameters for one placement in cache lines, whatever it reads.
+fn planned(bits: u64, keys: u64, placement: PlacementName) -> Result<Parameters, Box<dyn Error>> {
+    let wishes = AnyFilter::builder().keys(keys).memory(bits / 8).block_bits(512);
+    Ok(wishes.placement(placement).accesses_miss(3.0).parameters()?)
 }
 
-/// One block per key, the kind known to the compiler.
-pub(crate) struct Blocked(Filter<Balanced<LeastLoaded>>);
+/// Ours, the kind known to the compiler: one block per key, or the first of a few with room.
+pub(crate) type Blocked = Ours<LeastLoaded>;
+pub(crate) type MultiLevel = Ours<FirstWithRoom>;
 
-impl Contestant for Blocked {
+pub(crate) struct Ours<R>(Filter<Balanced<R>>);
+
+/// The placement that a rule stands for in the race.
+pub(crate) trait Entry: Rule {
+    const NAME: &'static str;
+    const PLACEMENT: PlacementName;
+}
+
+impl Entry for LeastLoaded {
     const NAME: &'static str = "equibloom blocked, 512";
-
-    fn new(bits: u64, keys: u64) -> Result<Self, Box<dyn Error>> {
-        let blocks = BlockTable::filling(bits, 512, hashes_for(bits, keys))?;
-        Ok(Self(Filter::new(&Parameters { keys, seed: 0, scheme: Scheme::Blocked { blocks } })?))
-    }
-
-    #[inline(always)]
-    fn insert(&mut self, hash: KeyHash) {
-        let _ = self.0.insert_hash(hash);
-    }
-
-    #[inline(always)]
-    fn contains(&self, hash: KeyHash) -> bool {
-        self.0.contains_hash(hash)
-    }
+    const PLACEMENT: PlacementName = PlacementName::Blocked;
 }
 
-/// Three subtables in the proportions of 1.2 accesses per insert.
-pub(crate) struct MultiLevel(Filter<Balanced<FirstWithRoom>>);
-
-impl Contestant for MultiLevel {
+impl Entry for FirstWithRoom {
     const NAME: &'static str = "equibloom multi-level, 512";
+    const PLACEMENT: PlacementName = PlacementName::MultiLevel;
+}
+
+impl<R: Entry> Contestant for Ours<R>
+where
+    Balanced<R>: RawFilter,
+{
+    const NAME: &'static str = R::NAME;
 
     fn new(bits: u64, keys: u64) -> Result<Self, Box<dyn Error>> {
-        // Half a per cent of the keys overflow, at 80 bits each.
-        let overflow = Overflow::for_fraction(0.005, keys, WhenFull::Saturate)?;
-        let blocks =
-            BlockTable::filling(bits - overflow.capacity * 80, 512, hashes_for(bits, keys))?;
-        let second = blocks.count * 142 / 1_000;
-        let third = blocks.count * 24 / 1_000;
-        let load = (keys as f64 / blocks.count as f64).ceil() as u32;
-        let scheme = Scheme::MultiLevel {
-            blocks,
-            threshold: Threshold { load, probability: 0.5 },
-            overflow,
-            subtables: vec![blocks.count - second - third, second, third],
-        };
-        Ok(Self(Filter::new(&Parameters { keys, seed: 0, scheme })?))
+        Ok(Self(Filter::new(&planned(bits, keys, R::PLACEMENT)?)?))
     }
 
     #[inline(always)]
