@@ -12,6 +12,8 @@ use equibloom_lab::report::Provenance;
 use equibloom_lab::run::{Observer, Request};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::answer;
+
 /// Redraws the papers' figures: models, simulation and filters laid over each other, every claim checked.
 ///
 /// The report is DIR/index.html. A run that was interrupted goes on where it stopped. The exit code is 1 if
@@ -49,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         chosen.collect::<Result<_, _>>()?
     };
     if arguments.list {
-        println!("{}", list(&figures).trim_fmt());
+        answer::write(&format!("{}\n", list(&figures).trim_fmt()))?;
         return Ok(true);
     }
     let length = match (arguments.quick, arguments.full) {
@@ -64,13 +66,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let provenance = Provenance::here(command, length, arguments.seed);
     let request = Request { directory: &arguments.out, figures: &figures, provenance: &provenance };
     let made = request.run(&Bars::new(figures.len()))?;
-    println!("{}\n", table(&made).trim_fmt());
     let claims = || made.iter().flat_map(|figure| &figure.claims);
     let (agreeing, all) = (claims().filter(|claim| claim.agrees).count(), claims().count());
-    println!(
-        "{agreeing} of {all} claims agree. Report: {}",
+    answer::write(&format!(
+        "{}\n\n{agreeing} of {all} claims agree. Report: {}\n",
+        table(&made).trim_fmt(),
         arguments.out.join("index.html").display()
-    );
+    ))?;
     Ok(agreeing == all)
 }
 

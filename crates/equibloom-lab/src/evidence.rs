@@ -27,7 +27,7 @@ pub(crate) struct Point {
     pub(crate) elements: u64,
     pub(crate) moment: u64,
     pub(crate) repetitions: u64,
-    /// Elements looked up again in each filter.
+    /// Members and strangers looked up in each filter; none if accesses do not matter.
     pub(crate) lookups: u64,
 }
 

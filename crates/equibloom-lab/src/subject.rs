@@ -129,8 +129,8 @@ impl Subject {
         Ok(snapshots.iter().map(|snapshot| lookup.observe(snapshot)).collect())
     }
 
-    /// One of the library's filters after `moments` keys. Its rate is read off its bits; hits are looked
-    /// up, at most `lookups` of them.
+    /// One of the library's filters after `moments` keys. Its rate is read off its bits. Hits and misses
+    /// are counted in `lookups` of each; without any, hits are not known and misses read off the loads.
     pub fn run_filter(
         &self,
         elements: u64,
@@ -146,19 +146,19 @@ impl Subject {
                 filter.insert_counted(&key, &mut accesses)?;
             }
             come = come.max(moment);
-            let mut found = AccessStatistics::default();
-            // Keys from the whole history: late ones are harder to find.
-            for key in (0..moment).step_by((moment / lookups.max(1)).max(1) as usize) {
-                if lookups > 0 {
-                    filter.contains_counted(&key, &mut found);
-                }
-            }
             let statistics = filter.statistics();
+            let (mut members, mut strangers) = Default::default();
+            if lookups > 0 {
+                look_up(&filter, moment, lookups, &mut members, &mut strangers);
+            }
             Ok(Observables {
                 rate: statistics.expected_rate,
                 insert: accesses.inserts.mean_blocks(),
-                hit: found.hits.mean_blocks(),
-                miss: statistics.expected_accesses_per_miss,
+                hit: members.hits.mean_blocks(),
+                miss: match lookups {
+                    0 => statistics.expected_accesses_per_miss,
+                    _ => strangers.misses.mean_blocks(),
+                },
                 overflow: statistics.overflowed as f64 / moment.max(1) as f64,
             })
         };
@@ -221,6 +221,22 @@ impl Subject {
             _ => Kind::Blocked { blocks },
         };
         Ok(Parameters { keys: elements, seed, scheme })
+    }
+}
+
+/// Looks up members from the whole history, because late ones are harder to find, and as many strangers.
+fn look_up(
+    filter: &AnyFilter,
+    keys: u64,
+    lookups: u64,
+    members: &mut AccessStatistics,
+    strangers: &mut AccessStatistics,
+) {
+    for key in (0..keys).step_by(keys.div_ceil(lookups).max(1) as usize) {
+        filter.contains_counted(&key, members);
+    }
+    for key in 0..lookups {
+        filter.contains_counted(&(u64::MAX - key), strangers);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::evidence::{Quantity, gather, on_models, series};
 use crate::figure::{Axis, Claim, Hue};
 use crate::number::short;
 
-/// Elements looked up again in each filter.
+/// Members looked up in each filter, and strangers.
 const LOOKUPS: u64 = 50_000;
 /// The moment at which the filters are full.
 const FULL: usize = 9;
