@@ -1,10 +1,13 @@
 //! The `equibloom` command.
 
 mod answer;
+mod columns;
+mod cuckoo;
 mod demo;
 mod plan;
 mod quantity;
 mod reproduce;
+mod tables;
 mod theory;
 
 use std::process::ExitCode;
@@ -21,14 +24,17 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Cuckoo(cuckoo::Arguments),
     Demo(demo::Arguments),
     Plan(plan::Arguments),
     Reproduce(reproduce::Arguments),
     Theory(theory::Arguments),
+    Tables(tables::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Cuckoo(arguments) => cuckoo::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Reproduce(arguments) => match reproduce::run(&arguments) {
@@ -37,6 +43,7 @@ fn main() -> ExitCode {
             outcome => outcome.map(|_| ()),
         },
         Command::Theory(arguments) => theory::run(&arguments),
+        Command::Tables(arguments) => tables::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

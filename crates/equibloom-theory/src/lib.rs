@@ -24,6 +24,7 @@
 //! | [`paper`] | Which false-positive rates do the papers print? |
 //! | [`exact`] | Which rates, accesses and overflow will the machine really measure? |
 //! | [`planner`] | Which filter is best for these keys, this memory, this rate? |
+//! | [`cuckoo`] | When does cuckoo hashing succeed, and what does an insertion cost? |
 //!
 //! `paper` and `exact` are two models and never mixed: the first meets published values, the second predicts
 //! filters (it is tested against real bits in `tests/exact_model.rs`). All numbers are checked against an
@@ -34,6 +35,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cuckoo;
 mod error;
 pub mod exact;
 pub mod fluid;

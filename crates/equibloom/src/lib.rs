@@ -23,6 +23,7 @@
 //! - [`Filter`] is generic over the mechanism ([`raw`]) and the hash ([`KeyHasher`]).
 //! - [`Statistics`] tell loads, bytes and the rate to expect from what the filter holds now;
 //!   [`AccessStatistics`] count block accesses of inserts, hits and misses.
+//! - [`table`] has hash maps and sets whose buckets are filled by the same placements, and cuckoo maps.
 //!
 //! # Promises
 //! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
@@ -35,7 +36,9 @@
 //!   [`Parameters::predict`], what to expect of a filter before it is made.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-#![forbid(unsafe_code)]
+// Not `forbid`: the buckets of the hash tables hold entries in slots that may be free
+// (`table/buckets.rs`, the only exception).
+#![deny(unsafe_code)]
 
 extern crate alloc;
 #[cfg(any(feature = "std", test))]
@@ -59,6 +62,7 @@ mod planned;
 mod prediction;
 pub mod raw;
 mod statistics;
+pub mod table;
 
 #[cfg(feature = "planner")]
 pub use builder::{FilterBuilder, PlacementName, Plan, PlanError};

@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use comfy_table::Table;
 
 use super::contest::{FilterResult, Results};
-
-/// One line below the header, nothing else.
-const STYLE: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+use crate::columns;
 
 impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,9 +24,7 @@ impl fmt::Display for Results {
 }
 
 fn table(filters: &[FilterResult]) -> Table {
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    table.set_header([
+    let header = [
         "filter",
         "bits\nper key",
         "false pos.\nmeasured",
@@ -42,9 +37,9 @@ fn table(filters: &[FilterResult]) -> Table {
         "lost\nkeys",
         "ns per\ninsert",
         "\nmiss",
-    ]);
-    for filter in filters {
-        table.add_row([
+    ];
+    let rows = filters.iter().map(|filter| {
+        [
             filter.scheme.to_owned(),
             format!("{:.2}", filter.bits_per_key),
             format!("{:.2e}", filter.fpr_measured),
@@ -57,12 +52,9 @@ fn table(filters: &[FilterResult]) -> Table {
             filter.false_negatives.to_string(),
             format!("{:.0}", filter.ns_insert),
             format!("{:.0}", filter.ns_miss),
-        ]);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+        ]
+    });
+    columns::table(header, rows)
 }
 
 /// How far the measured rate is from the predicted one, in standard deviations.

@@ -16,7 +16,7 @@
 //! depends on its set bits, not on how many keys set them.
 
 use super::pattern::{LineMask, List, PatternShape};
-use super::{BlockArray, BlockIndex, Occupancy};
+use super::{BlockArray, BlockIndex, BlockView, Occupancy};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
@@ -148,12 +148,7 @@ impl BloomBlocks {
     }
 }
 
-impl BlockArray for BloomBlocks {
-    #[inline]
-    fn count(&self) -> u64 {
-        self.count
-    }
-
+impl BlockView for BloomBlocks {
     /// The counter where there is one, else the number of set bits.
     #[inline]
     fn load(&self, block: BlockIndex) -> u32 {
@@ -171,6 +166,13 @@ impl BlockArray for BloomBlocks {
             let bit = start + position;
             words[(bit / WORD_BITS) as usize % WORDS_PER_LINE] >> (bit % WORD_BITS)
         }) && self.holds_all_in_line(line, start, key)
+    }
+}
+
+impl BlockArray for BloomBlocks {
+    #[inline]
+    fn count(&self) -> u64 {
+        self.count
     }
 
     /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones

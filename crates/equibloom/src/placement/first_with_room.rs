@@ -1,7 +1,7 @@
 //! The threshold rule: the first candidate with room takes the key.
 
 use super::{Candidates, Coin, Placement, Rule, Search};
-use crate::block::BlockArray;
+use crate::block::BlockView;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::Threshold;
@@ -35,7 +35,7 @@ impl Rule for FirstWithRoom {
     const REJECTS: bool = true;
 
     #[inline]
-    fn place<B: BlockArray, O: Observer>(
+    fn place<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
         candidates: &Candidates,
@@ -58,7 +58,7 @@ impl Rule for FirstWithRoom {
 
     /// The same walk: what would admit the key proves its absence.
     #[inline(always)]
-    fn search<B: BlockArray, O: Observer>(
+    fn search<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
         candidates: &Candidates,

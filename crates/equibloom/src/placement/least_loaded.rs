@@ -1,7 +1,7 @@
 //! The power of two choices: the less loaded candidate takes the key.
 
 use super::{Candidates, Placement, Rule, Search, least_loaded};
-use crate::block::BlockArray;
+use crate::block::BlockView;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 
@@ -14,7 +14,7 @@ impl Rule for LeastLoaded {
     const REJECTS: bool = false;
 
     #[inline]
-    fn place<B: BlockArray, O: Observer>(
+    fn place<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
         candidates: &Candidates,
@@ -35,7 +35,7 @@ impl Rule for LeastLoaded {
     }
 
     #[inline(always)]
-    fn search<B: BlockArray, O: Observer>(
+    fn search<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
         candidates: &Candidates,

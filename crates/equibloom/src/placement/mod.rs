@@ -22,7 +22,7 @@ pub use candidates::{Candidates, Level};
 pub use first_with_room::FirstWithRoom;
 pub use least_loaded::LeastLoaded;
 
-use crate::block::{BlockArray, BlockIndex};
+use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 
@@ -62,7 +62,7 @@ pub trait Rule: sealed::Sealed {
     const REJECTS: bool;
 
     /// Walks over the candidates to place a key that may be new.
-    fn place<B: BlockArray, O: Observer>(
+    fn place<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
         candidates: &Candidates,
@@ -71,7 +71,7 @@ pub trait Rule: sealed::Sealed {
     ) -> Placement;
 
     /// Walks over the candidates to find a key, until it is found or a block proves its absence.
-    fn search<B: BlockArray, O: Observer>(
+    fn search<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
         candidates: &Candidates,
@@ -90,7 +90,7 @@ mod sealed {
 }
 
 /// The candidate with the smallest load, the first of them if several have it.
-pub(crate) fn least_loaded<B: BlockArray>(
+pub(crate) fn least_loaded<B: BlockView>(
     blocks: &B,
     candidates: &Candidates,
     key: KeyHash,

@@ -1,0 +1,72 @@
+//! Which maps take part, and what no map can beat.
+
+use anyhow::Context;
+use equibloom::MAX_CHOICES;
+use equibloom::table::{BucketPlacement, BucketPlan};
+use equibloom_theory::lower_bound::{costs, lower_bound};
+use equibloom_theory::optimum;
+
+/// What the user asked for.
+pub(super) struct Wishes {
+    pub(super) entries: usize,
+    pub(super) load: f64,
+    pub(super) accesses: f64,
+    pub(super) choices: u32,
+}
+
+/// A balanced map with the least variance of bucket sizes that its accesses and overflow allow.
+pub(super) struct BalancedEntrant {
+    pub(super) name: &'static str,
+    pub(super) plan: BucketPlan,
+    pub(super) variance_bound: f64,
+}
+
+/// Room in a bucket of the two-choice map beyond the mean, as in the others.
+fn slots_for(load: f64) -> u32 {
+    load.floor() as u32 + 1
+}
+
+pub(super) fn balanced(wishes: &Wishes) -> anyhow::Result<Vec<BalancedEntrant>> {
+    let Wishes { load, accesses, choices, .. } = *wishes;
+    anyhow::ensure!(
+        (1..=MAX_CHOICES).contains(&choices),
+        "--choices is {choices}: give a whole number from 1 to {MAX_CHOICES}"
+    );
+    let asked = || format!("--load {load} --accesses {accesses} --choices {choices}");
+    let multi_level = optimum::multi_level(load, accesses, choices, None).with_context(asked)?;
+    let sequential = optimum::sequential(load, accesses, choices, None).with_context(asked)?;
+    // As in the papers, the single-choice map may overflow as much as the multi-level one.
+    let overflow = multi_level.overflow;
+    let entrants = [
+        (
+            "balanced-multi-level",
+            BucketPlan::optimal_multi_level(load, accesses, choices).with_context(asked)?,
+            (accesses, overflow),
+        ),
+        (
+            "balanced-sequential",
+            BucketPlan::optimal_sequential(load, accesses, choices).with_context(asked)?,
+            (accesses, sequential.overflow),
+        ),
+        (
+            "balanced-single",
+            BucketPlan::optimal_single(load, overflow).with_context(asked)?,
+            (1.0, overflow),
+        ),
+        (
+            "balanced-two-choice",
+            BucketPlan { load, placement: BucketPlacement::TwoChoice { slots: slots_for(load) } },
+            // Nothing is turned away but by full buckets.
+            (2.0, 0.0),
+        ),
+    ];
+    entrants
+        .into_iter()
+        .map(|(name, plan, (accesses, overflow))| {
+            plan.check().context(name)?;
+            let bound = lower_bound(load, accesses, overflow)?;
+            let variance_bound = bound.cost(costs::variance(bound.mean_load()))?;
+            Ok(BalancedEntrant { name, plan, variance_bound })
+        })
+        .collect()
+}

@@ -1,0 +1,243 @@
+//! Cuckoo hashing with two tables of m buckets of one slot (the slides' second subject).
+//!
+//! The cuckoo graph has the 2m buckets as nodes and the n elements as edges, each between its two
+//! buckets. An insertion follows a path in it and succeeds exactly if the component it comes to has at
+//! most one cycle: c nodes hold c elements, not more.
+//!
+//! With m = (1 + ε)·n a bucket has Poisson(c) edges, c = n/m = 1/(1 + ε). Seen from any node the graph is
+//! a branching process with c children each, which dies out:
+//!
+//! ```text
+//!     nodes in the component of a bucket   1 + c + c² + …  =  1/(1 − c)  =  1 + 1/ε
+//! ```
+//!
+//! so that the slides' bound on the component is its limit. The chance that some component has a
+//! second cycle is of order 1/m; its constant is due to Kutzelnigg (*Bipartite random graphs and cuckoo
+//! hashing*, 2006). An insertion walks over nodes of one component, so that its cost is at most the
+//! component's size.
+//!
+//! Below, `load` is the share of all 2m slots that are filled, n / 2m, from 0 to 1/2.
+//!
+//! ```
+//! use equibloom_theory::cuckoo;
+//!
+//! // m = 1.25 n, hence ε = 0.25.
+//! assert!((cuckoo::component_size(0.4)? - 5.0).abs() < 1e-12);
+//! assert!(cuckoo::rehash_probability(0.4, 1_000)? < 0.01);
+//! # Ok::<(), equibloom_theory::Error>(())
+//! ```
+
+use crate::error::{Error, require};
+
+/// Mean number of buckets in the component of a bucket, 1 + 1/ε.
+pub fn component_size(load: f64) -> Result<f64, Error> {
+    Ok(1.0 / (1.0 - edges_per_node(load)?))
+}
+
+/// Probability that n elements do not fit, because a component has more than one cycle; `buckets` is m.
+///
+/// The number of graphs without such a component is a coefficient of a generating function
+/// (Kutzelnigg), which the Lagrange inversion of t1 = x·e^{t2}, t2 = y·e^{t1} turns into
+///
+/// ```text
+///     Pr{all fit} = m!² n! / ((2m − n)! m^{2n}) · [s^m u^m] (s + u − su)^{2m−n} (1 − su)^{1/2} e^{m(s+u)}
+/// ```
+///
+/// and that is a double integral around the saddle point s = u = c. Where it is of no use (a handful of
+/// elements, or a probability lost in the rounding of 1) his first term, of order 1/m, is the answer.
+pub fn rehash_probability(load: f64, buckets: u64) -> Result<f64, Error> {
+    let c = edges_per_node(load)?;
+    require(buckets > 0, "buckets", buckets as f64, "at least 1")?;
+    let m = buckets as f64;
+    let first_order = first_order_failure(c) / m;
+    let success = if first_order < LEAST_FROM_INTEGRAL { None } else { success_probability(c, m) };
+    Ok(success.map_or(first_order, |success| 1.0 - success).clamp(0.0, 1.0))
+}
+
+/// m times the probability of failure, for large m. (Kutzelnigg's ε, with n = (1 − ε)·m, is 1 − c here.)
+fn first_order_failure(c: f64) -> f64 {
+    let e = 1.0 - c;
+    (2.0 * e * e - 5.0 * e + 5.0) * c.powi(3) / (12.0 * (2.0 - e).powi(2) * e.powi(3))
+}
+
+/// Below this the rounding of n! shows.
+const LEAST_FROM_INTEGRAL: f64 = 1e-6;
+/// The integral reaches this many standard deviations to each side, …
+const REACH: f64 = 8.0;
+/// … in steps of this many.
+const STEP: f64 = 0.2;
+
+/// The integral along both diagonals of the two angles, where its peak is widest and narrowest.
+fn success_probability(c: f64, m: f64) -> Option<f64> {
+    let n = (c * m).round();
+    let c = n / m;
+    let trees = 2.0 * m - n;
+    // Standard deviations of the peak along s = u and s = 1/u.
+    let wide = 1.0 / (2.0 * m * c * (1.0 - c) / (2.0 - c)).sqrt();
+    let narrow = 1.0 / (2.0 * m * (1.0 + c)).sqrt();
+    if REACH * wide > std::f64::consts::PI || c >= 1.0 {
+        return None;
+    }
+    let peak = c * (2.0 - c);
+    let integrand = |a: f64, b: f64| {
+        // s = c·e^{i(a+b)}, u = c·e^{i(a−b)}: s + u = 2c·cos b·e^{ia}, su = c²·e^{2ia}.
+        let sum = (2.0 * c * b.cos() * a.cos(), 2.0 * c * b.cos() * a.sin());
+        let product = (c * c * (2.0 * a).cos(), c * c * (2.0 * a).sin());
+        let tree = (sum.0 - product.0, sum.1 - product.1);
+        let cycle = (1.0 - product.0, -product.1);
+        let logarithm = trees * (tree.0.hypot(tree.1) / peak).ln()
+            + 0.5 * cycle.0.hypot(cycle.1).ln()
+            + m * (sum.0 - 2.0 * c);
+        let angle =
+            trees * tree.1.atan2(tree.0) + 0.5 * cycle.1.atan2(cycle.0) + m * sum.1 - 2.0 * m * a;
+        logarithm.exp() * angle.cos()
+    };
+    let steps = (REACH / STEP) as i32;
+    let sum: f64 = (-steps..=steps)
+        .flat_map(|i| (-steps..=steps).map(move |j| (f64::from(i), f64::from(j))))
+        .map(|(i, j)| integrand(i * STEP * wide, j * STEP * narrow))
+        .sum();
+    // The two angles are a ± b, so that their area element is 2·da·db.
+    let integral =
+        2.0 * sum * (STEP * wide) * (STEP * narrow) / (4.0 * std::f64::consts::PI.powi(2));
+    let ln_factorial = |x: f64| libm::lgamma(x + 1.0);
+    let logarithm =
+        2.0 * ln_factorial(m) + ln_factorial(n) - ln_factorial(trees) - 2.0 * n * m.ln()
+            + trees * peak.ln()
+            + 2.0 * m * c
+            - 2.0 * m * c.ln();
+    Some((logarithm + integral.ln()).exp())
+}
+
+/// Mean number of times that all elements are placed anew until they fit: a geometric series.
+pub fn rehashes(load: f64, buckets: u64) -> Result<f64, Error> {
+    let failure = rehash_probability(load, buckets)?;
+    Ok(failure / (1.0 - failure))
+}
+
+/// What the insertion of one more element puts somewhere, itself and those it displaces, at most on average:
+/// the size of the component it comes to.
+pub fn insertion_cost_bound(load: f64) -> Result<f64, Error> {
+    component_size(load)
+}
+
+/// The same as a mean over all insertions from the empty table on: (1/c)·∫₀ᶜ dx/(1 − x) = −ln(1 − c)/c.
+pub fn mean_insertion_cost_bound(load: f64) -> Result<f64, Error> {
+    let c = edges_per_node(load)?;
+    Ok(if c == 0.0 { 1.0 } else { -(-c).ln_1p() / c })
+}
+
+/// c = n/m.
+fn edges_per_node(load: f64) -> Result<f64, Error> {
+    require(
+        (0.0..0.5).contains(&load),
+        "load",
+        load,
+        "at least 0 and below 0.5: beyond one half two tables of single slots do not work",
+    )?;
+    Ok(2.0 * load)
+}
+
+/// One point of the curves against the load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadPoint {
+    /// Share of the slots that are filled.
+    pub load: f64,
+    /// [`component_size`].
+    pub component_size: f64,
+    /// [`rehash_probability`].
+    pub rehash_probability: f64,
+    /// [`insertion_cost_bound`].
+    pub insertion_cost_bound: f64,
+    /// [`mean_insertion_cost_bound`].
+    pub mean_insertion_cost_bound: f64,
+}
+
+/// The curves against the load, for tables of `buckets` buckets: the model in the figure `cuckoo-load`.
+pub fn against_load(
+    loads: impl IntoIterator<Item = f64>,
+    buckets: u64,
+) -> Result<Vec<LoadPoint>, Error> {
+    let point = |load| {
+        Ok(LoadPoint {
+            load,
+            component_size: component_size(load)?,
+            rehash_probability: rehash_probability(load, buckets)?,
+            insertion_cost_bound: insertion_cost_bound(load)?,
+            mean_insertion_cost_bound: mean_insertion_cost_bound(load)?,
+        })
+    };
+    loads.into_iter().map(point).collect()
+}
+
+/// A connected component of a cuckoo graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Component {
+    /// Its buckets: those of the first table are 0 to m − 1, those of the second m to 2m − 1.
+    pub nodes: Vec<u64>,
+    /// Number of its edges, the elements.
+    pub edges: u64,
+}
+
+impl Component {
+    /// Elements that find no place, since a bucket holds one.
+    pub fn excess(&self) -> u64 {
+        self.edges.saturating_sub(self.nodes.len() as u64)
+    }
+
+    /// Independent cycles: none in a tree; two or more do not fit.
+    pub fn cycles(&self) -> u64 {
+        self.edges + 1 - self.nodes.len() as u64
+    }
+}
+
+/// The components of the graph whose edges join a bucket of the first table and one of the second, each
+/// numbered from 0 to `buckets` − 1. Largest components first; single buckets are components, too.
+pub fn components(
+    edges: impl IntoIterator<Item = [u64; 2]>,
+    buckets: u64,
+) -> Result<Vec<Component>, Error> {
+    let mut forest = Forest { parents: (0..2 * buckets as usize).collect() };
+    let mut seen = Vec::new();
+    for [first, second] in edges {
+        let largest = first.max(second);
+        let accepted = || format!("below the number of buckets, {buckets}");
+        require(largest < buckets, "bucket of an edge", largest as f64, accepted())?;
+        forest.join(first as usize, (buckets + second) as usize);
+        seen.push(first as usize);
+    }
+    let mut components = vec![Component::default(); forest.parents.len()];
+    for node in 0..forest.parents.len() {
+        components[forest.root(node)].nodes.push(node as u64);
+    }
+    for node in seen {
+        components[forest.root(node)].edges += 1;
+    }
+    components.retain(|component| !component.nodes.is_empty());
+    components.sort_by_key(|component| std::cmp::Reverse((component.nodes.len(), component.edges)));
+    Ok(components)
+}
+
+/// Sets that are joined, each a tree of parents.
+struct Forest {
+    parents: Vec<usize>,
+}
+
+impl Forest {
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.parents[node] != node {
+            self.parents[node] = self.parents[self.parents[node]];
+            node = self.parents[node];
+        }
+        node
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a] = b;
+    }
+}
+
+#[cfg(test)]
+#[path = "cuckoo_tests.rs"]
+mod tests;
