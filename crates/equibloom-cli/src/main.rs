@@ -28,8 +28,8 @@ enum Command {
     Demo(demo::Arguments),
     Plan(plan::Arguments),
     Reproduce(reproduce::Arguments),
-    Theory(theory::Arguments),
     Tables(tables::Arguments),
+    Theory(theory::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -42,8 +42,8 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::FAILURE,
             outcome => outcome.map(|_| ()),
         },
-        Command::Theory(arguments) => theory::run(&arguments),
         Command::Tables(arguments) => tables::run(&arguments),
+        Command::Theory(arguments) => theory::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BITS", default_value_t = 256)]
     block_bits: u32,
     /// Which hash function.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print one JSON object instead of the table.
     #[arg(long)]
