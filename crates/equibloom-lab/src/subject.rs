@@ -202,15 +202,16 @@ impl Subject {
         let scheme = match (self.scheme, self.optimum()?) {
             (_, Some(Optimum { threshold, probability, subtables, .. })) => {
                 let threshold = Threshold { load: threshold, probability };
+                let hints = 0;
                 match self.scheme {
                     Scheme::Sequential { accesses, choices, .. } => {
-                        Kind::Sequential { blocks, threshold, overflow, choices, accesses }
+                        Kind::Sequential { blocks, threshold, hints, overflow, choices, accesses }
                     }
                     Scheme::MultiLevel { .. } => {
                         let subtables = divide(blocks.count, &subtables);
-                        Kind::MultiLevel { blocks, threshold, overflow, subtables }
+                        Kind::MultiLevel { blocks, threshold, hints, overflow, subtables }
                     }
-                    _ => Kind::Single { blocks, threshold, overflow },
+                    _ => Kind::Single { blocks, threshold, hints, overflow },
                 }
             }
             (Scheme::Classical, _) => {

@@ -85,6 +85,7 @@ fn the_papers_rate_is_low_by_8_per_cent_at_24_and_36_at_40_bits_per_key() {
                 ),
                 threshold: best.threshold,
                 probability: best.probability,
+                hints: 0,
                 access_budget: None,
             },
         };
@@ -106,6 +107,7 @@ fn erratum_7_a_spent_budget_sends_every_miss_to_the_overflow_list() {
             levels: Levels::Shared { blocks: keys / 16, choices: 3 },
             threshold: 16,
             probability: 0.5,
+            hints: 0,
             access_budget,
         },
     };

@@ -137,6 +137,7 @@ fn multi_level(keys: u64, bits: u32, bits_per_key: f64) -> Machine {
             levels: Levels::Subtables(sizes),
             threshold: optimum.threshold,
             probability: optimum.probability,
+            hints: 0,
             access_budget: None,
         },
     }
@@ -159,6 +160,7 @@ fn shared(keys: u64, bits: u32, bits_per_key: f64, choices: u32, budget: Option<
             levels: Levels::Shared { blocks, choices },
             threshold: optimum.threshold,
             probability: optimum.probability,
+            hints: 0,
             access_budget: budget.map(|accesses| (accesses * keys as f64).floor() as u64),
         },
     }
@@ -329,6 +331,7 @@ fn impossible_machines_are_refused_and_extreme_ones_answered() {
                             levels: levels.clone(),
                             threshold,
                             probability,
+                            hints: 0,
                             access_budget,
                         };
                         let p = Machine { keys, placement, ..good.clone() }.predict().unwrap();

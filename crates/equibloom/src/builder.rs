@@ -154,7 +154,8 @@ impl FilterBuilder {
         parameters.seed = self.seed;
         if let Scheme::Single { overflow, .. }
         | Scheme::Sequential { overflow, .. }
-        | Scheme::MultiLevel { overflow, .. } = &mut parameters.scheme
+        | Scheme::MultiLevel { overflow, .. }
+        | Scheme::Fingerprint { overflow, .. } = &mut parameters.scheme
         {
             overflow.when_full = self.when_full;
         }

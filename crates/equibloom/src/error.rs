@@ -2,7 +2,10 @@
 //!
 //! Every message names the value, what would be accepted, and thereby the cure.
 
+use alloc::boxed::Box;
 use core::fmt;
+
+use crate::parameters::Parameters;
 
 /// Why a filter could not be made from its [`Parameters`](crate::Parameters).
 ///
@@ -37,6 +40,12 @@ pub enum BuildError {
          raise the threshold to 1 or the probability above 0"
     )]
     NothingAdmitted,
+    /// Removals make loads go down, so that only hints can tell a lookup to go on.
+    #[error(
+        "a filter whose keys can be removed needs hints, and was given none: \
+         give each block at least 1 hint bit"
+    )]
+    RemovalWithoutHints,
     /// One block does not fit into the memory that was offered.
     #[error(
         "a block of {block_bits} bits is larger than the memory of {memory_bits} bits: \
@@ -89,6 +98,70 @@ pub struct FullError {
     pub capacity: u64,
     /// Keys stored in the filter as a whole.
     pub stored: u64,
+}
+
+/// Why a key was not removed. The filter has not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoveError {
+    /// The filter does not store every insert, so that one stored key may stand for several.
+    #[error(
+        "keys cannot be removed from {0}: make a removable filter \
+         (fingerprint blocks with `multiset: true`, or `removable()` on the builder)"
+    )]
+    NotRemovable(&'static str),
+    /// The key was certainly never inserted, or was removed already.
+    #[error("the key is not in the filter: remove only keys that were inserted")]
+    NotPresent,
+}
+
+/// Why two filters were not merged. Neither has changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// They were made from different parameters.
+    #[error(
+        "the filters differ in shape or seed: one is {ours:?}, the other {theirs:?}; \
+         build both from the same parameters"
+    )]
+    OtherShape {
+        /// This filter's parameters.
+        ours: Box<Parameters>,
+        /// The other's.
+        theirs: Box<Parameters>,
+    },
+    /// They have the same parameters and different hash functions.
+    #[error("the filters hash their keys differently: build both with the same hasher and seed")]
+    OtherHash,
+    /// Together they are too many for the overflow list, and the filter was told to refuse.
+    #[error(transparent)]
+    Full(#[from] FullError),
+}
+
+/// Why a filter was not made smaller. It has not changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShrinkError {
+    /// A fingerprint's next block depends on the number of its block, which folding would change.
+    #[error("fingerprint blocks cannot be folded: plan the filter again and insert its keys")]
+    Fingerprints,
+    /// The blocks cannot be divided into groups of this size.
+    #[error(
+        "{size} blocks cannot be folded {factor} to 1: fold by a divisor of {size}, \
+         or plan tables whose sizes are multiples of the factor"
+    )]
+    NotDivisible {
+        /// Blocks of the table or subtable, or bits of a classical filter.
+        size: u64,
+        /// How many should become one.
+        factor: u64,
+    },
+    /// The smaller table could not be made.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// An overflow list that had grown past its plan, in a filter that refuses more than planned.
+    #[error(transparent)]
+    Full(#[from] FullError),
 }
 
 /// A rejected value as it was given, whole or real.

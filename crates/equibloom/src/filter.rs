@@ -1,8 +1,9 @@
 //! The filter that users hold: a raw filter with a hash function in front.
 
+use alloc::boxed::Box;
 use core::fmt;
 
-use crate::error::{BuildError, FullError};
+use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 use crate::hashing::{KeyHash, KeyHasher, Stable};
 use crate::observer::{AccessStatistics, Accesses};
 use crate::parameters::Parameters;
@@ -28,6 +29,7 @@ pub struct Filter<F = Any, H = Stable> {
 /// let scheme = Scheme::MultiLevel {
 ///     blocks: BlockTable { count: 1_000, bits: 512, hashes: 11 },
 ///     threshold: Threshold { load: 27, probability: 0.5 },
+///     hints: 16,
 ///     overflow: Overflow { capacity: 500, when_full: WhenFull::Saturate },
 ///     subtables: vec![830, 145, 25],
 /// };
@@ -153,6 +155,119 @@ impl<F: RawFilter, H> Filter<F, H> {
             new += u64::from(self.insert(&key)?.is_new());
         }
         Ok(new)
+    }
+
+    /// Removes a key that was inserted, once for each time it was. Removable are filters with
+    /// fingerprint blocks that store every insert (`multiset: true`).
+    ///
+    /// To remove a key that was never inserted, but looks as if, takes away the key it was mistaken
+    /// for. There is no way to tell; a filter can only notice keys that it certainly does not hold.
+    ///
+    /// ```
+    /// use equibloom::{
+    ///     AnyFilter, FingerprintTable, Overflow, Parameters, RemoveError, Route, Scheme, WhenFull,
+    /// };
+    ///
+    /// let blocks =
+    ///     FingerprintTable { count: 1_000, slots: 37, lists: 48, remainder_bits: 11, hints: 20 };
+    /// let route = Route::MultiLevel { subtables: vec![850, 130, 20] };
+    /// let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
+    /// let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: true };
+    /// let mut filter = AnyFilter::new(&Parameters { keys: 30_000, seed: 0, scheme })?;
+    ///
+    /// filter.insert("alice@example.com")?;
+    /// filter.remove("alice@example.com")?;
+    /// assert!(!filter.contains("alice@example.com"));
+    /// assert_eq!(filter.remove("alice@example.com"), Err(RemoveError::NotPresent));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
+    #[inline]
+    pub fn remove<K: ?Sized>(&mut self, key: &K) -> Result<(), RemoveError>
+    where
+        H: KeyHasher<K>,
+    {
+        self.remove_hash(self.hash(key))
+    }
+
+    /// [`remove`](Self::remove) by a hash that is known already.
+    #[inline]
+    pub fn remove_hash(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
+        self.raw.remove(hash, &mut ())
+    }
+
+    /// Takes in all keys of another filter of the same shape and hash. Afterwards every key of either
+    /// is present here.
+    ///
+    /// ```
+    /// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme};
+    ///
+    /// let blocks = BlockTable { count: 1_000, bits: 512, hashes: 8 };
+    /// let parameters = Parameters { keys: 30_000, seed: 0, scheme: Scheme::Blocked { blocks } };
+    /// let mut monday = AnyFilter::new(&parameters)?;
+    /// let mut tuesday = AnyFilter::new(&parameters)?;
+    /// monday.insert("alice@example.com")?;
+    /// tuesday.insert("bob@example.com")?;
+    ///
+    /// monday.merge(&tuesday)?;
+    /// assert!(monday.contains("alice@example.com") && monday.contains("bob@example.com"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A filter is as full as its keys are many, whether they came one by one or by a merge: past the
+    /// number it was planned for the rate rises ([`statistics`](Self::statistics) tell), and an overflow
+    /// list that is too small [refuses or grows](crate::WhenFull).
+    ///
+    /// # Errors
+    /// [`MergeError`] if shapes or hashes differ, or the filter has no room and is told to refuse. It is
+    /// as it was, except if there was no memory for an overflow list that may grow: then it may have
+    /// taken in some keys.
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError>
+    where
+        H: PartialEq,
+    {
+        let (ours, theirs) = (&self.parameters, &other.parameters);
+        if ours != theirs {
+            let (ours, theirs) = (Box::new(ours.clone()), Box::new(theirs.clone()));
+            return Err(MergeError::OtherShape { ours, theirs });
+        }
+        if self.hasher != other.hasher {
+            return Err(MergeError::OtherHash);
+        }
+        Ok(self.raw.absorb(&other.raw, 1)?)
+    }
+
+    /// A smaller filter with the same keys: every `factor` neighbouring blocks folded into one. For a
+    /// filter that got far fewer keys than it was planned for; the rate rises as if it had been made
+    /// that small.
+    ///
+    /// ```
+    /// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme};
+    ///
+    /// let blocks = BlockTable { count: 1_024, bits: 512, hashes: 8 };
+    /// let parameters = Parameters { keys: 32_000, seed: 0, scheme: Scheme::Blocked { blocks } };
+    /// let mut filter = AnyFilter::new(&parameters)?;
+    /// filter.try_extend(0..4_000_u64)?;
+    ///
+    /// let small = filter.folded(8)?;
+    /// assert!((0..4_000_u64).all(|key| small.contains(&key)));
+    /// assert!(small.statistics().memory.blocks == filter.statistics().memory.blocks / 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ShrinkError`] if the number of blocks (of each subtable) is no multiple of the factor, or the
+    /// blocks store fingerprints.
+    pub fn folded(&self, factor: u64) -> Result<Self, ShrinkError>
+    where
+        H: Clone,
+    {
+        let parameters = self.parameters.folded(factor)?;
+        let mut raw = F::new(&parameters)?;
+        raw.absorb(&self.raw, factor)?;
+        Ok(Self { raw, parameters, hasher: self.hasher.clone() })
     }
 
     /// Removes all keys and keeps the memory.

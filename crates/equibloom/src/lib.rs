@@ -66,13 +66,13 @@ pub mod table;
 
 #[cfg(feature = "planner")]
 pub use builder::{FilterBuilder, PlacementName, Plan, PlanError};
-pub use error::{Accepted, BuildError, FullError, Number};
+pub use error::{Accepted, BuildError, FullError, MergeError, Number, RemoveError, ShrinkError};
 pub use filter::{AnyFilter, Filter};
 pub use hashing::{KeyHash, KeyHasher, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses, Observer};
 pub use parameters::{
-    BlockTable, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HASHES, MIN_BLOCK_BITS, Overflow, Parameters,
-    Scheme, Threshold, WhenFull,
+    BlockTable, FingerprintTable, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HASHES, MAX_HINTS,
+    MIN_BLOCK_BITS, Overflow, Parameters, Route, Scheme, Threshold, WhenFull,
 };
 #[cfg(feature = "planner")]
 pub use prediction::{Prediction, PredictionError};

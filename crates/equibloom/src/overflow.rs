@@ -1,10 +1,10 @@
-//! The overflow list: an exact set of 64-bit entries in one flat table.
+//! The overflow list: an exact multiset of 64-bit entries in one flat table.
 //!
 //! Linear probing over `capacity × 5/4` slots, so an entry costs at most 80 bits when the list is
 //! full. Entries stand in the order of their home slots (ordered linear probing): along a run, an
 //! entry further from home comes first, and of two that are equally far, the smaller. The table is
-//! therefore a function of the set alone, whatever the order of inserts, and a lookup can stop at
-//! the first entry that should stand behind the one it looks for.
+//! therefore a function of the entries alone, whatever the order of inserts and removals, and a lookup
+//! can stop at the first entry that should stand behind the one it looks for.
 //!
 //! Rejected: `HashSet` (its layout depends on history and cannot be mapped from a file), a sorted
 //! array (inserts move half of it).
@@ -12,11 +12,12 @@
 use crate::error::{BuildError, check_whole};
 use crate::hashing::scale;
 use crate::memory::Words;
+use crate::parameters::WhenFull;
 
 /// Marks a free slot; see [`OverflowList::stored_form`].
 const FREE: u64 = 0;
 
-/// A bounded set of 64-bit entries.
+/// A bounded multiset of 64-bit entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OverflowList {
     slots: Words,
@@ -68,28 +69,80 @@ impl OverflowList {
     }
 
     pub(crate) fn contains(&self, entry: u64) -> bool {
+        self.find(entry).is_some()
+    }
+
+    /// Every entry, in its stored form.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = u64> {
+        self.slots.iter().filter(|&slot| slot != FREE)
+    }
+
+    /// The slot of an entry.
+    fn find(&self, entry: u64) -> Option<usize> {
         if self.is_empty() {
-            return false;
+            return None;
         }
         let entry = Self::stored_form(entry);
         let mut probe = Probe::home_of(entry, self.slot_count);
         loop {
             let found = self.slots.get(probe.slot);
             if found == entry {
-                return true;
+                return Some(probe.slot);
             }
             if self.stands_behind(found, entry, &probe) {
-                return false;
+                return None;
             }
             probe.advance(self.slot_count);
         }
     }
 
-    /// Adds an entry that is not in the list.
-    pub(crate) fn insert(&mut self, entry: u64) -> Result<(), ListFull> {
-        if self.len == self.capacity {
+    /// Makes room for `more` entries: there is enough, or the list grows, unless it is told to refuse.
+    pub(crate) fn make_room(&mut self, more: u64, when_full: WhenFull) -> Result<(), ListFull> {
+        let needed = self.len.saturating_add(more);
+        if needed <= self.capacity {
+            return Ok(());
+        }
+        // Half more at least, so that many small steps cost little.
+        let capacity = needed.max(self.capacity.saturating_add(self.capacity / 2));
+        if when_full == WhenFull::Refuse || check_capacity(capacity).is_err() {
             return Err(ListFull);
         }
+        let mut larger = Self::new(capacity).map_err(|_| ListFull)?;
+        for entry in self.entries() {
+            larger.place(entry);
+        }
+        *self = larger;
+        Ok(())
+    }
+
+    /// Adds an entry, which may be there already, to a list that has room or may grow.
+    pub(crate) fn push(&mut self, entry: u64, when_full: WhenFull) -> Result<(), ListFull> {
+        self.make_room(1, when_full)?;
+        self.place(entry);
+        Ok(())
+    }
+
+    /// Removes one such entry; whether there was one.
+    pub(crate) fn remove(&mut self, entry: u64) -> bool {
+        let Some(mut free) = self.find(entry) else { return false };
+        // Those behind it move up, as long as they are not at home.
+        loop {
+            let next = if free as u64 + 1 == self.slot_count { 0 } else { free + 1 };
+            let found = self.slots.get(next);
+            if found == FREE || self.distance(found, next) == 0 {
+                break;
+            }
+            *self.slots.get_mut(free) = found;
+            free = next;
+        }
+        *self.slots.get_mut(free) = FREE;
+        self.len -= 1;
+        true
+    }
+
+    /// Adds an entry to a list that has room.
+    fn place(&mut self, entry: u64) {
+        debug_assert!(self.len < self.capacity);
         self.len += 1;
         let mut carried = Self::stored_form(entry);
         let mut probe = Probe::home_of(carried, self.slot_count);
@@ -98,7 +151,7 @@ impl OverflowList {
             if self.stands_behind(found, carried, &probe) {
                 *self.slots.get_mut(probe.slot) = carried;
                 if found == FREE {
-                    return Ok(());
+                    return;
                 }
                 // The displaced entry goes on from here, as far from its home as it was.
                 probe.distance = self.distance(found, probe.slot);
@@ -163,7 +216,7 @@ mod tests {
     fn list_of(capacity: u64, entries: impl IntoIterator<Item = u64>) -> OverflowList {
         let mut list = OverflowList::new(capacity).unwrap();
         for entry in entries {
-            list.insert(entry).unwrap();
+            list.push(entry, WhenFull::Refuse).unwrap();
         }
         list
     }
@@ -177,6 +230,37 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn removals_leave_the_table_of_the_rest(
+            entries in clustered_entries().prop_map(Vec::from_iter).prop_shuffle(),
+            repeats in 0..3_usize,
+            kept in 0..60_usize,
+        ) {
+            let all: Vec<u64> = entries.iter().flat_map(|&entry| vec![entry; 1 + repeats]).collect();
+            let (kept, removed) = all.split_at(kept.min(all.len()));
+            let capacity = all.len() as u64;
+            let mut list = list_of(capacity, all.iter().copied());
+            for &entry in removed {
+                prop_assert!(list.remove(entry));
+            }
+            prop_assert_eq!(&list, &list_of(capacity, kept.iter().copied()));
+            for &entry in removed {
+                prop_assert_eq!(list.remove(entry), kept.contains(&entry));
+                if kept.contains(&entry) {
+                    list.push(entry, WhenFull::Refuse).unwrap();
+                }
+            }
+        }
+
+        #[test]
+        fn a_list_that_grows_keeps_its_entries(entries in clustered_entries(), more in 1..100_u64) {
+            let mut list = list_of(entries.len() as u64, entries.iter().copied());
+            list.make_room(more, WhenFull::Saturate).unwrap();
+            prop_assert!(list.capacity() >= entries.len() as u64 + more);
+            prop_assert!(list.entries().collect::<BTreeSet<_>>() == entries);
+            prop_assert!(entries.iter().all(|&entry| list.contains(entry)));
+        }
+
         #[test]
         fn a_list_holds_exactly_what_was_inserted(entries in clustered_entries(), others in clustered_entries()) {
             let list = list_of(entries.len() as u64, entries.iter().copied());
@@ -201,7 +285,7 @@ mod tests {
     fn a_full_list_refuses_and_stays_as_it_is() {
         let mut list = list_of(2, [5, u64::MAX]);
         let before = list.clone();
-        assert_eq!(list.insert(7), Err(ListFull));
+        assert_eq!(list.push(7, WhenFull::Refuse), Err(ListFull));
         assert_eq!(list, before);
         assert!(list.contains(5) && list.contains(u64::MAX) && !list.contains(7));
     }
@@ -210,7 +294,7 @@ mod tests {
     fn a_list_without_room_is_empty_and_answers() {
         let mut list = OverflowList::new(0).unwrap();
         assert!(!list.contains(1));
-        assert_eq!(list.insert(1), Err(ListFull));
+        assert_eq!(list.push(1, WhenFull::Refuse), Err(ListFull));
         assert_eq!(list.bytes(), 0);
     }
 

@@ -6,7 +6,8 @@
 
 use alloc::vec::Vec;
 
-use crate::error::{BuildError, check_positive, check_share, check_whole};
+use crate::error::{BuildError, ShrinkError, check_positive, check_share, check_whole};
+use crate::overflow::check_capacity;
 
 /// Smallest block in bits.
 pub const MIN_BLOCK_BITS: u32 = 64;
@@ -16,6 +17,8 @@ pub const MAX_BLOCK_BITS: u32 = 32_768;
 pub const MAX_HASHES: u32 = 64;
 /// Most candidate blocks of one key.
 pub const MAX_CHOICES: u32 = 16;
+/// Most hint bits of a block.
+pub const MAX_HINTS: u32 = 64;
 
 /// A filter, described.
 ///
@@ -40,7 +43,7 @@ pub struct Parameters {
     pub scheme: Scheme,
 }
 
-/// The filters of the papers.
+/// The filters of the papers, and one that goes past them.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -67,6 +70,8 @@ pub enum Scheme {
         blocks: BlockTable,
         /// When a block turns a key away.
         threshold: Threshold,
+        /// Bits of a block that remember whom it turned away; 0 as in the papers.
+        hints: u32,
         /// Where those keys go.
         overflow: Overflow,
     },
@@ -76,6 +81,8 @@ pub enum Scheme {
         blocks: BlockTable,
         /// When a block turns a key away.
         threshold: Threshold,
+        /// Bits of a block that remember whom it turned away; 0 as in the papers.
+        hints: u32,
         /// Where keys go that every block turned away, or that came when the accesses were spent.
         overflow: Overflow,
         /// Candidate blocks per key.
@@ -90,6 +97,8 @@ pub enum Scheme {
         blocks: BlockTable,
         /// When a block turns a key away.
         threshold: Threshold,
+        /// Bits of a block that remember whom it turned away; 0 as in the papers.
+        hints: u32,
         /// Where keys go that every block turned away.
         overflow: Overflow,
         /// Blocks of each subtable, in the order they are tried.
@@ -107,6 +116,61 @@ pub enum Scheme {
         /// Share of keys with a second choice, from 0 to 1.
         alpha: f64,
     },
+    /// The first block with a free slot, where blocks store fingerprints of keys instead of bits.
+    Fingerprint {
+        /// The table of blocks.
+        blocks: FingerprintTable,
+        /// Which blocks a key may go to.
+        route: Route,
+        /// Where keys go that find no free slot.
+        overflow: Overflow,
+        /// Whether every insert is stored, that of a key that seems to be there too: then keys can be
+        /// removed again. Needs at least one hint.
+        multiset: bool,
+    },
+}
+
+/// The blocks that a key may go to, in the order they are tried.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "kebab-case")
+)]
+pub enum Route {
+    /// One block, anywhere.
+    Single,
+    /// Several blocks, each anywhere in the table.
+    Sequential {
+        /// Candidate blocks per key.
+        choices: u32,
+        /// Mean block accesses allowed per placed key, as in [`Scheme::Sequential`].
+        accesses: f64,
+    },
+    /// One block in each of several subtables.
+    MultiLevel {
+        /// Blocks of each subtable, in the order they are tried.
+        subtables: Vec<u64>,
+    },
+}
+
+/// A table of blocks of 512 bits, each with slots for fingerprints of keys.
+///
+/// A fingerprint is one of `lists` × 2^`remainder_bits` numbers; a key that is absent is mistaken for
+/// one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FingerprintTable {
+    /// Number of blocks; any number.
+    pub count: u64,
+    /// Keys that a block has room for: 1 to 64.
+    pub slots: u32,
+    /// Lists that they are divided into: 1 to 256.
+    pub lists: u32,
+    /// Bits stored of each key beside the list it is in: 1 to 48.
+    pub remainder_bits: u32,
+    /// Bits of a block that remember whom it turned away: 0 to 64.
+    pub hints: u32,
 }
 
 /// A table of equal Bloom blocks.
@@ -153,7 +217,8 @@ pub struct Overflow {
 pub enum WhenFull {
     /// The insert fails with [`FullError`](crate::FullError) and changes nothing.
     Refuse,
-    /// The key goes into a candidate block past its threshold. The rate rises;
+    /// The key goes into a candidate block past its threshold, and the rate rises; where a block has
+    /// only so many slots, the overflow list grows instead, and the memory.
     /// [`Statistics::saturated`](crate::Statistics::saturated) counts such keys.
     Saturate,
 }
@@ -214,19 +279,57 @@ impl BlockTable {
         }
     }
 
-    /// Checks size, count and number of hashes; `counter_bits` of each block are not for keys.
-    fn check(&self, counter_bits: u32) -> Result<(), BuildError> {
+    /// Checks size, count and number of hashes; `reserved` bits of each block are not for keys.
+    fn check(&self, reserved: u32) -> Result<(), BuildError> {
         check_block_bits(self.bits)?;
-        check_whole("block count", self.count, 1, u64::MAX)?;
-        if self.count.checked_mul(Self::stride_bits(self.bits)).is_none() {
-            return Err(BuildError::TooLarge {
-                count: self.count,
-                bits: Self::stride_bits(self.bits),
-            });
-        }
+        check_count(self.count, Self::stride_bits(self.bits))?;
+        // Room for two bits at least.
+        let most = u64::from(self.bits - 2);
+        check_whole("counter and hints of a block in bits", reserved.into(), 0, most)?;
         // More would fill half of the block with one key.
-        let most = u64::from(MAX_HASHES.min((self.bits - counter_bits) / 2));
+        let most = u64::from(MAX_HASHES.min((self.bits - reserved) / 2));
         check_whole("hashes per key", self.hashes.into(), 1, most)
+    }
+}
+
+impl FingerprintTable {
+    /// Bits of every block.
+    pub const BLOCK_BITS: u32 = 512;
+    /// Most slots of a block.
+    pub const MAX_SLOTS: u32 = 64;
+    /// Most lists of a block.
+    pub const MAX_LISTS: u32 = 256;
+    /// Most bits of a remainder.
+    pub const MAX_REMAINDER_BITS: u32 = 48;
+
+    /// Bits of a block that are used: hints, lists, slots.
+    ///
+    /// ```
+    /// use equibloom::FingerprintTable;
+    ///
+    /// let table =
+    ///     FingerprintTable { count: 1, slots: 48, lists: 64, remainder_bits: 8, hints: 16 };
+    /// assert_eq!(table.used_bits(), 512);
+    /// ```
+    pub const fn used_bits(&self) -> u64 {
+        let slot = self.remainder_bits as u64 + 1;
+        self.hints as u64 + self.lists as u64 + self.slots as u64 * slot
+    }
+
+    /// Bytes of the whole table.
+    pub const fn bytes(&self) -> u64 {
+        self.count.saturating_mul(Self::BLOCK_BITS as u64 / 8)
+    }
+
+    fn check(&self) -> Result<(), BuildError> {
+        check_whole("slots of a block", self.slots.into(), 1, Self::MAX_SLOTS.into())?;
+        check_whole("lists of a block", self.lists.into(), 1, Self::MAX_LISTS.into())?;
+        let most = Self::MAX_REMAINDER_BITS.into();
+        check_whole("bits of a remainder", self.remainder_bits.into(), 1, most)?;
+        check_hints(self.hints)?;
+        let most = Self::BLOCK_BITS.into();
+        check_whole("hints, lists and slots of a block in bits", self.used_bits(), 1, most)?;
+        check_count(self.count, most)
     }
 }
 
@@ -266,6 +369,33 @@ impl Parameters {
         Self { seed, ..self }
     }
 
+    /// The same filter with every `factor` blocks folded into one.
+    pub(crate) fn folded(&self, factor: u64) -> Result<Self, ShrinkError> {
+        check_whole("factor", factor, 1, u64::MAX)?;
+        let mut folded = self.clone();
+        let fold = |size: &mut u64| {
+            if !size.is_multiple_of(factor) {
+                return Err(ShrinkError::NotDivisible { size: *size, factor });
+            }
+            *size /= factor;
+            Ok(())
+        };
+        match &mut folded.scheme {
+            Scheme::Classical { bits, .. } => fold(bits)?,
+            Scheme::Blocked { blocks }
+            | Scheme::Single { blocks, .. }
+            | Scheme::Sequential { blocks, .. }
+            | Scheme::TwoChoice { blocks }
+            | Scheme::OnePlusAlpha { blocks, .. } => fold(&mut blocks.count)?,
+            Scheme::MultiLevel { blocks, subtables, .. } => {
+                subtables.iter_mut().try_for_each(fold)?;
+                blocks.count /= factor;
+            }
+            Scheme::Fingerprint { .. } => return Err(ShrinkError::Fingerprints),
+        }
+        Ok(folded)
+    }
+
     /// Checks that the parameters make sense, without allocating anything.
     pub fn check(&self) -> Result<(), BuildError> {
         match &self.scheme {
@@ -278,25 +408,28 @@ impl Parameters {
                 blocks.check(0)?;
                 check_share("alpha", *alpha)
             }
-            Scheme::Single { blocks, threshold, overflow } => {
-                check_balanced(blocks, threshold, overflow)
+            Scheme::Single { blocks, threshold, hints, overflow } => {
+                check_balanced(blocks, threshold, *hints, overflow)
             }
-            Scheme::Sequential { blocks, threshold, overflow, choices, accesses } => {
-                check_balanced(blocks, threshold, overflow)?;
-                check_whole("choices", (*choices).into(), 1, MAX_CHOICES.into())?;
-                check_positive("accesses per key", *accesses)
+            Scheme::Sequential { blocks, threshold, hints, overflow, choices, accesses } => {
+                check_balanced(blocks, threshold, *hints, overflow)?;
+                check_sequence(*choices, *accesses)
             }
-            Scheme::MultiLevel { blocks, threshold, overflow, subtables } => {
-                check_balanced(blocks, threshold, overflow)?;
-                check_whole("number of subtables", subtables.len() as u64, 1, MAX_CHOICES.into())?;
-                for &size in subtables {
-                    check_whole("subtable size", size, 1, blocks.count)?;
+            Scheme::MultiLevel { blocks, threshold, hints, overflow, subtables } => {
+                check_balanced(blocks, threshold, *hints, overflow)?;
+                check_subtables(subtables, blocks.count)
+            }
+            Scheme::Fingerprint { blocks, route, overflow, multiset } => {
+                blocks.check()?;
+                check_capacity(overflow.capacity)?;
+                if *multiset && blocks.hints == 0 {
+                    return Err(BuildError::RemovalWithoutHints);
                 }
-                let sum = subtables.iter().map(|&size| u128::from(size)).sum();
-                if sum != u128::from(blocks.count) {
-                    return Err(BuildError::SubtablesDoNotAddUp { sum, blocks: blocks.count });
+                match route {
+                    Route::Single => Ok(()),
+                    Route::Sequential { choices, accesses } => check_sequence(*choices, *accesses),
+                    Route::MultiLevel { subtables } => check_subtables(subtables, blocks.count),
                 }
-                Ok(())
             }
         }
     }
@@ -329,6 +462,7 @@ impl Scheme {
             Self::MultiLevel { .. } => "multi-level",
             Self::TwoChoice { .. } => "two-choice",
             Self::OnePlusAlpha { .. } => "one-plus-alpha",
+            Self::Fingerprint { .. } => "fingerprint",
         }
     }
 }
@@ -337,13 +471,44 @@ fn check_block_bits(bits: u32) -> Result<(), BuildError> {
     check_whole("block bits", bits.into(), MIN_BLOCK_BITS.into(), MAX_BLOCK_BITS.into())
 }
 
+fn check_count(count: u64, bits: u64) -> Result<(), BuildError> {
+    check_whole("block count", count, 1, u64::MAX)?;
+    if count.checked_mul(bits).is_none() {
+        return Err(BuildError::TooLarge { count, bits });
+    }
+    Ok(())
+}
+
+fn check_hints(hints: u32) -> Result<(), BuildError> {
+    check_whole("hints of a block", hints.into(), 0, MAX_HINTS.into())
+}
+
 fn check_balanced(
     blocks: &BlockTable,
     threshold: &Threshold,
+    hints: u32,
     overflow: &Overflow,
 ) -> Result<(), BuildError> {
     check_block_bits(blocks.bits)?;
     threshold.check()?;
-    blocks.check(threshold.counter_bits())?;
-    crate::overflow::check_capacity(overflow.capacity)
+    check_hints(hints)?;
+    blocks.check(threshold.counter_bits() + hints)?;
+    check_capacity(overflow.capacity)
+}
+
+fn check_sequence(choices: u32, accesses: f64) -> Result<(), BuildError> {
+    check_whole("choices", choices.into(), 1, MAX_CHOICES.into())?;
+    check_positive("accesses per key", accesses)
+}
+
+fn check_subtables(subtables: &[u64], blocks: u64) -> Result<(), BuildError> {
+    check_whole("number of subtables", subtables.len() as u64, 1, MAX_CHOICES.into())?;
+    for &size in subtables {
+        check_whole("subtable size", size, 1, blocks)?;
+    }
+    let sum = subtables.iter().map(|&size| u128::from(size)).sum();
+    if sum != u128::from(blocks) {
+        return Err(BuildError::SubtablesDoNotAddUp { sum, blocks });
+    }
+    Ok(())
 }

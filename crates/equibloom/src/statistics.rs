@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::block::occupancy::{likely_loads, match_probabilities};
-use crate::block::{BlockIndex, BloomBlocks};
+use crate::block::BlockArray;
 use crate::placement::{Level, Rule};
 
 /// The state of a filter, found by looking through all of it.
@@ -23,11 +22,13 @@ use crate::placement::{Level, Rule};
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statistics {
-    /// Inserts that found their key absent.
+    /// Inserts that found their key absent, or all of them in a filter that stores every insert, less
+    /// the removals. Merging adds the numbers of both filters.
     pub elements: u64,
     /// Elements in the overflow list.
     pub overflowed: u64,
-    /// Elements that went into a block because the overflow list was full.
+    /// Elements that came when the overflow list was full, and went into a block all the same, or,
+    /// where blocks have only so many slots, made the list grow.
     pub saturated: u64,
     /// Whether the access budget ran out, so that new keys go to the overflow list.
     pub budget_spent: bool,
@@ -69,7 +70,7 @@ impl Statistics {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
-    /// The blocks with counters and padding, or the classical filter's array.
+    /// The blocks with counters, hints and padding, or the classical filter's array.
     pub blocks: u64,
     /// The overflow list as allocated.
     pub overflow: u64,
@@ -94,12 +95,12 @@ pub struct LevelStatistics {
     /// one-plus-alpha) this is the number of elements that most likely set their bits. A counter
     /// ends at 2ᵇ − 1 and counts everything above as that.
     pub loads: Vec<u64>,
-    /// `set_bits[s]` blocks have `s` bits set.
+    /// `set_bits[s]` blocks have `s` bits set; empty where blocks store fingerprints.
     pub set_bits: Vec<u64>,
 }
 
 /// What one look through a level's blocks tells.
-pub(crate) struct LevelSurvey {
+pub struct LevelSurvey {
     level: Level,
     statistics: LevelStatistics,
     /// Mean probability that a block matches a key never inserted.
@@ -109,23 +110,31 @@ pub(crate) struct LevelSurvey {
 }
 
 impl LevelSurvey {
-    pub(crate) fn take<R: Rule>(blocks: &BloomBlocks, level: Level, rule: &R) -> Self {
-        let match_probability = match_probabilities(blocks.data_bits(), blocks.hashes());
-        let likely_load = likely_loads(blocks.data_bits(), blocks.hashes());
+    pub(crate) fn take<R: Rule, B: BlockArray>(blocks: &B, level: Level, rule: &R) -> Self {
         let (mut loads, mut set_bits) = (Vec::new(), Vec::new());
         let (mut matching, mut passing) = (0.0, 0.0);
-        for index in level.offset..level.offset + level.size {
-            let found = blocks.occupancy(BlockIndex(index));
-            let set = found.set_bits as usize;
-            let load = if blocks.is_counted() { found.counter } else { likely_load[set] };
-            tally(&mut loads, load as usize);
-            tally(&mut set_bits, set);
-            matching += match_probability[set];
-            passing += (1.0 - match_probability[set]) * rule.passing_probability(load);
+        for sight in blocks.sights(level) {
+            tally(&mut loads, sight.load as usize);
+            if let Some(set) = sight.set_bits {
+                tally(&mut set_bits, set as usize);
+            }
+            matching += sight.matching;
+            let led_on = sight.marked.unwrap_or_else(|| rule.passing_probability(sight.load));
+            passing += (1.0 - sight.matching) * led_on;
         }
         let size = level.size as f64;
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };
         Self { level, statistics, matching: matching / size, passing: passing / size }
+    }
+
+    /// Keys in the level, where blocks count them.
+    pub(crate) fn stored(&self) -> u64 {
+        self.statistics.loads.iter().zip(0..).map(|(&blocks, load)| blocks * load).sum()
+    }
+
+    /// Raises the mean probability that a block matches by that of another reason for it.
+    pub(crate) fn add_matching(&mut self, probability: f64) {
+        self.matching += (1.0 - self.matching) * probability.min(1.0);
     }
 
     pub(crate) fn level(&self) -> Level {
@@ -166,5 +175,7 @@ pub(crate) fn expectation_of_a_miss<'a>(
         expectation.rate += reached * survey.matching;
         reached *= survey.passing;
     }
+    // Levels overlap in blocks with few different fingerprints.
+    expectation.rate = expectation.rate.min(1.0);
     expectation
 }

@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AnyFilter, BlockTable, BuildError, Overflow, Parameters, Scheme, Threshold, WhenFull,
+    AnyFilter, BlockTable, BuildError, FingerprintTable, Overflow, Parameters, Route, Scheme,
+    Threshold, WhenFull,
 };
 
 const TABLE: BlockTable = BlockTable { count: 10, bits: 256, hashes: 8 };
@@ -16,13 +17,14 @@ fn blocked(blocks: BlockTable) -> Scheme {
 }
 
 fn single(threshold: Threshold) -> Scheme {
-    Scheme::Single { blocks: TABLE, threshold, overflow: OVERFLOW }
+    Scheme::Single { blocks: TABLE, threshold, hints: 0, overflow: OVERFLOW }
 }
 
 fn sequential(choices: u32, accesses: f64) -> Scheme {
     Scheme::Sequential {
         blocks: TABLE,
         threshold: THRESHOLD,
+        hints: 0,
         overflow: OVERFLOW,
         choices,
         accesses,
@@ -30,7 +32,25 @@ fn sequential(choices: u32, accesses: f64) -> Scheme {
 }
 
 fn multi_level(subtables: Vec<u64>) -> Scheme {
-    Scheme::MultiLevel { blocks: TABLE, threshold: THRESHOLD, overflow: OVERFLOW, subtables }
+    Scheme::MultiLevel {
+        blocks: TABLE,
+        threshold: THRESHOLD,
+        hints: 0,
+        overflow: OVERFLOW,
+        subtables,
+    }
+}
+
+fn hinted(hints: u32, bits: u32) -> Scheme {
+    let blocks = BlockTable { count: 10, bits, hashes: 2 };
+    Scheme::Single { blocks, threshold: THRESHOLD, hints, overflow: OVERFLOW }
+}
+
+const FINGERPRINTS: FingerprintTable =
+    FingerprintTable { count: 10, slots: 48, lists: 64, remainder_bits: 8, hints: 16 };
+
+fn fingerprint(blocks: FingerprintTable, route: Route) -> Scheme {
+    Scheme::Fingerprint { blocks, route, overflow: OVERFLOW, multiset: true }
 }
 
 fn one_plus_alpha(alpha: f64) -> Scheme {
@@ -85,6 +105,44 @@ fn every_bad_value_is_named_together_with_what_would_be_accepted() {
         (one_plus_alpha(-0.01), "alpha is -0.01: give a number from 0 to 1"),
         (one_plus_alpha(1.01), "alpha is 1.01"),
         (one_plus_alpha(f64::NAN), "alpha is NaN"),
+        (hinted(65, 256), "hints of a block is 65: give a whole number from 0 to 64"),
+        (
+            hinted(61, 64),
+            "counter and hints of a block in bits is 65: give a whole number from 0 to 62",
+        ),
+        (hinted(58, 64), "hashes per key is 2: give a whole number from 1 to 1"),
+        (
+            fingerprint(FingerprintTable { slots: 65, ..FINGERPRINTS }, Route::Single),
+            "slots of a block is 65: give a whole number from 1 to 64",
+        ),
+        (
+            fingerprint(FingerprintTable { lists: 0, ..FINGERPRINTS }, Route::Single),
+            "lists of a block is 0: give a whole number from 1 to 256",
+        ),
+        (
+            fingerprint(FingerprintTable { remainder_bits: 49, ..FINGERPRINTS }, Route::Single),
+            "bits of a remainder is 49: give a whole number from 1 to 48",
+        ),
+        (
+            fingerprint(FingerprintTable { lists: 65, ..FINGERPRINTS }, Route::Single),
+            "hints, lists and slots of a block in bits is 513: give a whole number from 1 to 512",
+        ),
+        (
+            fingerprint(FingerprintTable { hints: 0, ..FINGERPRINTS }, Route::Single),
+            "give each block at least 1 hint bit",
+        ),
+        (
+            fingerprint(FingerprintTable { count: 0, ..FINGERPRINTS }, Route::Single),
+            "block count is 0",
+        ),
+        (
+            fingerprint(FINGERPRINTS, Route::Sequential { choices: 17, accesses: 1.0 }),
+            "choices is 17",
+        ),
+        (
+            fingerprint(FINGERPRINTS, Route::MultiLevel { subtables: vec![8, 1] }),
+            "the subtables hold 9 blocks together, the table has 10",
+        ),
         (Scheme::Classical { bits: 0, hashes: 3 }, "bits is 0: give at least 1"),
         (Scheme::Classical { bits: 100, hashes: 0 }, "hashes per key is 0"),
         (Scheme::Classical { bits: 100, hashes: 1_000 }, "hashes per key is 1000"),
@@ -109,7 +167,7 @@ fn sizes_beyond_64_bits_and_beyond_the_machine_are_refused_without_an_abort() {
     ));
     for capacity in [u64::MAX, u64::MAX / 128] {
         let overflow = Overflow { capacity, when_full: WhenFull::Refuse };
-        refusal(Scheme::Single { blocks: TABLE, threshold: THRESHOLD, overflow });
+        refusal(Scheme::Single { blocks: TABLE, threshold: THRESHOLD, hints: 0, overflow });
     }
 }
 
@@ -118,7 +176,7 @@ fn sizes_beyond_64_bits_and_beyond_the_machine_are_refused_without_an_abort() {
 fn hashes_must_fit_beside_the_counter() {
     let blocks = BlockTable { count: 1, bits: 64, hashes: 31 };
     let threshold = Threshold { load: 10, probability: 0.0 };
-    let refused = refusal(Scheme::Single { blocks, threshold, overflow: OVERFLOW });
+    let refused = refusal(Scheme::Single { blocks, threshold, hints: 0, overflow: OVERFLOW });
     assert!(refused.to_string().contains("hashes per key is 31: give a whole number from 1 to 30"));
 }
 

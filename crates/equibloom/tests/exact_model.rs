@@ -7,8 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AccessStatistics, AnyFilter, BlockTable, KeyHash, KeyHasher, Overflow, Parameters, Prediction,
-    Scheme, Stable, Statistics, Threshold, WhenFull,
+    AccessStatistics, AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow,
+    Parameters, Prediction, Route, Scheme, Stable, Statistics, Threshold, WhenFull,
 };
 
 const KEYS: u64 = 200_000;
@@ -23,13 +23,15 @@ fn schemes(keys: u64, bits: u32, bits_per_key: f64, hashes: u32) -> Vec<Paramete
     let at = |load, probability| Threshold { load, probability };
     let (third, second) = (count / 40, count / 7);
     let subtables = vec![count - second - third, second, third];
+    let few = if bits == 64 { 3 } else { 8 };
     [
         Scheme::Classical { bits: (keys as f64 * bits_per_key) as u64, hashes },
         Scheme::Blocked { blocks },
-        Scheme::Single { blocks, threshold: at(load + 2, 0.3), overflow },
+        Scheme::Single { blocks, threshold: at(load + 2, 0.3), hints: 0, overflow },
         Scheme::Sequential {
             blocks,
             threshold: at(load, 0.7),
+            hints: 0,
             overflow,
             choices: 3,
             accesses: 3.0,
@@ -37,16 +39,87 @@ fn schemes(keys: u64, bits: u32, bits_per_key: f64, hashes: u32) -> Vec<Paramete
         Scheme::Sequential {
             blocks,
             threshold: at(load, 0.2),
+            hints: 0,
             overflow,
             choices: 3,
             accesses: 1.1,
         },
-        Scheme::MultiLevel { blocks, threshold: at(load, 0.5), overflow, subtables },
+        Scheme::MultiLevel {
+            blocks,
+            threshold: at(load, 0.5),
+            hints: 0,
+            overflow,
+            subtables: subtables.clone(),
+        },
+        Scheme::Single { blocks, threshold: at(load, 0.6), hints: few, overflow },
+        Scheme::Sequential {
+            blocks,
+            threshold: at(load + 1, 0.0),
+            hints: 2 * few,
+            overflow,
+            choices: 3,
+            accesses: 3.0,
+        },
+        Scheme::Sequential {
+            blocks,
+            threshold: at(load, 0.2),
+            hints: few,
+            overflow,
+            choices: 3,
+            accesses: 1.1,
+        },
+        Scheme::MultiLevel {
+            blocks,
+            threshold: at(load, 0.5),
+            hints: 2 * few,
+            overflow,
+            subtables: subtables.clone(),
+        },
         Scheme::TwoChoice { blocks },
         Scheme::OnePlusAlpha { blocks, alpha: 0.3 },
     ]
     .map(|scheme| Parameters { keys, seed: 0, scheme })
     .into()
+}
+
+/// Fingerprint blocks of many shapes, each by every route, as set and as multiset.
+fn fingerprint_schemes(keys: u64) -> Vec<Parameters> {
+    let shape = |slots, lists, remainder_bits, hints, load: f64| {
+        let count = (keys as f64 / (load * f64::from(slots))) as u64;
+        FingerprintTable { count, slots, lists, remainder_bits, hints }
+    };
+    let tables = [
+        shape(60, 80, 5, 24, 0.93),
+        shape(48, 64, 8, 16, 0.95),
+        shape(37, 48, 11, 20, 0.9),
+        shape(20, 30, 20, 12, 0.85),
+        shape(12, 16, 6, 64, 0.7),
+    ];
+    let mut all = Vec::new();
+    for blocks in tables {
+        let (third, second) = (blocks.count / 30, blocks.count / 6);
+        let subtables = vec![blocks.count - second - third, second, third];
+        let routes = [
+            Route::Single,
+            Route::Sequential { choices: 3, accesses: 3.0 },
+            Route::Sequential { choices: 3, accesses: 1.1 },
+            Route::MultiLevel { subtables },
+        ];
+        let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
+        for route in routes {
+            for multiset in [false, true] {
+                let route = route.clone();
+                let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset };
+                all.push(Parameters { keys, seed: 0, scheme });
+            }
+        }
+        // Without hints, as in the papers.
+        let blocks = FingerprintTable { hints: 0, ..blocks };
+        let route = Route::Sequential { choices: 2, accesses: 2.0 };
+        let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: false };
+        all.push(Parameters { keys, seed: 0, scheme });
+    }
+    all
 }
 
 /// Block sizes from 64 bits to a page, rates from 5 % to 1e-5.
@@ -59,7 +132,8 @@ fn configurations() -> Vec<Parameters> {
     let seeded = |parameters: Parameters| {
         SEEDS.into_iter().map(move |seed| Parameters { seed, ..parameters.clone() })
     };
-    small.flat_map(seeded).chain(pages).collect()
+    let fingerprints = fingerprint_schemes(KEYS);
+    small.chain(fingerprints).flat_map(seeded).chain(pages).collect()
 }
 
 struct Measured {
@@ -157,7 +231,7 @@ fn loads_are_distributed_as_the_exact_model_says() {
         let levels = filter.statistics.levels.iter().zip(&filter.predicted.load_distributions);
         for (index, (level, distribution)) in levels.enumerate() {
             // Blocks without a counter are compared by their set bits.
-            let counted = filter.context.contains("threshold");
+            let counted = filter.context.contains("threshold") || level.set_bits.is_empty();
             let measured = if counted { &level.loads } else { &level.set_bits };
             let blocks = level.blocks as f64;
             // Later levels get what the earlier ones turned away, and that number varies too.
@@ -190,7 +264,7 @@ fn loads_are_distributed_as_the_exact_model_says() {
 #[test]
 fn strangers_are_taken_for_members_at_the_expected_rate() {
     let strangers = 2_000_000_u64;
-    for parameters in schemes(KEYS, 256, 10.0, 7) {
+    for parameters in schemes(KEYS, 256, 10.0, 7).into_iter().chain(fingerprint_schemes(KEYS)) {
         let mut filter = AnyFilter::new(&parameters).unwrap();
         filter.try_extend(0..KEYS).unwrap();
         let hasher = Stable::with_seed(parameters.seed);

@@ -13,6 +13,7 @@ fn sequential(count: u64, load: u32, accesses: f64, keys: u64, overflow: Overflo
     let scheme = Scheme::Sequential {
         blocks: BlockTable { count, bits: 512, hashes: 12 },
         threshold: Threshold { load, probability: 0.0 },
+        hints: 0,
         overflow,
         choices: 3,
         accesses,
@@ -122,6 +123,7 @@ fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
     let scheme = Scheme::Single {
         blocks: BlockTable { count: 1, bits: 512, hashes: 12 },
         threshold: Threshold { load: 0, probability: 0.3 },
+        hints: 0,
         overflow: Overflow { capacity: 100, when_full: REFUSE },
     };
     let mut filter = AnyFilter::new(&Parameters { keys: 10, seed: 1, scheme }).unwrap();

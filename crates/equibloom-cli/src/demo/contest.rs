@@ -178,6 +178,8 @@ fn sizes(scheme: &Scheme) -> (f64, u32) {
         | Scheme::OnePlusAlpha { blocks, .. } => {
             (blocks.count as f64 * f64::from(blocks.bits), blocks.hashes)
         }
+        // A key sets no bits of its own there.
+        Scheme::Fingerprint { blocks, .. } => (8.0 * blocks.bytes() as f64, 0),
     }
 }
 

@@ -98,6 +98,7 @@ fn loads_of_filter(moments: &[u64], seed: u64) -> Result<Vec<Vec<u64>>, Error> {
         // Wide blocks: no key looks present by chance.
         blocks: BlockTable { count: BUCKETS, bits: 256, hashes: 20 },
         threshold: Threshold { load: THRESHOLD, probability: PROBABILITY },
+        hints: 0,
         overflow: Overflow { capacity: ELEMENTS, when_full: WhenFull::Refuse },
     };
     let mut filter = AnyFilter::new(&Parameters { keys: ELEMENTS, seed, scheme })?;

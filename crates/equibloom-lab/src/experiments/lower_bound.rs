@@ -115,6 +115,7 @@ fn filter(accesses: f64, elements: u64) -> Result<Parameters, Error> {
         blocks: BlockTable { count: elements / LOAD, bits: BLOCK_BITS, hashes: 40 },
         // Never reached: a blocked filter that counts.
         threshold: Threshold { load: 100, probability: 1.0 },
+        hints: 0,
         overflow: Overflow { capacity: 0, when_full: WhenFull::Refuse },
     };
     Ok(Parameters { keys: elements, seed: 0, scheme })

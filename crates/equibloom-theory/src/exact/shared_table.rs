@@ -7,7 +7,8 @@
 
 use super::Prediction;
 use super::arrivals;
-use super::block_history::BlockHistory;
+use super::block_history::{BlockHistory, Meeting};
+use super::miss::Miss;
 use crate::optimum::geometric_sum;
 use crate::quadrature::Panels;
 use crate::root;
@@ -22,7 +23,7 @@ struct Progress {
     /// Accesses of keys that were placed or overflowed, and the sum of their squares.
     spent: f64,
     spent_squared: f64,
-    matched: f64,
+    present: f64,
     overflow: f64,
 }
 
@@ -32,23 +33,23 @@ impl AddAssign for Progress {
         self.accesses += other.accesses;
         self.spent += other.spent;
         self.spent_squared += other.spent_squared;
-        self.matched += other.matched;
+        self.present += other.present;
         self.overflow += other.overflow;
     }
 }
 
-/// The walk of a key through blocks that match and turn away with given probabilities.
+/// The insert of a key into blocks that match it and turn it away with given probabilities.
 struct Walk {
     accesses: f64,
-    matched: f64,
+    present: f64,
     turned_away: f64,
     spent: f64,
     spent_squared: f64,
 }
 
 impl Walk {
-    fn new(matched: f64, turned_away: f64, choices: u32) -> Self {
-        let admitted = 1.0 - matched - turned_away;
+    fn new(present: f64, turned_away: f64, choices: u32) -> Self {
+        let admitted = 1.0 - present - turned_away;
         let tries = geometric_sum(turned_away, choices);
         let overflow = turned_away.powi(choices as i32);
         let placed_after = |power: i32| -> f64 {
@@ -58,7 +59,7 @@ impl Walk {
         };
         Self {
             accesses: tries,
-            matched: matched * tries,
+            present: present * tries,
             turned_away: overflow,
             spent: placed_after(1),
             spent_squared: placed_after(2),
@@ -79,15 +80,16 @@ impl SharedTable {
     fn advance(&mut self, from: f64, to: f64) -> Progress {
         let mut progress = Progress::default();
         for (x, width) in self.rule.nodes(from, to) {
-            let (matched, turned_away) = self.history.match_and_turn_away(&arrivals::poisson(x));
-            let walk = Walk::new(matched, turned_away, self.choices);
+            let (present, turned_away) =
+                self.history.present_and_turned_away(&arrivals::poisson(x));
+            let walk = Walk::new(present, turned_away, self.choices);
             let time = width / (self.per_block * walk.accesses);
             progress += Progress {
                 inserted: time,
                 accesses: time * walk.accesses,
                 spent: time * walk.spent,
                 spent_squared: time * walk.spent_squared,
-                matched: time * walk.matched,
+                present: time * walk.present,
                 overflow: time * walk.turned_away,
             };
         }
@@ -104,7 +106,7 @@ impl SharedTable {
             return (x, Progress { inserted, ..progress });
         }
         // Probabilities vary on the scale of a standard deviation of the arrivals.
-        let scale = self.per_block.min(self.history.arrivals_to_fill());
+        let scale = self.per_block.min(self.history.followed_arrivals());
         let panel = scale.sqrt().min(scale / 2.0);
         // A key makes at most d tries, so x ends below this.
         let last = 1.01 * self.per_block * f64::from(self.choices);
@@ -151,34 +153,37 @@ pub(crate) fn predict(
     }
     let mut history = shared.history;
     let table = history.mix(&arrivals::spread(x * blocks, blocks));
-    let (matched, turned_away) = (table.meeting.matched, table.meeting.turned_away);
-    let walk = Walk::new(matched, turned_away, choices);
+    let Meeting { present, turned_away, found, goes_on, .. } = table.meeting;
+    let walk = Walk::new(present, turned_away, choices);
+    let miss = Miss::within(&table, choices);
+    // Once the budget is spent, new keys still walk, by the loads, to see whether they are there already.
     let late = (1.0 - progress.inserted).max(0.0);
-    let overflow = (progress.overflow + late * (1.0 - walk.matched)).min(1.0);
-    let accesses = progress.accesses + late * walk.accesses;
+    let overflow = (progress.overflow + late * (1.0 - walk.present)).min(1.0);
+    let found_early = history.found_though_turned_away();
+    let hit = progress.inserted + (progress.accesses - progress.inserted) * (1.0 - found_early);
     // d(rate)/dM and d(rate)/dP of M(1 + P + … + P^{d−1}).
-    let by_turned_away: f64 = (1..choices as i32)
-        .map(|power| matched * f64::from(power) * turned_away.powi(power - 1))
-        .sum();
+    let by_goes_on: f64 =
+        (1..choices as i32).map(|power| found * f64::from(power) * goes_on.powi(power - 1)).sum();
     let fixed_share = if x > 0.0 { (per_block / x).min(1.0) } else { 1.0 };
-    let variance = table.variance_of(walk.accesses, by_turned_away, fixed_share) / blocks;
+    let tries = geometric_sum(goes_on, choices);
+    let variance = table.variance_of(tries, by_goes_on, fixed_share) / blocks;
     // A rejection too many becomes one more overflow if the key's other tries are rejected too.
-    let rejects_variance = blocks * table.turned_away_before_variance;
+    let rejects_variance = blocks * table.sent_on_variance;
     let overflow_variance =
         rejects_variance * (walk.accesses * turned_away.powi(choices as i32 - 1)).powi(2);
     Prediction {
-        rate: walk.matched,
+        rate: miss.found,
         rate_deviation: variance.sqrt(),
-        accesses_insert: accesses,
-        accesses_hit: accesses,
-        accesses_miss: walk.accesses,
+        accesses_insert: progress.accesses + late * walk.accesses,
+        accesses_hit: hit + late * miss.accesses,
+        accesses_miss: miss.accesses,
         overflow_probes_insert: overflow,
         overflow_probes_hit: overflow,
-        overflow_probes_miss: walk.turned_away
-            + budget_spent * (1.0 - walk.matched - walk.turned_away),
+        overflow_probes_miss: miss.walks_off
+            + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
         overflow_deviation: (overflow_variance + budget_variance).sqrt() / keys.max(1.0),
-        stored_fraction: 1.0 - progress.matched - late * walk.matched,
+        stored_fraction: 1.0 - progress.present - late * walk.present,
         budget_spent,
         load_distributions: vec![table.loads.to_vec()],
     }

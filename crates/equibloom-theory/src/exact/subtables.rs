@@ -3,6 +3,7 @@
 use super::Prediction;
 use super::arrivals;
 use super::block_history::{BlockHistory, Mixture};
+use super::miss::Miss;
 use crate::root;
 
 /// The subtables after a number of keys.
@@ -14,7 +15,8 @@ struct Filled {
     /// Block accesses of the keys that were placed or overflowed.
     spent: f64,
     accesses: f64,
-    matched: f64,
+    /// Keys in the blocks.
+    stored: f64,
 }
 
 pub(crate) fn predict(
@@ -41,26 +43,33 @@ pub(crate) fn predict(
             filled = fill(&mut history, placed_keys, blocks);
         }
     }
-    let walk = Walk::new(&filled.levels);
-    // Once the budget is spent, new keys still walk, to see whether they are there already.
-    let late = keys - placed_keys;
+    let miss = Miss::through(&filled.levels);
+    let late = Late::of(&filled.levels);
+    let late_keys = keys - placed_keys;
     let per_key = 1.0 / keys.max(1.0);
-    let overflow = ((filled.overflow + late * (1.0 - walk.matched)) * per_key).min(1.0);
-    let accesses = (filled.accesses + late * walk.accesses) * per_key;
+    let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
+    let found_early = history.found_though_turned_away();
+    let hit = placed_keys + (filled.accesses - placed_keys) * (1.0 - found_early);
     Prediction {
-        rate: walk.matched,
+        rate: miss.found,
         rate_deviation: deviation(&filled.levels, blocks),
-        accesses_insert: accesses,
-        accesses_hit: accesses,
-        accesses_miss: walk.accesses,
+        accesses_insert: (filled.accesses + late_keys * late.accesses) * per_key,
+        accesses_hit: (hit + late_keys * miss.accesses) * per_key,
+        accesses_miss: miss.accesses,
         overflow_probes_insert: overflow,
         overflow_probes_hit: overflow,
-        overflow_probes_miss: walk.turned_away
-            + budget_spent * (1.0 - walk.matched - walk.turned_away),
+        overflow_probes_miss: miss.walks_off
+            + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
         // A spent budget turns every access too many into a key that overflows.
         overflow_deviation: (filled.overflow_variance + budget_variance).sqrt() * per_key,
-        stored_fraction: 1.0 - (filled.matched + late * walk.matched) * per_key,
+        stored_fraction: if keys > 0.0 {
+            ((filled.stored + filled.overflow) * per_key
+                + late_keys * (1.0 - late.present) * per_key)
+                .min(1.0)
+        } else {
+            1.0
+        },
         budget_spent,
         load_distributions: filled.levels.iter().map(|level| level.loads.to_vec()).collect(),
     }
@@ -74,8 +83,10 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         overflow_variance: 0.0,
         spent: 0.0,
         accesses: 0.0,
-        matched: 0.0,
+        stored: 0.0,
     };
+    // Inserts of keys that look like one before them walk as it did.
+    let mut walking = keys;
     for (index, &blocks) in blocks.iter().enumerate() {
         let blocks = blocks as f64;
         // The first level's arrivals are as many as there are keys; later levels' numbers are random.
@@ -85,12 +96,14 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
             arrivals::poisson(arriving / blocks)
         };
         let level = history.mix(&weights);
-        filled.accesses += arriving;
-        filled.matched += blocks * level.matched_before;
+        filled.accesses += walking;
         let stored = level.loads.mean_of(|load| load as f64) * blocks;
+        filled.stored += stored;
         filled.spent += (index + 1) as f64 * stored;
-        arriving = blocks * level.turned_away_before;
-        filled.overflow_variance = blocks * level.turned_away_before_variance
+        let walks = if arriving > 0.0 { walking / arriving } else { 1.0 };
+        walking = walks * blocks * level.turned_away_before;
+        arriving = blocks * level.sent_on;
+        filled.overflow_variance = blocks * level.sent_on_variance
             + level.meeting.turned_away.powi(2) * filled.overflow_variance;
         filled.levels.push(level);
     }
@@ -99,18 +112,19 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
     filled
 }
 
-/// The walk of a key that was never inserted.
-struct Walk {
-    matched: f64,
+/// The insert of a new key once the budget is spent: it still walks, by the loads, to see whether the key is
+/// there already, but leaves no marks.
+struct Late {
+    present: f64,
     turned_away: f64,
     accesses: f64,
 }
 
-impl Walk {
-    fn new(levels: &[Mixture]) -> Self {
-        let start = Self { matched: 0.0, turned_away: 1.0, accesses: 0.0 };
+impl Late {
+    fn of(levels: &[Mixture]) -> Self {
+        let start = Self { present: 0.0, turned_away: 1.0, accesses: 0.0 };
         levels.iter().fold(start, |walk, level| Self {
-            matched: walk.matched + walk.turned_away * level.meeting.matched,
+            present: walk.present + walk.turned_away * level.meeting.present,
             accesses: walk.accesses + walk.turned_away,
             turned_away: walk.turned_away * level.meeting.turned_away,
         })
@@ -123,25 +137,24 @@ fn deviation(levels: &[Mixture], blocks: &[u64]) -> f64 {
     let mut variance = 0.0;
     let mut reached = 1.0;
     for (index, (level, &blocks)) in levels.iter().zip(blocks).enumerate() {
-        let matched_later = Walk::new(&levels[index + 1..]).matched;
+        let found_later = Miss::through(&levels[index + 1..]).found;
         let fixed_share = if index == 0 { 1.0 } else { 0.0 };
         variance +=
-            reached * reached * level.variance_of(1.0, matched_later, fixed_share) / blocks as f64;
-        reached *= level.meeting.turned_away;
+            reached * reached * level.variance_of(1.0, found_later, fixed_share) / blocks as f64;
+        reached *= level.meeting.goes_on;
     }
     variance.sqrt()
 }
 
 impl Mixture {
-    /// Variance over blocks of `a·matched + b·turned away`, less the part explained by the number of
+    /// Variance over blocks of `a·found + b·goes on`, less the part explained by the number of
     /// arrivals times `fixed_share`.
     pub(crate) fn variance_of(&self, a: f64, b: f64, fixed_share: f64) -> f64 {
         let m = &self.meeting;
-        let mean = a * m.matched + b * m.turned_away;
-        let square = a * a * m.matched_squared
-            + b * b * m.turned_away_squared
-            + 2.0 * a * b * m.matched_turned_away;
-        let covariance = a * self.matched_covariance + b * self.turned_away_covariance;
+        let mean = a * m.found + b * m.goes_on;
+        let square =
+            a * a * m.found_squared + b * b * m.goes_on_squared + 2.0 * a * b * m.found_goes_on;
+        let covariance = a * self.found_covariance + b * self.goes_on_covariance;
         let explained = if self.arrivals_variance > 0.0 {
             fixed_share * covariance * covariance / self.arrivals_variance
         } else {

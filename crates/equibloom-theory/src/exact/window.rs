@@ -24,6 +24,11 @@ impl Window {
         self.mass.iter().enumerate().map(|(i, &mass)| (self.first + i, mass))
     }
 
+    /// The mass at one value.
+    pub(crate) fn get(&self, value: usize) -> f64 {
+        value.checked_sub(self.first).and_then(|i| self.mass.get(i)).copied().unwrap_or(0.0)
+    }
+
     /// Adds `factor · values`, the first of them at `at`.
     pub(crate) fn add(&mut self, at: usize, values: &[f64], factor: f64) {
         if self.mass.is_empty() {

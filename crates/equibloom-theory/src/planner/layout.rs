@@ -1,9 +1,13 @@
 //! A filter as it will be built, as plain data. The core library turns it into its own parameters.
 
+use super::block_kind::BlockKind;
+use super::fingerprint_table::{FingerprintBlocks, Route, access_budget};
 use super::memory::{HEADER_BYTES, bytes_of_bits, overflow_bytes, stride_bits};
 use super::placement::PlacementName;
 use crate::error::Error;
-use crate::exact::{ClassicalMachine, Levels, Machine, Placement, Prediction};
+use crate::exact::{
+    ClassicalMachine, FINGERPRINT_BLOCK_BITS, Levels, Machine, Placement, Prediction,
+};
 use crate::paper::counter_bits;
 
 /// Bits of a cache line.
@@ -33,6 +37,8 @@ pub enum Layout {
         blocks: Blocks,
         /// When a block turns a key away.
         threshold: Threshold,
+        /// Hint bits of a block; 0 is the papers' rule, by the load.
+        hints: u32,
         /// Most entries of the overflow list.
         overflow_capacity: u64,
     },
@@ -42,6 +48,8 @@ pub enum Layout {
         blocks: Blocks,
         /// When a block turns a key away.
         threshold: Threshold,
+        /// Hint bits of a block; 0 is the papers' rule, by the load.
+        hints: u32,
         /// Most entries of the overflow list.
         overflow_capacity: u64,
         /// Candidate blocks per key.
@@ -55,6 +63,8 @@ pub enum Layout {
         blocks: Blocks,
         /// When a block turns a key away.
         threshold: Threshold,
+        /// Hint bits of a block; 0 is the papers' rule, by the load.
+        hints: u32,
         /// Most entries of the overflow list.
         overflow_capacity: u64,
         /// Blocks of each subtable.
@@ -72,6 +82,17 @@ pub enum Layout {
         /// Share of keys with a second choice.
         alpha: f64,
     },
+    /// Blocks of fingerprints, under the same placements as those with a threshold.
+    Fingerprint {
+        /// The table.
+        blocks: FingerprintBlocks,
+        /// The candidates of a key.
+        route: Route,
+        /// Most entries of the overflow list.
+        overflow_capacity: u64,
+        /// Whether every insert is stored, so that keys can be removed.
+        multiset: bool,
+    },
 }
 
 /// A table of equal blocks.
@@ -79,7 +100,7 @@ pub enum Layout {
 pub struct Blocks {
     /// How many.
     pub count: u64,
-    /// Bits of each, its counter included.
+    /// Bits of each, its counter and hints included.
     pub bits: u32,
     /// Bits that a key sets in its block.
     pub hashes: u32,
@@ -105,13 +126,45 @@ impl Layout {
             Self::MultiLevel { .. } => PlacementName::MultiLevel,
             Self::TwoChoice { .. } => PlacementName::TwoChoice,
             Self::OnePlusAlpha { .. } => PlacementName::OnePlusAlpha,
+            Self::Fingerprint { route, .. } => route.placement(),
         }
     }
 
-    /// The table of blocks; the classical filter has none.
-    pub const fn blocks(&self) -> Option<Blocks> {
+    /// The kind of its blocks; the classical filter has none.
+    pub const fn block_kind(&self) -> Option<BlockKind> {
         match self {
             Self::Classical { .. } => None,
+            Self::Fingerprint { .. } => Some(BlockKind::Fingerprint),
+            _ => Some(BlockKind::Bloom),
+        }
+    }
+
+    /// How many blocks of how many bits there are, of either kind; the classical filter has none.
+    pub const fn table(&self) -> Option<(u64, u32)> {
+        match self {
+            Self::Fingerprint { blocks, .. } => Some((blocks.count, FINGERPRINT_BLOCK_BITS)),
+            _ => match self.blocks() {
+                Some(blocks) => Some((blocks.count, blocks.bits)),
+                None => None,
+            },
+        }
+    }
+
+    /// Hint bits of a block.
+    pub const fn hints(&self) -> u32 {
+        match self {
+            Self::Single { hints, .. }
+            | Self::Sequential { hints, .. }
+            | Self::MultiLevel { hints, .. } => *hints,
+            Self::Fingerprint { blocks, .. } => blocks.hints,
+            _ => 0,
+        }
+    }
+
+    /// The table of Bloom blocks; classical filters and fingerprints have none.
+    pub const fn blocks(&self) -> Option<Blocks> {
+        match self {
+            Self::Classical { .. } | Self::Fingerprint { .. } => None,
             Self::Blocked { blocks }
             | Self::Single { blocks, .. }
             | Self::Sequential { blocks, .. }
@@ -121,9 +174,10 @@ impl Layout {
         }
     }
 
-    /// Bits that a key sets.
+    /// Bits that a key sets; of a fingerprint, none.
     pub const fn hashes(&self) -> u32 {
         match self {
+            Self::Fingerprint { .. } => 0,
             Self::Classical { hashes, .. } => *hashes,
             Self::Blocked { blocks }
             | Self::Single { blocks, .. }
@@ -134,10 +188,11 @@ impl Layout {
         }
     }
 
-    /// The same filter with another number of bits per key.
+    /// The same filter with another number of bits that a key sets. Fingerprints set none.
     #[must_use]
     pub fn with_hashes(mut self, number: u32) -> Self {
         match &mut self {
+            Self::Fingerprint { .. } => {}
             Self::Classical { hashes, .. } => *hashes = number,
             Self::Blocked { blocks }
             | Self::Single { blocks, .. }
@@ -149,13 +204,17 @@ impl Layout {
         self
     }
 
-    /// The threshold and the overflow list's capacity, where there are any.
+    /// The threshold and the overflow list's capacity, where there are any. Blocks of fingerprints turn keys away
+    /// when their slots are full.
     pub const fn threshold(&self) -> Option<(Threshold, u64)> {
         match self {
             Self::Single { threshold, overflow_capacity, .. }
             | Self::Sequential { threshold, overflow_capacity, .. }
             | Self::MultiLevel { threshold, overflow_capacity, .. } => {
                 Some((*threshold, *overflow_capacity))
+            }
+            Self::Fingerprint { blocks, overflow_capacity, .. } => {
+                Some((Threshold { load: blocks.slots, probability: 0.0 }, *overflow_capacity))
             }
             _ => None,
         }
@@ -169,14 +228,15 @@ impl Layout {
             Self::Sequential { choices, .. } => *choices,
             Self::MultiLevel { subtables, .. } => subtables.len() as u32,
             Self::TwoChoice { .. } | Self::OnePlusAlpha { .. } => 2,
+            Self::Fingerprint { route, .. } => route.most_accesses(),
         }
     }
 
     /// All memory: blocks with padding, overflow list as allocated, header.
     pub fn bytes(&self) -> u64 {
-        let table = match (self, self.blocks()) {
+        let table = match (self, self.table()) {
             (Self::Classical { bits, .. }, _) => *bits,
-            (_, Some(blocks)) => blocks.count.saturating_mul(stride_bits(blocks.bits)),
+            (_, Some((count, bits))) => count.saturating_mul(stride_bits(bits)),
             (_, None) => 0,
         };
         let overflow = self.threshold().map_or(0, |(_, capacity)| overflow_bytes(capacity));
@@ -204,16 +264,19 @@ impl Layout {
             let placement = Placement::LeastLoaded { blocks: blocks.count, second_choice };
             Machine { keys, data_bits: blocks.bits, hashes: blocks.hashes, placement }
         };
-        let with_threshold = |blocks: &Blocks, threshold: &Threshold, levels, access_budget| {
-            let placement = Placement::Threshold {
-                levels,
-                threshold: threshold.load,
-                probability: threshold.probability,
-                access_budget,
+        let with_threshold =
+            |blocks: &Blocks, threshold: &Threshold, hints: u32, levels, budget| {
+                let placement = Placement::Threshold {
+                    levels,
+                    threshold: threshold.load,
+                    probability: threshold.probability,
+                    hints,
+                    access_budget: budget,
+                };
+                let taken = counter_bits(threshold.load).saturating_add(hints);
+                let data_bits = blocks.bits.saturating_sub(taken);
+                Machine { keys, data_bits, hashes: blocks.hashes, placement }
             };
-            let data_bits = blocks.bits.saturating_sub(counter_bits(threshold.load));
-            Machine { keys, data_bits, hashes: blocks.hashes, placement }
-        };
         let shared = |blocks: &Blocks, choices| Levels::Shared { blocks: blocks.count, choices };
         match self {
             Self::Classical { bits, hashes } => {
@@ -222,16 +285,19 @@ impl Layout {
             Self::Blocked { blocks } => least_loaded(blocks, 0.0),
             Self::TwoChoice { blocks } => least_loaded(blocks, 1.0),
             Self::OnePlusAlpha { blocks, alpha } => least_loaded(blocks, *alpha),
-            Self::Single { blocks, threshold, .. } => {
-                with_threshold(blocks, threshold, shared(blocks, 1), None)
+            Self::Single { blocks, threshold, hints, .. } => {
+                with_threshold(blocks, threshold, *hints, shared(blocks, 1), None)
             }
-            Self::Sequential { blocks, threshold, choices, accesses, .. } => {
-                let limited = *accesses < f64::from(*choices);
-                let budget = limited.then_some((accesses * planned as f64) as u64);
-                with_threshold(blocks, threshold, shared(blocks, *choices), budget)
+            Self::Sequential { blocks, threshold, hints, choices, accesses, .. } => {
+                let budget = access_budget(*choices, *accesses, planned);
+                with_threshold(blocks, threshold, *hints, shared(blocks, *choices), budget)
             }
-            Self::MultiLevel { blocks, threshold, subtables, .. } => {
-                with_threshold(blocks, threshold, Levels::Subtables(subtables.clone()), None)
+            Self::MultiLevel { blocks, threshold, hints, subtables, .. } => {
+                let levels = Levels::Subtables(subtables.clone());
+                with_threshold(blocks, threshold, *hints, levels, None)
+            }
+            Self::Fingerprint { blocks, route, multiset, .. } => {
+                return blocks.machine(route, *multiset, planned, keys).predict();
             }
         }
         .predict()

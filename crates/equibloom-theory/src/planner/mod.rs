@@ -18,8 +18,10 @@
 //! keys is open, the planner looks for the size at which the best filter just reaches the wished rate
 //! (`sizes`). What it answers is promised by the exact model, never by the classical formula.
 
+mod block_kind;
 mod contradiction;
 mod estimate;
+mod fingerprint_table;
 mod layout;
 mod memory;
 mod papers;
@@ -34,6 +36,8 @@ mod wishes;
 use crate::error::Error;
 use crate::exact::Prediction;
 
+pub use block_kind::{BlockKind, UnknownBlockKind};
+pub use fingerprint_table::{FingerprintBlocks, Route};
 pub use layout::{Blocks, Layout, Threshold};
 pub use papers::paper_layout;
 pub use placement::{PlacementName, UnknownPlacement};

@@ -85,7 +85,7 @@ impl Papers {
                 return self.with_threshold(
                     |load| optimum::single(load, overflow),
                     |blocks, threshold, overflow_capacity, _| {
-                        Ok(Layout::Single { blocks, threshold, overflow_capacity })
+                        Ok(Layout::Single { blocks, threshold, hints: 0, overflow_capacity })
                     },
                 );
             }
@@ -96,6 +96,7 @@ impl Papers {
                         Ok(Layout::Sequential {
                             blocks,
                             threshold,
+                            hints: 0,
                             overflow_capacity,
                             choices,
                             accesses,
@@ -108,7 +109,13 @@ impl Papers {
                     |load| optimum::multi_level(load, accesses, choices, overflow),
                     |blocks, threshold, overflow_capacity, optimum| {
                         let subtables = divide(blocks.count, &optimum.subtables)?;
-                        Ok(Layout::MultiLevel { blocks, threshold, overflow_capacity, subtables })
+                        Ok(Layout::MultiLevel {
+                            blocks,
+                            threshold,
+                            hints: 0,
+                            overflow_capacity,
+                            subtables,
+                        })
                     },
                 );
             }

@@ -1,28 +1,44 @@
 //! Blocks that are small Bloom filters.
 //!
-//! A block of 256 bits with a counter of 4:
+//! A block of 256 bits with a counter of 4 and 8 hints:
 //!
 //! ```text
 //!  word 0                        word 1              word 2              word 3
-//! ┌────┬────────────────────────┬───────────────────┬───────────────────┬───────────────────┐
-//! │load│ bits 0 … 59            │ 60 … 123          │ 124 … 187         │ 188 … 251         │
-//! └────┴────────────────────────┴───────────────────┴───────────────────┴───────────────────┘
+//! ┌────┬─────┬──────────────────┬───────────────────┬───────────────────┬───────────────────┐
+//! │load│hints│ bits 0 … 51      │ 52 … 115          │ 116 … 179         │ 180 … 243         │
+//! └────┴─────┴──────────────────┴───────────────────┴───────────────────┴───────────────────┘
 //! ```
 //!
-//! Threshold placements need the exact load and pay for a counter in the block, as in the paper.
+//! Threshold placements need the exact load and pay for a counter in the block, as in the paper; what
+//! a lookup needs to know are the hints.
 //! The least-loaded rule gets by without: there the load is the number of set bits. It costs no
 //! memory (a counter for the rule's tail takes 6 of 256 bits, which would raise the rate by a third
 //! at 24 bits per key), it cannot overflow, and it is the better measure, because the rate of a block
 //! depends on its set bits, not on how many keys set them.
 
+use alloc::boxed::Box;
+
+use super::hints::Hints;
+use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
-use super::{BlockArray, BlockIndex, BlockView, Occupancy};
+use super::{BlockArray, BlockIndex, BlockView, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::parameters::BlockTable;
+use crate::placement::{Level, Stop};
 
 const WORD_BITS: u32 = u64::BITS;
+
+/// What an array of Bloom blocks is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BloomShape {
+    pub(crate) table: BlockTable,
+    /// Bits of each block that count its keys.
+    pub(crate) counter_bits: u32,
+    /// Bits of each block that remember keys turned away.
+    pub(crate) hints: u32,
+}
 
 /// An array of Bloom blocks of one size, from 64 bits to a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,54 +49,20 @@ pub struct BloomBlocks {
     /// Whether no block straddles two cache lines.
     within_lines: bool,
     counter_bits: u32,
+    hints: Hints,
     pattern: PatternShape,
 }
 
 impl BloomBlocks {
-    /// Allocates the table. The parameters have been checked; only the memory can be wanting.
-    pub(crate) fn new(table: &BlockTable, counter_bits: u32) -> Result<Self, BuildError> {
-        let stride_bits = BlockTable::stride_bits(table.bits);
-        let words_per_block = stride_bits / u64::from(WORD_BITS);
-        let too_large = BuildError::TooLarge { count: table.count, bits: stride_bits };
-        let words = table.count.checked_mul(words_per_block).ok_or(too_large)?;
-        Ok(Self {
-            words: Words::zeroed(words)?,
-            count: table.count,
-            words_per_block: words_per_block as usize,
-            within_lines: (WORDS_PER_LINE as u64).is_multiple_of(words_per_block),
-            counter_bits,
-            pattern: PatternShape::new(table.bits - counter_bits, table.hashes),
-        })
-    }
-
-    /// The two things a block knows of itself: its counter and its set bits.
-    pub(crate) fn occupancy(&self, block: BlockIndex) -> Occupancy {
-        Occupancy { counter: self.counter(block), set_bits: self.set_bits(block) }
-    }
-
-    /// Bits of a block that keys can set.
-    pub(crate) fn data_bits(&self) -> u32 {
-        self.pattern.positions()
-    }
-
-    /// Bits that one key sets.
-    pub(crate) fn hashes(&self) -> u32 {
-        self.pattern.hashes()
-    }
-
     /// Whether blocks carry a counter.
-    pub(crate) fn is_counted(&self) -> bool {
+    fn is_counted(&self) -> bool {
         self.counter_bits > 0
     }
 
-    /// Bytes of the table, padding included.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.words.bytes()
-    }
-
-    /// Every word of the table in order.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.words.iter()
+    /// The first bit of a block that keys can set.
+    #[inline(always)]
+    fn data_start(&self) -> u32 {
+        self.hints.end()
     }
 
     #[inline]
@@ -93,14 +75,19 @@ impl BloomBlocks {
     #[inline(always)]
     fn line(&self, block: BlockIndex) -> (usize, u32) {
         let first = self.first_word(block);
-        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.counter_bits;
+        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.data_start();
         (first / WORDS_PER_LINE, start)
     }
 
     /// Word and bit of a position in a block of any size.
     #[inline(always)]
     fn place(&self, block: BlockIndex, position: u32) -> (usize, u32) {
-        let bit = self.counter_bits + position;
+        self.bit(block, self.data_start() + position)
+    }
+
+    /// Word and bit of a block's bit.
+    #[inline(always)]
+    fn bit(&self, block: BlockIndex, bit: u32) -> (usize, u32) {
         (self.first_word(block) + (bit / WORD_BITS) as usize, bit % WORD_BITS)
     }
 
@@ -141,10 +128,31 @@ impl BloomBlocks {
 
     #[inline]
     fn set_bits(&self, block: BlockIndex) -> u32 {
-        let first = self.first_word(block);
-        let head = (self.words.get(first) & !self.counter_mask()).count_ones();
-        (first + 1..first + self.words_per_block)
-            .fold(head, |sum, i| sum + self.words.get(i).count_ones())
+        let (start, offset) = self.place(block, 0);
+        let end = self.first_word(block) + self.words_per_block;
+        let head = (self.words.get(start) >> offset).count_ones();
+        (start + 1..end).fold(head, |sum, word| sum + self.words.get(word).count_ones())
+    }
+
+    fn marks(&self, block: BlockIndex) -> u32 {
+        let is_set = |&bit: &u32| {
+            let (word, bit) = self.bit(block, bit);
+            self.words.get(word) >> bit & 1 == 1
+        };
+        (self.counter_bits..self.hints.end()).filter(is_set).count() as u32
+    }
+
+    /// Makes `block` hold everything that the block `from` of an array of equal blocks holds, counts
+    /// added. Keys behind a full block stay reachable: the sum is not less than either count.
+    pub(crate) fn absorb(&mut self, block: BlockIndex, other: &Self, from: BlockIndex) {
+        let mask = self.counter_mask();
+        let load = u64::from(self.counter(block) + other.counter(from)).min(mask);
+        let (into, from) = (self.first_word(block), other.first_word(from));
+        for word in 0..self.words_per_block {
+            *self.words.get_mut(into + word) |= other.words.get(from + word);
+        }
+        let head = self.words.get_mut(into);
+        *head = *head & !mask | load;
     }
 }
 
@@ -167,9 +175,40 @@ impl BlockView for BloomBlocks {
             words[(bit / WORD_BITS) as usize % WORDS_PER_LINE] >> (bit % WORD_BITS)
         }) && self.holds_all_in_line(line, start, key)
     }
+
+    #[inline(always)]
+    fn turned_away(&self, stop: Stop) -> Option<bool> {
+        if self.hints.count() == 0 {
+            return None;
+        }
+        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.onward));
+        Some(self.words.get(word) >> bit & 1 == 1)
+    }
 }
 
 impl BlockArray for BloomBlocks {
+    type Shape = BloomShape;
+
+    const HAS_SLOTS: bool = false;
+
+    fn allocate(
+        &BloomShape { table, counter_bits, hints }: &BloomShape,
+    ) -> Result<Self, BuildError> {
+        let stride_bits = BlockTable::stride_bits(table.bits);
+        let words_per_block = stride_bits / u64::from(WORD_BITS);
+        let too_large = BuildError::TooLarge { count: table.count, bits: stride_bits };
+        let words = table.count.checked_mul(words_per_block).ok_or(too_large)?;
+        Ok(Self {
+            words: Words::zeroed(words)?,
+            count: table.count,
+            words_per_block: words_per_block as usize,
+            within_lines: (WORDS_PER_LINE as u64).is_multiple_of(words_per_block),
+            counter_bits,
+            hints: Hints::new(counter_bits, hints),
+            pattern: PatternShape::new(table.bits - counter_bits - hints, table.hashes),
+        })
+    }
+
     #[inline]
     fn count(&self) -> u64 {
         self.count
@@ -199,8 +238,40 @@ impl BlockArray for BloomBlocks {
         }
     }
 
+    fn mark(&mut self, stop: Stop) {
+        if self.hints.count() > 0 {
+            let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.onward));
+            *self.words.get_mut(word) |= 1 << bit;
+        }
+    }
+
     fn clear(&mut self) {
         self.words.fill_with_zeros();
+    }
+
+    fn bytes(&self) -> u64 {
+        self.words.bytes()
+    }
+
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        Box::new(self.words.iter())
+    }
+
+    fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {
+        let (bits, hashes) = (self.pattern.positions(), self.pattern.hashes());
+        let match_probability = match_probabilities(bits, hashes);
+        let likely_load = likely_loads(bits, hashes);
+        (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
+            let set_bits = self.set_bits(block);
+            let likely = likely_load[set_bits as usize];
+            let marked = f64::from(self.marks(block)) / f64::from(self.hints.count());
+            Sight {
+                load: if self.is_counted() { self.counter(block) } else { likely },
+                set_bits: Some(set_bits),
+                matching: match_probability[set_bits as usize],
+                marked: (self.hints.count() > 0).then_some(marked),
+            }
+        })
     }
 }
 
@@ -209,7 +280,12 @@ mod tests {
     use super::*;
 
     fn blocks(bits: u32, hashes: u32, counter_bits: u32) -> BloomBlocks {
-        BloomBlocks::new(&BlockTable { count: 3, bits, hashes }, counter_bits).unwrap()
+        hinted_blocks(bits, hashes, counter_bits, 0)
+    }
+
+    fn hinted_blocks(bits: u32, hashes: u32, counter_bits: u32, hints: u32) -> BloomBlocks {
+        let table = BlockTable { count: 3, bits, hashes };
+        BloomBlocks::allocate(&BloomShape { table, counter_bits, hints }).unwrap()
     }
 
     #[test]

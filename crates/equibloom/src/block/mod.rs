@@ -2,16 +2,26 @@
 //!
 //! Placements work on any [`BlockView`]; they ask for a block's load and know nothing of what a block
 //! looks like inside. (The buckets of a [`table`](crate::table) are such blocks too.) A [`BlockArray`]
-//! takes keys as well.
+//! takes keys as well. There are two: [`BloomBlocks`] of any size, which only ever set bits, and
+//! [`FingerprintBlocks`] of one cache line, which store a short fingerprint of each key and can give
+//! it back.
 
 mod bloom;
+mod fingerprint;
+mod hints;
 pub(crate) mod occupancy;
 mod pattern;
+mod sight;
 
-pub use bloom::BloomBlocks;
-pub(crate) use occupancy::Occupancy;
+pub use bloom::{BloomBlocks, BloomShape};
+pub use fingerprint::FingerprintBlocks;
+pub(crate) use sight::Sight;
 
+use alloc::boxed::Box;
+
+use crate::error::BuildError;
 use crate::hashing::KeyHash;
+use crate::placement::{Level, Stop};
 
 /// Position of a block in its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,17 +34,58 @@ pub trait BlockView {
 
     /// Whether the block may hold the key.
     fn test(&self, block: BlockIndex, key: KeyHash) -> bool;
+
+    /// Whether the block may have turned away a key that goes on from here like this one; `None` if
+    /// its blocks give no hints.
+    #[inline(always)]
+    fn turned_away(&self, _stop: Stop) -> Option<bool> {
+        None
+    }
 }
 
 /// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
-/// "absent".
-pub trait BlockArray: BlockView {
+/// "absent". Only the arrays of this crate implement it.
+pub trait BlockArray: BlockView + Clone + PartialEq + sealed::Sealed {
+    /// What such an array is made from.
+    type Shape;
+
+    /// Whether a block has only so many slots. The others take any number of keys, at the price of
+    /// false positives.
+    const HAS_SLOTS: bool;
+
+    /// Allocates the array, empty. The shape has been checked; only the memory can be wanting.
+    fn allocate(shape: &Self::Shape) -> Result<Self, BuildError>;
+
     /// Number of blocks.
     fn count(&self) -> u64;
 
-    /// Puts the key into the block and counts it.
+    /// The key, less what the blocks cannot tell of it.
+    #[inline(always)]
+    fn seen(&self, key: KeyHash) -> KeyHash {
+        key
+    }
+
+    /// Puts the key into the block and counts it. A block with slots must have a free one.
     fn add(&mut self, block: BlockIndex, key: KeyHash);
+
+    /// Notes that the block at this stop turned a key away.
+    fn mark(&mut self, stop: Stop);
 
     /// Empties every block.
     fn clear(&mut self);
+
+    /// Bytes of the array, padding included.
+    fn bytes(&self) -> u64;
+
+    /// Every word of the array in order.
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_>;
+
+    /// What the blocks of a level look like, one after the other.
+    fn sights(&self, level: Level) -> impl Iterator<Item = Sight>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::BloomBlocks {}
+    impl Sealed for super::FingerprintBlocks {}
 }

@@ -2,13 +2,6 @@
 
 use alloc::vec::Vec;
 
-/// A block's counter (0 where there is none) and its set bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Occupancy {
-    pub(crate) counter: u32,
-    pub(crate) set_bits: u32,
-}
-
 /// Probability that a key never inserted finds its bits in a block with `s` set bits, for every
 /// `s`: C(s, k) / C(n, k), since its `k` bits are a random subset of `n`.
 pub(crate) fn match_probabilities(data_bits: u32, hashes: u32) -> Vec<f64> {

@@ -11,6 +11,10 @@
 //! | [`KeyHash::coin`] | `pattern`, probe index | admission at the threshold |
 //! | [`KeyHash::second_choice`] | `pattern` | one or two candidates |
 //! | [`KeyHash::overflow_entry`] | `pattern` | the entry in the overflow list |
+//!
+//! A fingerprint block keeps less of a key than its hash: [`KeyHash::reduced_to`] throws the rest
+//! away, and what is drawn afterwards comes from the block and the fingerprint alone
+//! ([`KeyHash::onward_from`]).
 
 mod stable;
 mod with_build_hasher;
@@ -96,6 +100,18 @@ impl KeyHash {
     #[inline]
     pub const fn second_choice(self) -> u64 {
         mix(self.pattern ^ SECOND_CHOICE_DOMAIN)
+    }
+
+    /// The key as blocks know it that store only `pattern` of it.
+    #[inline]
+    pub(crate) const fn reduced_to(self, pattern: u64) -> Self {
+        Self { blocks: self.blocks, pattern }
+    }
+
+    /// A uniform word that depends on nothing but a block's number and the pattern.
+    #[inline]
+    pub(crate) const fn onward_from(self, block: u64) -> u64 {
+        mix(self.pattern.wrapping_add(GOLDEN.wrapping_mul(block.wrapping_add(1))))
     }
 
     /// The word that stands for the key in the overflow list.

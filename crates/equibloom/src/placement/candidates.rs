@@ -14,6 +14,26 @@ pub struct Level {
     pub size: u64,
 }
 
+/// Where a walk over the candidates stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    /// The block.
+    pub block: BlockIndex,
+    /// A uniform word that leads on from it: its high bits choose the next block, its low bits the
+    /// hint that the block gives to those who come later.
+    pub onward: u64,
+}
+
+/// What a key's way depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    /// Its hash: every candidate is independent of the ones before.
+    Hash,
+    /// The block it stands at and its fingerprint: all that is known of a key once it is stored, so
+    /// that a stored key can be sent on as well as a new one.
+    Fingerprint,
+}
+
 /// The candidates of every key: one block in each level, tried in order. Levels may be the same
 /// range (candidates anywhere) or disjoint (subtables). A share of the keys can be confined to the
 /// first level.
@@ -23,6 +43,7 @@ pub struct Candidates {
     levels: [Level; MAX_CHOICES as usize],
     count: usize,
     beyond_the_first: Coin,
+    lead: Lead,
 }
 
 impl Candidates {
@@ -56,7 +77,15 @@ impl Candidates {
             *slot = level;
             count += 1;
         }
-        Self { levels: list, count, beyond_the_first: Coin::new(beyond_the_first) }
+        let beyond_the_first = Coin::new(beyond_the_first);
+        Self { levels: list, count, beyond_the_first, lead: Lead::Hash }
+    }
+
+    /// The same levels, but each block after the first follows from the one before and the key's
+    /// fingerprint.
+    #[must_use]
+    pub(crate) fn led_by_fingerprints(self) -> Self {
+        Self { lead: Lead::Fingerprint, ..self }
     }
 
     /// The levels in the order they are tried.
@@ -81,7 +110,57 @@ impl Candidates {
         }
     }
 
-    /// The key's candidate at `probe`, counted from 0.
+    /// The key's candidates in order.
+    #[inline(always)]
+    pub fn walk(&self, key: KeyHash) -> impl Iterator<Item = Stop> + Clone {
+        let mut word = key.candidate(0);
+        self.levels[..self.choices(key)].iter().enumerate().map(move |(probe, level)| {
+            let stop = self.stop(*level, probe, key, word);
+            word = stop.onward;
+            stop
+        })
+    }
+
+    /// The rest of a walk that stands at `block` of the level numbered `probe`, that block included.
+    pub(crate) fn walk_from(
+        &self,
+        probe: usize,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> impl Iterator<Item = Stop> {
+        let here = Stop { block, onward: self.onward(probe, key, block) };
+        let mut word = here.onward;
+        let rest = self.levels[probe + 1..self.count].iter().enumerate();
+        core::iter::once(here).chain(rest.map(move |(further, level)| {
+            let stop = self.stop(*level, probe + 1 + further, key, word);
+            word = stop.onward;
+            stop
+        }))
+    }
+
+    #[inline(always)]
+    fn stop(&self, level: Level, probe: usize, key: KeyHash, word: u64) -> Stop {
+        let block = BlockIndex(level.offset + scale(word, level.size));
+        Stop { block, onward: self.onward(probe, key, block) }
+    }
+
+    #[inline(always)]
+    fn onward(&self, probe: usize, key: KeyHash, block: BlockIndex) -> u64 {
+        match self.lead {
+            Lead::Hash => key.candidate(probe + 1),
+            Lead::Fingerprint => key.onward_from(block.0),
+        }
+    }
+
+    /// What stands for the key in the overflow list: where a walk over all candidates leads to.
+    pub(crate) fn overflow_entry(&self, key: KeyHash) -> u64 {
+        match self.lead {
+            Lead::Hash => key.overflow_entry(),
+            Lead::Fingerprint => self.walk(key).last().map_or(0, |stop| stop.onward),
+        }
+    }
+
+    /// The key's candidate at `probe`, counted from 0, of candidates that are independent.
     #[inline]
     pub fn block(&self, key: KeyHash, probe: usize) -> BlockIndex {
         let level = self.levels[probe];

@@ -11,16 +11,24 @@ use crate::parameters::Threshold;
 ///
 /// The papers' lookup goes on while the load is at least the threshold. Because the coin here is a
 /// function of the key and the probe, a lookup can throw it again: a block at exactly the threshold
-/// proves absence for the keys that it would have taken.
+/// proves absence for the keys that it would have taken. Where blocks give hints, those decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstWithRoom {
     threshold: u32,
     at_threshold: Coin,
+    /// Whether a key that seems to be there is placed once more.
+    repeats: bool,
 }
 
 impl FirstWithRoom {
     pub(crate) fn new(threshold: &Threshold) -> Self {
-        Self { threshold: threshold.load, at_threshold: Coin::new(threshold.probability) }
+        let at_threshold = Coin::new(threshold.probability);
+        Self { threshold: threshold.load, at_threshold, repeats: false }
+    }
+
+    /// Blocks with so many slots.
+    pub(crate) const fn with_slots(slots: u32, repeats: bool) -> Self {
+        Self { threshold: slots, at_threshold: Coin::NEVER, repeats }
     }
 
     /// Whether a block of this load takes the key at this probe.
@@ -34,6 +42,11 @@ impl FirstWithRoom {
 impl Rule for FirstWithRoom {
     const REJECTS: bool = true;
 
+    #[inline(always)]
+    fn places_repeats(&self) -> bool {
+        self.repeats
+    }
+
     #[inline]
     fn place<B: BlockView, O: Observer>(
         &self,
@@ -42,21 +55,25 @@ impl Rule for FirstWithRoom {
         key: KeyHash,
         observer: &mut O,
     ) -> Placement {
-        let choices = candidates.choices(key);
-        for probe in 0..choices {
-            let block = candidates.block(key, probe);
+        let mut reads = 0;
+        // A key is where a lookup would find it, or it is new.
+        let mut led_on = true;
+        for (probe, stop) in candidates.walk(key).enumerate() {
             observer.block_read();
-            if blocks.test(block, key) {
+            reads += 1;
+            if led_on && !self.repeats && blocks.test(stop.block, key) {
                 return Placement::Present;
             }
-            if self.admits(blocks.load(block), key, probe) {
-                return Placement::Admitted { block, reads: probe as u32 + 1 };
+            if self.admits(blocks.load(stop.block), key, probe) {
+                return Placement::Admitted { block: stop.block, reads };
             }
+            led_on = led_on && blocks.turned_away(stop).unwrap_or(true);
         }
-        Placement::Rejected { reads: choices as u32 }
+        Placement::Rejected { reads, led_on }
     }
 
-    /// The same walk: what would admit the key proves its absence.
+    /// The same walk. A hint that is unset proves absence; without hints, what would admit the key
+    /// does.
     #[inline(always)]
     fn search<B: BlockView, O: Observer>(
         &self,
@@ -65,11 +82,19 @@ impl Rule for FirstWithRoom {
         key: KeyHash,
         observer: &mut O,
     ) -> Search {
-        match self.place(blocks, candidates, key, observer) {
-            Placement::Present => Search::Present,
-            Placement::Admitted { .. } => Search::Absent,
-            Placement::Rejected { .. } => Search::Exhausted,
+        for (probe, stop) in candidates.walk(key).enumerate() {
+            observer.block_read();
+            if blocks.test(stop.block, key) {
+                return Search::Present;
+            }
+            let turned_away = blocks
+                .turned_away(stop)
+                .unwrap_or_else(|| !self.admits(blocks.load(stop.block), key, probe));
+            if !turned_away {
+                return Search::Absent;
+            }
         }
+        Search::Exhausted
     }
 
     fn passing_probability(&self, load: u32) -> f64 {

@@ -13,12 +13,16 @@
 //!
 //! An insert and a lookup walk the same way, over the same blocks in the same order. What would admit
 //! a key on an insert proves its absence on a lookup, because loads never go down.
+//!
+//! Blocks can do better than that and remember whom they turned away: a *hint* is one of a few bits,
+//! chosen by the key, and a lookup whose hint is unset ends there. With hints a lookup needs no load,
+//! so that keys can also be removed.
 
 mod candidates;
 mod first_with_room;
 mod least_loaded;
 
-pub use candidates::{Candidates, Level};
+pub use candidates::{Candidates, Level, Stop};
 pub use first_with_room::FirstWithRoom;
 pub use least_loaded::LeastLoaded;
 
@@ -42,6 +46,8 @@ pub enum Placement {
     Rejected {
         /// Blocks read.
         reads: u32,
+        /// Whether a lookup would come this far, so that the key may be in the overflow list.
+        led_on: bool,
     },
 }
 
@@ -50,16 +56,22 @@ pub enum Placement {
 pub enum Search {
     /// A block says that it holds the key.
     Present,
-    /// No block holds the key, and the last one read would have taken it.
+    /// No block holds the key, and the last one read would have taken it, or would remember that it
+    /// did not.
     Absent,
     /// No candidate holds the key, but all may have turned it away.
     Exhausted,
 }
 
 /// Which of its candidates a key gets. Only the rules of this crate implement it.
-pub trait Rule: sealed::Sealed {
+pub trait Rule: Copy + sealed::Sealed {
     /// Whether keys can be turned away by all their candidates.
     const REJECTS: bool;
+
+    /// Whether every insert is placed, that of a key that is there already too.
+    fn places_repeats(&self) -> bool {
+        false
+    }
 
     /// Walks over the candidates to place a key that may be new.
     fn place<B: BlockView, O: Observer>(
@@ -79,7 +91,8 @@ pub trait Rule: sealed::Sealed {
         observer: &mut O,
     ) -> Search;
 
-    /// Probability that a lookup goes on after a block of this load that does not hold its key.
+    /// Probability that a lookup goes on after a block of this load that does not hold its key and
+    /// keeps no hints.
     fn passing_probability(&self, load: u32) -> f64;
 }
 
@@ -116,6 +129,9 @@ pub(crate) struct Coin {
 
 impl Coin {
     const CERTAIN: u64 = 1 << 63;
+
+    /// The coin that never says yes.
+    pub(crate) const NEVER: Self = Self { scaled: 0 };
 
     /// A coin that says yes with `probability`, which is from 0 to 1.
     pub(crate) fn new(probability: f64) -> Self {

@@ -2,8 +2,10 @@
 
 use alloc::boxed::Box;
 
+use super::absorb::Absorb;
 use super::{Balanced, Classical, Insertion, RawFilter};
-use crate::error::{BuildError, FullError};
+use crate::block::FingerprintBlocks;
+use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::{Parameters, Scheme};
@@ -22,6 +24,8 @@ pub enum Any {
     FirstWithRoom(Balanced<FirstWithRoom>),
     /// Blocked, two-choice and one-plus-alpha.
     LeastLoaded(Balanced<LeastLoaded>),
+    /// Single, sequential and multi-level over fingerprint blocks.
+    Fingerprint(Balanced<FirstWithRoom, FingerprintBlocks>),
 }
 
 /// Runs the same expression on whichever filter it is.
@@ -31,6 +35,7 @@ macro_rules! delegate {
             Any::Classical($filter) => $operation,
             Any::FirstWithRoom($filter) => $operation,
             Any::LeastLoaded($filter) => $operation,
+            Any::Fingerprint($filter) => $operation,
         }
     };
 }
@@ -45,6 +50,7 @@ impl RawFilter for Any {
             Scheme::Blocked { .. } | Scheme::TwoChoice { .. } | Scheme::OnePlusAlpha { .. } => {
                 RawFilter::new(parameters).map(Self::LeastLoaded)
             }
+            Scheme::Fingerprint { .. } => RawFilter::new(parameters).map(Self::Fingerprint),
         }
     }
 
@@ -62,6 +68,10 @@ impl RawFilter for Any {
         delegate!(self, filter => filter.contains(key, observer))
     }
 
+    fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {
+        delegate!(self, filter => filter.remove(key, observer))
+    }
+
     fn clear(&mut self) {
         delegate!(self, filter => filter.clear());
     }
@@ -72,5 +82,18 @@ impl RawFilter for Any {
 
     fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         delegate!(self, filter => filter.words())
+    }
+}
+
+impl Absorb for Any {
+    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+        match (self, other) {
+            (Self::Classical(ours), Self::Classical(theirs)) => ours.absorb(theirs, factor),
+            (Self::FirstWithRoom(ours), Self::FirstWithRoom(theirs)) => ours.absorb(theirs, factor),
+            (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.absorb(theirs, factor),
+            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.absorb(theirs, factor),
+            // Filters of one shape are of one kind.
+            _ => Ok(()),
+        }
     }
 }

@@ -1,13 +1,15 @@
-//! Every blocked filter of the papers: blocks × candidates × rule × overflow list.
+//! Every blocked filter: blocks × candidates × rule × overflow list.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::absorb::Absorb;
 use super::budget::AccessBudget;
+use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
-use crate::block::{BlockArray, BloomBlocks};
-use crate::error::{BuildError, FullError};
+use crate::block::{BlockArray, BlockIndex, BloomBlocks};
+use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
@@ -17,26 +19,64 @@ use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Balanced<R> {
-    blocks: BloomBlocks,
-    candidates: Candidates,
-    rule: R,
-    overflow: OverflowList,
-    when_full: WhenFull,
-    budget: AccessBudget,
-    elements: u64,
-    saturated: u64,
+pub struct Balanced<R, B = BloomBlocks> {
+    pub(super) blocks: B,
+    pub(super) candidates: Candidates,
+    pub(super) rule: R,
+    pub(super) overflow: OverflowList,
+    pub(super) when_full: WhenFull,
+    pub(super) budget: AccessBudget,
+    pub(super) elements: u64,
+    pub(super) saturated: u64,
 }
 
-impl<R: Rule> Balanced<R> {
+impl<R: Rule, B: BlockArray> Balanced<R, B> {
     /// Whether the key is in the overflow list.
     #[inline]
-    fn is_in_overflow<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+    pub(super) fn is_in_overflow<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
         if self.overflow.is_empty() {
             return false;
         }
         observer.overflow_probed();
-        self.overflow.contains(key.overflow_entry())
+        self.overflow.contains(self.candidates.overflow_entry(key))
+    }
+
+    /// Makes sure that lookups of the key go on from its first candidates.
+    #[inline]
+    fn mark(&mut self, key: KeyHash, candidates: u32) {
+        for stop in self.candidates.walk(key).take(candidates as usize) {
+            self.blocks.mark(stop);
+        }
+    }
+
+    /// Stores a key that no block may take, or that the budget does not allow into the one that may.
+    fn overflow(&mut self, key: KeyHash, admitting: Option<BlockIndex>) -> Result<(), FullError> {
+        let entry = self.candidates.overflow_entry(key);
+        if self.overflow.push(entry, WhenFull::Refuse).is_ok() {
+            return Ok(());
+        }
+        if self.when_full == WhenFull::Refuse {
+            return Err(self.full());
+        }
+        match admitting {
+            Some(block) => self.blocks.add(block, key),
+            None if B::HAS_SLOTS => {
+                self.overflow.push(entry, self.when_full).map_err(|_| self.full())?;
+            }
+            // Its candidates turned it away and always will, so that a lookup reads them all and
+            // finds it in any.
+            None => {
+                let block = least_loaded(&self.blocks, &self.candidates, key);
+                self.blocks.add(block, key);
+            }
+        }
+        self.saturated += 1;
+        Ok(())
+    }
+
+    /// The error of a filter that has no room.
+    pub(super) fn full(&self) -> FullError {
+        FullError { capacity: self.overflow.capacity(), stored: self.elements }
     }
 
     /// One survey for each distinct level, and for each probe the survey of its level: candidates
@@ -55,14 +95,14 @@ impl<R: Rule> Balanced<R> {
     }
 }
 
-impl<R: Designed> RawFilter for Balanced<R> {
+impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     fn new(parameters: &Parameters) -> Result<Self, BuildError> {
         parameters.check()?;
         let found = parameters.scheme.name();
         let other_scheme = BuildError::OtherScheme { expected: R::SERVES, found };
         let design = R::design(parameters).ok_or(other_scheme)?;
         Ok(Self {
-            blocks: BloomBlocks::new(&design.table, design.counter_bits)?,
+            blocks: B::allocate(&design.blocks)?,
             candidates: design.candidates,
             rule: design.rule,
             overflow: OverflowList::new(design.overflow.capacity)?,
@@ -79,37 +119,29 @@ impl<R: Designed> RawFilter for Balanced<R> {
         key: KeyHash,
         observer: &mut O,
     ) -> Result<Insertion, FullError> {
-        let (admitting, reads) =
+        let key = self.blocks.seen(key);
+        let (admitting, reads, turned_away, led_on) =
             match self.rule.place(&self.blocks, &self.candidates, key, observer) {
                 Placement::Present => return Ok(Insertion::AlreadyPresent),
-                Placement::Admitted { block, reads } => (Some(block), reads),
-                Placement::Rejected { reads } => (None, reads),
+                Placement::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
+                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
             };
         match admitting {
             // Such a key cannot stand in the overflow list: it would have gone there because all
             // its candidates were full, and they still are, or because the budget was spent, and
-            // then it affords nothing any more.
+            // then it affords nothing any more. (Where keys can be removed, it may stand there once
+            // more.)
             Some(block) if self.budget.affords(reads) => self.blocks.add(block, key),
             _ => {
-                if self.is_in_overflow(key, observer) {
+                let may_be_there = led_on || self.budget.is_spent();
+                if !self.rule.places_repeats() && may_be_there && self.is_in_overflow(key, observer)
+                {
                     return Ok(Insertion::AlreadyPresent);
                 }
-                if self.overflow.insert(key.overflow_entry()).is_err() {
-                    if self.when_full == WhenFull::Refuse {
-                        return Err(FullError {
-                            capacity: self.overflow.capacity(),
-                            stored: self.elements,
-                        });
-                    }
-                    // Its candidates turned it away and always will, so that a lookup reads them
-                    // all and finds it in any.
-                    let block = admitting
-                        .unwrap_or_else(|| least_loaded(&self.blocks, &self.candidates, key));
-                    self.blocks.add(block, key);
-                    self.saturated += 1;
-                }
+                self.overflow(key, admitting)?;
             }
         }
+        self.mark(key, turned_away);
         self.budget.spend(reads);
         self.elements += 1;
         Ok(Insertion::New)
@@ -117,6 +149,7 @@ impl<R: Designed> RawFilter for Balanced<R> {
 
     #[inline(always)]
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+        let key = self.blocks.seen(key);
         match self.rule.search(&self.blocks, &self.candidates, key, observer) {
             Search::Present => true,
             // Once the budget is spent, keys overflow although their blocks have room.
@@ -125,6 +158,16 @@ impl<R: Designed> RawFilter for Balanced<R> {
             }
             Search::Exhausted => self.is_in_overflow(key, observer),
         }
+    }
+
+    fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {
+        if !self.rule.places_repeats() {
+            return Err(RemoveError::NotRemovable(R::SERVES));
+        }
+        let key = self.blocks.seen(key);
+        B::take_out(self, key, observer)?;
+        self.elements -= 1;
+        Ok(())
     }
 
     fn clear(&mut self) {
@@ -136,7 +179,8 @@ impl<R: Designed> RawFilter for Balanced<R> {
     }
 
     fn statistics(&self) -> Statistics {
-        let (surveys, of_probe) = self.survey_levels();
+        let (mut surveys, of_probe) = self.survey_levels();
+        B::correct(self, &mut surveys);
         let miss = expectation_of_a_miss(
             of_probe.iter().map(|&index| &surveys[index]),
             self.candidates.share_beyond_the_first(),
@@ -159,5 +203,15 @@ impl<R: Designed> RawFilter for Balanced<R> {
 
     fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         Box::new(self.blocks.words().chain(self.overflow.words()))
+    }
+}
+
+impl<R: Rule, B: Contents> Absorb for Balanced<R, B> {
+    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+        B::absorb(self, other, factor)?;
+        self.budget.absorb(&other.budget);
+        self.elements += other.elements;
+        self.saturated += other.saturated;
+        Ok(())
     }
 }

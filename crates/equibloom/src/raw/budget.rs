@@ -1,12 +1,12 @@
 //! The block accesses that placing keys may cost in all.
 
-/// Accesses left, and whether a key has come that they did not suffice for. From then on every new
-/// key goes to the overflow list, although its blocks may have room, and every lookup must look
-/// there too.
+/// Accesses that placing the stored keys has cost, and whether a key has come that the budget did not
+/// suffice for. From then on every new key goes to the overflow list, although its blocks may have
+/// room, and every lookup must look there too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AccessBudget {
     total: u64,
-    left: u64,
+    used: u64,
     spent: bool,
 }
 
@@ -26,20 +26,33 @@ impl AccessBudget {
     }
 
     const fn of(total: u64) -> Self {
-        Self { total, left: total, spent: false }
+        Self { total, used: 0, spent: false }
     }
 
     pub(super) const fn affords(&self, reads: u32) -> bool {
-        !self.spent && self.left >= reads as u64
+        !self.spent && self.total.saturating_sub(self.used) >= reads as u64
     }
 
-    /// Takes the accesses of one placed key off, or notes that they were too many.
+    /// Counts the accesses of one placed key, and notes if they were too many.
     pub(super) fn spend(&mut self, reads: u32) {
-        if self.affords(reads) {
-            self.left -= u64::from(reads);
-        } else {
-            self.spent = true;
-        }
+        self.spent = !self.affords(reads);
+        self.used = self.used.saturating_add(u64::from(reads));
+    }
+
+    /// Gives back the accesses of a key that was removed.
+    pub(super) fn refund(&mut self, reads: u32) {
+        self.used = self.used.saturating_sub(u64::from(reads));
+    }
+
+    /// Accesses of all keys that are there.
+    pub(super) const fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// What is left when another filter's keys are placed as well.
+    pub(super) const fn absorb(&mut self, other: &Self) {
+        self.used = self.used.saturating_add(other.used);
+        self.spent |= other.spent;
     }
 
     pub(super) const fn is_spent(&self) -> bool {

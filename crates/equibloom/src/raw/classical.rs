@@ -3,8 +3,9 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::absorb::Absorb;
 use super::{Insertion, RawFilter};
-use crate::error::{BuildError, FullError};
+use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::{KeyHash, scale};
 use crate::memory::Words;
 use crate::observer::Observer;
@@ -70,6 +71,10 @@ impl RawFilter for Classical {
         })
     }
 
+    fn remove<O: Observer>(&mut self, _key: KeyHash, _observer: &mut O) -> Result<(), RemoveError> {
+        Err(RemoveError::NotRemovable("the classical filter"))
+    }
+
     fn clear(&mut self) {
         self.array.fill_with_zeros();
         self.elements = 0;
@@ -101,5 +106,24 @@ impl RawFilter for Classical {
 
     fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         Box::new(self.array.iter())
+    }
+}
+
+impl Absorb for Classical {
+    /// Bit `i` takes in the bits from `i × factor` on: those to which keys go whose word, scaled to the
+    /// smaller array, gives `i`.
+    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+        if factor == 1 {
+            for (index, word) in other.array.iter().enumerate() {
+                *self.array.get_mut(index) |= word;
+            }
+        } else {
+            let is_set = |bit: &u64| other.array.get((bit / 64) as usize) >> (bit % 64) & 1 == 1;
+            for bit in (0..other.bits).filter(is_set).map(|bit| bit / factor) {
+                *self.array.get_mut((bit / 64) as usize) |= 1 << (bit % 64);
+            }
+        }
+        self.elements += other.elements;
+        Ok(())
     }
 }

@@ -1,12 +1,14 @@
 //! The filters themselves. They see hashes only; [`Filter`](crate::Filter) puts keys in front.
 //!
-//! There are three: [`Classical`], [`Balanced`] (every blocked scheme, generic over the rule), and
-//! [`Any`], which holds one of them and decides once per operation.
+//! There are three: [`Classical`], [`Balanced`] (every blocked scheme, generic over the rule and the
+//! blocks), and [`Any`], which holds one of them and decides once per operation.
 
+mod absorb;
 mod any;
 mod balanced;
 mod budget;
 mod classical;
+mod contents;
 mod design;
 
 pub use any::Any;
@@ -15,7 +17,7 @@ pub use classical::Classical;
 
 use alloc::boxed::Box;
 
-use crate::error::{BuildError, FullError};
+use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::Parameters;
@@ -39,7 +41,7 @@ impl Insertion {
 }
 
 /// A filter over hashes. Every operation reports its accesses to an [`Observer`].
-pub trait RawFilter: Sized {
+pub trait RawFilter: absorb::Absorb + Sized {
     /// Makes an empty filter. Nothing is allocated if the parameters are refused.
     fn new(parameters: &Parameters) -> Result<Self, BuildError>;
 
@@ -52,6 +54,9 @@ pub trait RawFilter: Sized {
 
     /// Whether the key may have been inserted. Never `false` for a key that was.
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool;
+
+    /// Removes a key that was inserted, from a filter that stores every insert.
+    fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError>;
 
     /// Removes all keys and keeps the memory.
     fn clear(&mut self);

@@ -190,10 +190,13 @@ impl Search {
                 let most = self.most_hashes_beside(threshold);
                 let blocks = Blocks { hashes: blocks.hashes.min(most), ..blocks };
                 Ok(match shape {
-                    Shape::Anywhere(1) => Layout::Single { blocks, threshold, overflow_capacity },
+                    Shape::Anywhere(1) => {
+                        Layout::Single { blocks, threshold, hints: 0, overflow_capacity }
+                    }
                     Shape::Anywhere(choices) => Layout::Sequential {
                         blocks,
                         threshold,
+                        hints: 0,
                         overflow_capacity,
                         choices: *choices,
                         // The limits hold without a budget.
@@ -202,6 +205,7 @@ impl Search {
                     Shape::Subtables(shares) => Layout::MultiLevel {
                         blocks,
                         threshold,
+                        hints: 0,
                         overflow_capacity,
                         subtables: divide(blocks.count, shares)?,
                     },

@@ -1,0 +1,45 @@
+//! The walk of a key that was never inserted.
+
+use super::block_history::Mixture;
+
+/// What becomes of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Miss {
+    /// It is taken for a key.
+    pub(crate) found: f64,
+    /// Mean number of blocks that it reads.
+    pub(crate) accesses: f64,
+    /// It reads all its blocks and the overflow list in the end.
+    pub(crate) walks_off: f64,
+}
+
+impl Miss {
+    /// One block in each of these tables.
+    pub(crate) fn through(levels: &[Mixture]) -> Self {
+        walk(levels.iter().map(|level| (level, 1.0)))
+    }
+
+    /// `choices` blocks of one table. Somebody who was turned away at the last block cannot be followed any
+    /// further, and at the last but one only to one more.
+    pub(crate) fn within(table: &Mixture, choices: u32) -> Self {
+        let away = table.meeting.turned_away;
+        walk((1..=choices).map(|probe| (table, 1.0 - away.powi((choices - probe) as i32))))
+    }
+}
+
+/// Tables in turn, each with the share of the strangers that will find there or further on whom they follow.
+fn walk<'a>(levels: impl Iterator<Item = (&'a Mixture, f64)>) -> Miss {
+    let mut miss = Miss { found: 0.0, accesses: 0.0, walks_off: 0.0 };
+    // Strangers that look like nobody so far, and those that follow a key they look like.
+    let (mut free, mut following) = (1.0, 0.0);
+    for (level, reached) in levels {
+        let Mixture { meeting, turned_away_before, arrivals, .. } = level;
+        miss.accesses += free + following;
+        miss.found += free * (meeting.found - (1.0 - reached) * meeting.found_further_on);
+        let away = if *arrivals > 0.0 { turned_away_before / arrivals } else { 0.0 };
+        following = free * meeting.found_further_on + following * away;
+        free *= meeting.goes_on;
+    }
+    miss.walks_off = free + following;
+    miss
+}

@@ -1,0 +1,170 @@
+//! Blocks of one cache line that store a fingerprint of each key.
+//!
+//! A block for 48 remainders of 8 bits in 64 lists, with 16 hints:
+//!
+//! ```text
+//!  bit 0        16                    128          176          224                        512
+//! ┌────────────┬─────────────────────┬────────────┬────────────┬───────┬────────────────────┐
+//! │ hints      │ unary code          │ plane 0    │ plane 1    │   …   │ plane 7            │
+//! │ 16         │ 64 lists + 48 slots │ bit 0 of   │ bit 1      │       │ bit 7 of every     │
+//! │            │ 1101000100…         │ every slot │            │       │ remainder          │
+//! └────────────┴─────────────────────┴────────────┴────────────┴───────┴────────────────────┘
+//! ```
+//!
+//! An absent key finds its fingerprint in a block of `n` with probability n/(m·2ʳ), about 2⁻ʳ, and the
+//! block spends r + 1 + m/n bits on each key. That is less than a Bloom block needs for the same rate,
+//! once r is about 7.
+//!
+//! Once a key is stored, its fingerprint and its block are all that is left of it. Everything that is
+//! drawn for it from then on (the next block, the hint, the overflow entry) is drawn from those two, so
+//! that a key can be removed, and a stored one be sent on when filters are merged.
+
+mod fields;
+mod pocket;
+mod shape;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::{BlockArray, BlockIndex, BlockView, Sight};
+use crate::error::BuildError;
+use crate::hashing::KeyHash;
+use crate::memory::Words;
+use crate::parameters::FingerprintTable;
+use crate::placement::{Level, Stop};
+use fields::{Line, ones, window};
+use shape::{Fingerprint, Shape};
+
+/// An array of fingerprint blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FingerprintBlocks {
+    words: Words,
+    count: u64,
+    shape: Shape,
+}
+
+impl FingerprintBlocks {
+    #[inline(always)]
+    fn line(&self, block: BlockIndex) -> &Line {
+        self.words.line(block.0 as usize)
+    }
+
+    /// Takes one copy of the key's fingerprint out of the block; whether there was one.
+    pub(crate) fn remove(&mut self, block: BlockIndex, key: KeyHash) -> bool {
+        pocket::remove(&self.shape, self.words.line_mut(block.0 as usize), Fingerprint::of(key))
+    }
+
+    /// The keys that a block stores, as far as it knows them.
+    pub(crate) fn keys(&self, block: BlockIndex) -> impl Iterator<Item = KeyHash> {
+        pocket::fingerprints(&self.shape, self.line(block))
+            .map(|fingerprint| KeyHash::from(u128::from(fingerprint.to_pattern())))
+    }
+
+    /// Takes all keys out of a block and leaves its hints.
+    pub(crate) fn take_all(&mut self, block: BlockIndex) -> Vec<KeyHash> {
+        let keys = self.keys(block).collect();
+        let hints = self.line(block)[0] & ones(self.shape.hints.count());
+        *self.words.line_mut(block.0 as usize) = [hints, 0, 0, 0, 0, 0, 0, 0];
+        keys
+    }
+
+    /// Keys that a block has room for.
+    pub(crate) fn slots(&self) -> u32 {
+        self.shape.slots
+    }
+
+    /// Sets the hints that are set in the same block of an array of equal blocks.
+    pub(crate) fn absorb_hints(&mut self, block: BlockIndex, other: &Self) {
+        let hints = ones(self.shape.hints.count()) & window(other.line(block), 0);
+        self.words.line_mut(block.0 as usize)[0] |= hints;
+    }
+
+    /// Probability that a block seems to hold a stranger, for each key that came to it.
+    pub(crate) fn match_probability(&self) -> f64 {
+        1.0 / self.shape.fingerprints()
+    }
+}
+
+impl BlockView for FingerprintBlocks {
+    #[inline]
+    fn load(&self, block: BlockIndex) -> u32 {
+        pocket::load(&self.shape, self.line(block))
+    }
+
+    #[inline(always)]
+    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
+        pocket::contains(&self.shape, self.line(block), Fingerprint::of(key))
+    }
+
+    #[inline(always)]
+    fn turned_away(&self, stop: Stop) -> Option<bool> {
+        if self.shape.hints.count() == 0 {
+            return None;
+        }
+        // All hints are in the first word.
+        Some(self.line(stop.block)[0] >> self.shape.hints.bit_of(stop.onward) & 1 == 1)
+    }
+}
+
+impl BlockArray for FingerprintBlocks {
+    type Shape = FingerprintTable;
+
+    const HAS_SLOTS: bool = true;
+
+    fn allocate(table: &FingerprintTable) -> Result<Self, BuildError> {
+        let bits = u64::from(fields::LINE_BITS);
+        let too_large = BuildError::TooLarge { count: table.count, bits };
+        let words = table.count.checked_mul(bits / 64).ok_or(too_large)?;
+        Ok(Self { words: Words::zeroed(words)?, count: table.count, shape: Shape::new(table) })
+    }
+
+    #[inline]
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    #[inline(always)]
+    fn seen(&self, key: KeyHash) -> KeyHash {
+        key.reduced_to(self.shape.fingerprint(key).to_pattern())
+    }
+
+    fn add(&mut self, block: BlockIndex, key: KeyHash) {
+        pocket::insert(&self.shape, self.words.line_mut(block.0 as usize), Fingerprint::of(key));
+    }
+
+    fn mark(&mut self, stop: Stop) {
+        if self.shape.hints.count() > 0 {
+            let bit = self.shape.hints.bit_of(stop.onward);
+            self.words.line_mut(stop.block.0 as usize)[0] |= 1 << bit;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.words.fill_with_zeros();
+    }
+
+    fn bytes(&self) -> u64 {
+        self.words.bytes()
+    }
+
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        Box::new(self.words.iter())
+    }
+
+    fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {
+        let hints = self.shape.hints.count();
+        (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
+            let load = self.load(block);
+            let mut patterns: Vec<u64> = self.keys(block).map(|key| key.pattern_word(0)).collect();
+            patterns.sort_unstable();
+            patterns.dedup();
+            let marks = (self.line(block)[0] & ones(hints)).count_ones();
+            Sight {
+                load,
+                set_bits: None,
+                matching: patterns.len() as f64 * self.match_probability(),
+                marked: (hints > 0).then(|| f64::from(marks) / f64::from(hints)),
+            }
+        })
+    }
+}

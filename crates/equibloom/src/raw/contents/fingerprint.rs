@@ -1,0 +1,172 @@
+//! Fingerprints can be taken out, and sent on.
+
+use alloc::vec::Vec;
+
+use super::{Contents, join_overflow};
+use crate::block::{BlockArray, BlockIndex, BlockView, FingerprintBlocks};
+use crate::error::{FullError, RemoveError};
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+use crate::parameters::WhenFull;
+use crate::placement::{Rule, Stop};
+use crate::raw::Balanced;
+use crate::statistics::LevelSurvey;
+
+impl Contents for FingerprintBlocks {
+    fn take_out<R: Rule, O: Observer>(
+        filter: &mut Balanced<R, Self>,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<(), RemoveError> {
+        let mut led_on = true;
+        let mut reads = 0;
+        for stop in filter.candidates.walk(key) {
+            observer.block_read();
+            reads += 1;
+            if filter.blocks.remove(stop.block, key) {
+                filter.budget.refund(reads);
+                return Ok(());
+            }
+            led_on = filter.blocks.turned_away(stop).unwrap_or(true);
+            if !led_on {
+                break;
+            }
+        }
+        let may_overflow = led_on || filter.budget.is_spent();
+        if may_overflow && filter.is_in_overflow(key, observer) {
+            filter.overflow.remove(filter.candidates.overflow_entry(key));
+            filter.budget.refund(reads);
+            return Ok(());
+        }
+        Err(RemoveError::NotPresent)
+    }
+
+    /// Hints are joined. Then every block, level by level, keeps as many as it has slots for of its own
+    /// keys, the other's and those that were sent to it, and sends on the rest. It keeps the smallest
+    /// fingerprints, so that the result does not depend on who is merged with whom first.
+    fn absorb<R: Rule>(
+        filter: &mut Balanced<R, Self>,
+        other: &Balanced<R, Self>,
+        _factor: u64,
+    ) -> Result<(), FullError> {
+        if filter.when_full == WhenFull::Refuse {
+            // How many keys overflow is known only when all have been placed.
+            let mut trial = filter.clone();
+            trial.take_in(other)?;
+            *filter = trial;
+            return Ok(());
+        }
+        filter.take_in(other)
+    }
+
+    /// A stranger is taken for every key that ever came to its block with its fingerprint, stored there
+    /// or sent on from there: what is stored in later levels counts here too. Where all candidates
+    /// share one table, keys came to it as often as they read a block of it.
+    fn correct<R: Rule>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
+        let mut sent_on = match surveys {
+            [one] => filter.budget.used().saturating_sub(one.stored()),
+            _ => filter.overflow.len(),
+        };
+        for survey in surveys.iter_mut().rev() {
+            let per_block = sent_on as f64 / survey.level().size as f64;
+            survey.add_matching(per_block * filter.blocks.match_probability());
+            sent_on += survey.stored();
+        }
+    }
+}
+
+/// A key on its way to a block.
+type Sent = (BlockIndex, KeyHash);
+
+impl<R: Rule> Balanced<R, FingerprintBlocks> {
+    fn take_in(&mut self, other: &Self) -> Result<(), FullError> {
+        let repeats = self.rule.places_repeats();
+        join_overflow(self, &other.overflow, |list, entry| repeats || !list.contains(entry))?;
+        let levels = self.candidates.levels().to_vec();
+        let shared = levels.len() > 1 && levels[0] == levels[1];
+        let distinct = if shared { &levels[..1] } else { &levels[..] };
+        let mut arriving: Vec<Sent> = Vec::new();
+        for (probe, level) in distinct.iter().enumerate() {
+            arriving.sort_unstable_by_key(|&(block, _)| block);
+            let mut arrivals = core::mem::take(&mut arriving).into_iter().peekable();
+            for block in (level.offset..level.offset + level.size).map(BlockIndex) {
+                self.blocks.absorb_hints(block, &other.blocks);
+                let mut keys: Vec<KeyHash> = other.blocks.keys(block).collect();
+                while let Some((_, key)) = arrivals.next_if(|&(here, _)| here == block) {
+                    keys.push(key);
+                }
+                for key in self.keep_smallest(block, keys) {
+                    if shared {
+                        self.send_to_every_end(levels.len(), block, key)?;
+                    } else if let Some(next) = self.send_on(probe, block, key)? {
+                        arriving.push((next, key));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds keys to a block and returns those that it has no room for.
+    fn keep_smallest(&mut self, block: BlockIndex, new: Vec<KeyHash>) -> Vec<KeyHash> {
+        if new.is_empty() {
+            return new;
+        }
+        let mut keys = new;
+        keys.extend(self.blocks.take_all(block));
+        keys.sort_unstable_by_key(|key| key.pattern_word(0));
+        if !self.rule.places_repeats() {
+            keys.dedup_by_key(|key| key.pattern_word(0));
+        }
+        let kept = keys.len().min(self.blocks.slots() as usize);
+        let rest = keys.split_off(kept);
+        for key in keys {
+            self.blocks.add(block, key);
+        }
+        rest
+    }
+
+    /// Sends a key on from its block, which is the candidate numbered `probe`: to the next one, or to
+    /// the overflow list.
+    fn send_on(
+        &mut self,
+        probe: usize,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> Result<Option<BlockIndex>, FullError> {
+        let mut walk = self.candidates.walk_from(probe, block, key);
+        let (here, next) = (walk.next(), walk.next());
+        drop(walk);
+        if let Some(here) = here {
+            self.blocks.mark(here);
+            if next.is_none() {
+                self.add_to_overflow(here.onward)?;
+            }
+        }
+        Ok(next.map(|stop| stop.block))
+    }
+
+    /// Candidates that may lie anywhere share one table, and of a key found there it is not known how
+    /// many of them it has behind it. So it gets an entry in the overflow list for every end that its
+    /// walk may have, and hints all the way there.
+    fn send_to_every_end(
+        &mut self,
+        choices: usize,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> Result<(), FullError> {
+        let walk: Vec<Stop> = self.candidates.walk_from(0, block, key).take(choices).collect();
+        for stop in walk {
+            self.blocks.mark(stop);
+            self.add_to_overflow(stop.onward)?;
+        }
+        Ok(())
+    }
+
+    fn add_to_overflow(&mut self, entry: u64) -> Result<(), FullError> {
+        if !self.rule.places_repeats() && self.overflow.contains(entry) {
+            return Ok(());
+        }
+        self.overflow.push(entry, self.when_full).map_err(|_| self.full())
+    }
+}

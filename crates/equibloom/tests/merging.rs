@@ -1,0 +1,189 @@
+//! Filters merged and folded: nothing is lost, and the order does not matter.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+mod schemes;
+
+use std::collections::HashSet;
+
+use equibloom::{
+    AnyFilter, BlockTable, FingerprintTable, MergeError, Overflow, Parameters, Route, Scheme,
+    ShrinkError, Threshold, WhenFull,
+};
+use proptest::prelude::*;
+use schemes::{cases, fingerprint_scheme, keys, parameters};
+
+/// A filter with those of the keys that it took.
+fn filled(parameters: &Parameters, keys: &[u16]) -> (AnyFilter, HashSet<u16>) {
+    let mut filter = AnyFilter::new(parameters).unwrap();
+    let taken = keys.iter().copied().filter(|key| filter.insert(key).is_ok()).collect();
+    (filter, taken)
+}
+
+/// Filters that take a key once, and filters that store every insert.
+fn all_parameters() -> impl Strategy<Value = Parameters> {
+    let multiset = (fingerprint_scheme(true), 0_u64..200).prop_map(|(scheme, keys)| Parameters {
+        keys,
+        seed: 8,
+        scheme,
+    });
+    prop_oneof![4 => parameters(), 1 => multiset]
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn a_merged_filter_holds_both_sets(
+        parameters in all_parameters(), ours in keys(), theirs in keys(), later in keys(),
+    ) {
+        let (mut merged, mut taken) = filled(&parameters, &ours);
+        let (other, others) = filled(&parameters, &theirs);
+        let before = merged.clone();
+        match merged.merge(&other) {
+            Ok(()) => taken.extend(others),
+            Err(error) => {
+                prop_assert!(matches!(error, MergeError::Full(_)), "{}", error);
+                prop_assert!(merged == before);
+            }
+        }
+        prop_assert!(taken.iter().all(|key| merged.contains(key)));
+        // It goes on taking keys as before.
+        for key in later {
+            if merged.insert(&key).is_ok() {
+                taken.insert(key);
+            }
+        }
+        prop_assert!(taken.iter().all(|key| merged.contains(key)));
+    }
+
+    /// The answers about all keys, strangers too, do not depend on the order of merges.
+    #[test]
+    fn merging_is_commutative_and_associative_in_the_answers(
+        parameters in all_parameters(), a in keys(), b in keys(), c in keys(),
+    ) {
+        let [a, b, c] = [a, b, c].map(|keys| filled(&parameters, &keys).0);
+        let merge = |x: &AnyFilter, y: &AnyFilter| {
+            let mut merged = x.clone();
+            merged.merge(y).map(|()| merged)
+        };
+        let merged = [
+            merge(&a, &b).and_then(|ab| merge(&ab, &c)),
+            merge(&b, &c).and_then(|bc| merge(&a, &bc)),
+            merge(&c, &b).and_then(|cb| merge(&cb, &a)),
+        ];
+        if merged.iter().any(Result::is_err) {
+            return Ok(());
+        }
+        let [one, two, three] = merged.map(Result::unwrap);
+        for key in 0..2_000_u16 {
+            prop_assert_eq!(one.contains(&key), two.contains(&key), "{}", key);
+            prop_assert_eq!(one.contains(&key), three.contains(&key), "{}", key);
+        }
+    }
+
+    #[test]
+    fn a_folded_filter_holds_the_same_keys(
+        parameters in parameters(), keys in keys(), later in keys(), factor in 1_u64..5,
+    ) {
+        let mut parameters = parameters;
+        multiply(&mut parameters.scheme, factor);
+        let (filter, mut taken) = filled(&parameters, &keys);
+        let mut small = match filter.folded(factor) {
+            Ok(small) => small,
+            Err(error) => {
+                prop_assert_eq!(error, ShrinkError::Fingerprints);
+                prop_assert_eq!(parameters.scheme.name(), "fingerprint");
+                return Ok(());
+            }
+        };
+        prop_assert!(taken.iter().all(|key| small.contains(key)));
+        prop_assert!(small.statistics().memory.blocks <= filter.statistics().memory.blocks);
+        for key in later {
+            if small.insert(&key).is_ok() {
+                taken.insert(key);
+            }
+        }
+        prop_assert!(taken.iter().all(|key| small.contains(key)));
+    }
+}
+
+/// The same scheme with tables so many times as large.
+fn multiply(scheme: &mut Scheme, factor: u64) {
+    match scheme {
+        Scheme::Classical { bits, .. } => *bits *= factor,
+        Scheme::Blocked { blocks }
+        | Scheme::Single { blocks, .. }
+        | Scheme::Sequential { blocks, .. }
+        | Scheme::TwoChoice { blocks }
+        | Scheme::OnePlusAlpha { blocks, .. } => blocks.count *= factor,
+        Scheme::MultiLevel { blocks, subtables, .. } => {
+            blocks.count *= factor;
+            subtables.iter_mut().for_each(|size| *size *= factor);
+        }
+        Scheme::Fingerprint { .. } => {}
+    }
+}
+
+const BLOCKS: BlockTable = BlockTable { count: 1_000, bits: 512, hashes: 8 };
+
+fn blocked(count: u64, seed: u64) -> AnyFilter {
+    let blocks = BlockTable { count, ..BLOCKS };
+    AnyFilter::new(&Parameters { keys: 30_000, seed, scheme: Scheme::Blocked { blocks } }).unwrap()
+}
+
+#[test]
+fn other_shapes_and_seeds_are_refused_and_both_are_named() {
+    let refusal = blocked(1_000, 1).merge(&blocked(1_001, 1)).unwrap_err().to_string();
+    assert!(refusal.contains("count: 1000") && refusal.contains("count: 1001"), "{refusal}");
+    let refusal = blocked(1_000, 1).merge(&blocked(1_000, 2)).unwrap_err().to_string();
+    assert!(refusal.contains("seed: 1") && refusal.contains("seed: 2"), "{refusal}");
+}
+
+#[test]
+fn tables_that_cannot_be_folded_say_so() {
+    let refusal = blocked(1_000, 1).folded(3).unwrap_err();
+    assert_eq!(refusal, ShrinkError::NotDivisible { size: 1_000, factor: 3 });
+    assert!(refusal.to_string().contains("1000 blocks cannot be folded 3 to 1"));
+    assert!(blocked(1_000, 1).folded(0).unwrap_err().to_string().contains("factor is 0"));
+}
+
+/// Half of the keys each: the union is as good as one filter with all of them.
+#[test]
+fn the_rate_of_a_merged_filter_is_that_of_one_with_all_keys() {
+    let fingerprints = Scheme::Fingerprint {
+        blocks: FingerprintTable {
+            count: 1_000,
+            slots: 37,
+            lists: 48,
+            remainder_bits: 9,
+            hints: 20,
+        },
+        route: Route::MultiLevel { subtables: vec![830, 142, 28] },
+        overflow: Overflow { capacity: 1_000, when_full: WhenFull::Refuse },
+        multiset: false,
+    };
+    let bloom = Scheme::MultiLevel {
+        blocks: BLOCKS,
+        threshold: Threshold { load: 33, probability: 0.5 },
+        hints: 16,
+        overflow: Overflow { capacity: 1_000, when_full: WhenFull::Refuse },
+        subtables: vec![830, 142, 28],
+    };
+    for scheme in [fingerprints, bloom] {
+        let parameters = Parameters { keys: 30_000, seed: 4, scheme };
+        let build = |keys: std::ops::Range<u64>| {
+            let mut filter = AnyFilter::new(&parameters).unwrap();
+            filter.try_extend(keys).unwrap();
+            filter
+        };
+        let mut merged = build(0..15_000);
+        merged.merge(&build(15_000..30_000)).unwrap();
+        let (merged, whole) = (merged.statistics(), build(0..30_000).statistics());
+        assert!((merged.elements as f64 / whole.elements as f64 - 1.0).abs() < 0.01);
+        let ratio = merged.expected_rate / whole.expected_rate;
+        // Half the keys fit into the first subtable, in which Bloom blocks have to leave them.
+        let most = if matches!(parameters.scheme, Scheme::Fingerprint { .. }) { 1.02 } else { 3.0 };
+        assert!((0.98..most).contains(&ratio), "{} {ratio}", parameters.scheme.name());
+    }
+}

@@ -1,0 +1,121 @@
+//! Filters whose keys can be removed, against an exact multiset.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+mod schemes;
+
+use std::collections::HashMap;
+
+use equibloom::{
+    AnyFilter, FingerprintTable, Overflow, Parameters, RemoveError, Route, Scheme, WhenFull,
+};
+use proptest::prelude::*;
+use schemes::{cases, fingerprint_scheme, parameters};
+
+/// Inserts and removals of few different keys: a key, and whether it is to be removed.
+fn operations() -> impl Strategy<Value = Vec<(u16, bool)>> {
+    prop::collection::vec((0_u16..120, prop::bool::weighted(0.45)), 0..800)
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn a_key_is_present_while_it_was_inserted_more_often_than_removed(
+        scheme in fingerprint_scheme(true),
+        operations in operations(),
+        planned in 0_u64..300,
+    ) {
+        let mut filter = AnyFilter::new(&Parameters { keys: planned, seed: 3, scheme }).unwrap();
+        let mut model: HashMap<u16, u32> = HashMap::new();
+        let mut elements = 0;
+        for (key, removal) in operations {
+            let count = model.entry(key).or_default();
+            if !removal {
+                if filter.insert(&key).is_ok() {
+                    *count += 1;
+                    elements += 1;
+                }
+            } else if *count > 0 {
+                prop_assert_eq!(filter.remove(&key), Ok(()));
+                *count -= 1;
+                elements -= 1;
+            } else if !filter.contains(&key) {
+                prop_assert_eq!(filter.remove(&key), Err(RemoveError::NotPresent));
+            }
+            prop_assert_eq!(filter.statistics().elements, elements);
+            prop_assert!(model[&key] == 0 || filter.contains(&key));
+        }
+        for (key, count) in model {
+            prop_assert!(count == 0 || filter.contains(&key), "{} was lost", key);
+            for _ in 0..count {
+                prop_assert_eq!(filter.remove(&key), Ok(()));
+            }
+        }
+        prop_assert_eq!(filter.statistics().overflowed, 0);
+        prop_assert_eq!(filter.statistics().loads().iter().skip(1).sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn a_filter_that_takes_a_key_once_gives_none_back(parameters in parameters()) {
+        let mut filter = AnyFilter::new(&parameters).unwrap();
+        let taken = filter.insert("key").is_ok();
+        let refused = filter.remove("key");
+        prop_assert!(matches!(refused, Err(RemoveError::NotRemovable(_))), "{:?}", refused);
+        prop_assert_eq!(filter.contains("key"), taken);
+    }
+}
+
+/// A generator that needs no crate: the tests must not depend on one's version.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((u128::from(self.0 ^ self.0 >> 29) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// A million operations, the occupancy going up and down between empty and past full.
+#[test]
+fn a_million_inserts_and_removals_at_every_occupancy() {
+    let blocks =
+        FingerprintTable { count: 700, slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
+    let route = Route::MultiLevel { subtables: vec![580, 100, 20] };
+    let overflow = Overflow { capacity: 300, when_full: WhenFull::Saturate };
+    let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: true };
+    let slots = 700 * 37;
+    let mut filter = AnyFilter::new(&Parameters { keys: slots, seed: 1, scheme }).unwrap();
+
+    let mut numbers = Numbers(7);
+    let mut present: Vec<u64> = Vec::new();
+    let mut fullest = 0;
+    for step in 0..1_000_000_u64 {
+        // From empty to 5 % more keys than slots and back, five times.
+        let phase = (step % 200_000) as f64 / 200_000.0;
+        let target = 1.05 * slots as f64 * (1.0 - (2.0 * phase - 1.0).abs());
+        let removal = !present.is_empty()
+            && (numbers.below(100) < if present.len() as f64 > target { 80 } else { 20 });
+        if removal {
+            let key = present.swap_remove(numbers.below(present.len() as u64) as usize);
+            assert_eq!(filter.remove(&key), Ok(()), "step {step}");
+        } else {
+            // Half of the keys from a small range, so that some are there many times.
+            let key = numbers.below(if step % 2 == 0 { 5_000 } else { u64::MAX });
+            assert!(filter.insert(&key).unwrap().is_new());
+            present.push(key);
+        }
+        if step % 20_000 == 0 {
+            assert!(present.iter().all(|key| filter.contains(key)), "step {step}");
+            assert_eq!(filter.statistics().elements, present.len() as u64);
+        }
+        fullest = fullest.max(present.len());
+    }
+    assert!(fullest as u64 > slots, "{fullest}");
+    for key in present {
+        assert!(filter.contains(&key));
+        assert_eq!(filter.remove(&key), Ok(()));
+    }
+    assert_eq!(filter.statistics().elements, 0);
+}
