@@ -3,8 +3,10 @@
 pub use equibloom_theory::planner::{PlacementName, Plan};
 use equibloom_theory::planner::{Wishes, plan};
 
-use crate::error::BuildError;
+use crate::error::{BuildError, FullError};
 use crate::filter::AnyFilter;
+use crate::growing::GrowingFilter;
+use crate::hashing::Stable;
 use crate::parameters::{Parameters, Scheme, WhenFull};
 
 /// Why a filter could not be planned or built.
@@ -17,6 +19,9 @@ pub enum PlanError {
     /// The planned filter could not be made.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// A stage of a growing filter that was told to refuse is full before its time.
+    #[error(transparent)]
+    Full(#[from] FullError),
 }
 
 /// Wishes for a filter; everything left out is chosen so that the false-positive rate is lowest.
@@ -143,6 +148,16 @@ impl FilterBuilder {
         self
     }
 
+    pub(crate) const fn wished_keys(&self) -> Option<u64> {
+        self.wishes.keys
+    }
+
+    /// Only a share of the wished rate.
+    pub(crate) fn share_of_rate(mut self, share: f64) -> Self {
+        self.wishes.rate = self.wishes.rate.map(|rate| rate * share);
+        self
+    }
+
     /// The best filter for these wishes, without building it.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         Ok(plan(&self.wishes)?)
@@ -165,6 +180,12 @@ impl FilterBuilder {
     /// The best filter for these wishes, with the stable default hash.
     pub fn build(&self) -> Result<AnyFilter, PlanError> {
         Ok(AnyFilter::new(&self.parameters()?)?)
+    }
+
+    /// A filter for nobody knows how many keys, with the stable default hash: see [`GrowingFilter`].
+    /// Needs a rate; the keys are those that the first of its stages is for.
+    pub fn build_growing(&self) -> Result<GrowingFilter, PlanError> {
+        GrowingFilter::new(self.clone(), Stable::with_seed(self.seed))
     }
 
     /// The best filter for these wishes, with a hash function of the user's choice. Say

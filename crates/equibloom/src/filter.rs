@@ -275,6 +275,11 @@ impl<F: RawFilter, H> Filter<F, H> {
         self.raw.clear();
     }
 
+    /// Elements in the filter, as [`Statistics::elements`] counts them, without looking through it.
+    pub fn elements(&self) -> u64 {
+        self.raw.elements()
+    }
+
     /// Looks through the whole filter and tells how it is doing.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.raw.statistics();

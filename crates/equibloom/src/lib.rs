@@ -50,6 +50,8 @@ pub mod block;
 mod builder;
 mod error;
 mod filter;
+#[cfg(feature = "planner")]
+mod growing;
 mod hashing;
 mod memory;
 mod observer;
@@ -68,6 +70,8 @@ pub mod table;
 pub use builder::{FilterBuilder, PlacementName, Plan, PlanError};
 pub use error::{Accepted, BuildError, FullError, MergeError, Number, RemoveError, ShrinkError};
 pub use filter::{AnyFilter, Filter};
+#[cfg(feature = "planner")]
+pub use growing::GrowingFilter;
 pub use hashing::{KeyHash, KeyHasher, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses, Observer};
 pub use parameters::{

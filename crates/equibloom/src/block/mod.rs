@@ -12,6 +12,7 @@ mod hints;
 pub(crate) mod occupancy;
 mod pattern;
 mod sight;
+mod simd;
 
 pub use bloom::{BloomBlocks, BloomShape};
 pub use fingerprint::FingerprintBlocks;

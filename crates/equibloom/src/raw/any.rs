@@ -72,6 +72,10 @@ impl RawFilter for Any {
         delegate!(self, filter => filter.remove(key, observer))
     }
 
+    fn elements(&self) -> u64 {
+        delegate!(self, filter => filter.elements())
+    }
+
     fn clear(&mut self) {
         delegate!(self, filter => filter.clear());
     }

@@ -170,6 +170,10 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         Ok(())
     }
 
+    fn elements(&self) -> u64 {
+        self.elements
+    }
+
     fn clear(&mut self) {
         self.blocks.clear();
         self.overflow.clear();

@@ -75,6 +75,10 @@ impl RawFilter for Classical {
         Err(RemoveError::NotRemovable("the classical filter"))
     }
 
+    fn elements(&self) -> u64 {
+        self.elements
+    }
+
     fn clear(&mut self) {
         self.array.fill_with_zeros();
         self.elements = 0;

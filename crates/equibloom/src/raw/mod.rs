@@ -58,6 +58,9 @@ pub trait RawFilter: absorb::Absorb + Sized {
     /// Removes a key that was inserted, from a filter that stores every insert.
     fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError>;
 
+    /// Elements stored, counted along the way.
+    fn elements(&self) -> u64;
+
     /// Removes all keys and keeps the memory.
     fn clear(&mut self);
 

@@ -8,6 +8,22 @@ pub(super) type Line = [u64; WORDS_PER_LINE];
 /// Bits of a line.
 pub(super) const LINE_BITS: u32 = 512;
 
+/// Bytes of a line.
+pub(super) const LINE_BYTES: u32 = 64;
+
+/// Changes a line byte by byte.
+#[inline]
+pub(super) fn with_bytes(line: &mut Line, change: impl FnOnce(&mut [u8; LINE_BYTES as usize])) {
+    let mut bytes = [0; LINE_BYTES as usize];
+    for (chunk, word) in bytes.chunks_exact_mut(8).zip(line.iter()) {
+        chunk.copy_from_slice(&word.to_le_bytes());
+    }
+    change(&mut bytes);
+    for (chunk, word) in bytes.chunks_exact(8).zip(line.iter_mut()) {
+        *word = chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    }
+}
+
 /// Ones in the lowest `width` bits, up to 64.
 #[inline(always)]
 pub(super) const fn ones(width: u32) -> u64 {

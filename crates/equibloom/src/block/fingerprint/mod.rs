@@ -1,14 +1,14 @@
 //! Blocks of one cache line that store a fingerprint of each key.
 //!
-//! A block for 48 remainders of 8 bits in 64 lists, with 16 hints:
+//! A block for 33 remainders of 12 bits in 59 lists, with 24 hints:
 //!
 //! ```text
-//!  bit 0        16                    128          176          224                        512
-//! ┌────────────┬─────────────────────┬────────────┬────────────┬───────┬────────────────────┐
-//! │ hints      │ unary code          │ plane 0    │ plane 1    │   …   │ plane 7            │
-//! │ 16         │ 64 lists + 48 slots │ bit 0 of   │ bit 1      │       │ bit 7 of every     │
-//! │            │ 1101000100…         │ every slot │            │       │ remainder          │
-//! └────────────┴─────────────────────┴────────────┴────────────┴───────┴────────────────────┘
+//!  bit 0     24                   116       149       182       215       248                512
+//! ┌─────────┬────────────────────┬─────────┬─────────┬─────────┬─────────┬────────────────────┐
+//! │ hints   │ unary code         │ plane 0 │ plane 1 │ plane 2 │ plane 3 │ bytes              │
+//! │ 24      │ 59 lists, 33 slots │ bit 8   │ bit 9   │ bit 10  │ bit 11  │ bits 0 … 7 of      │
+//! │         │ 1101000100…        │ of each │         │         │         │ each remainder     │
+//! └─────────┴────────────────────┴─────────┴─────────┴─────────┴─────────┴────────────────────┘
 //! ```
 //!
 //! An absent key finds its fingerprint in a block of `n` with probability n/(m·2ʳ), about 2⁻ʳ, and the

@@ -1,16 +1,22 @@
 //! One block's lists of remainders: a pocket dictionary.
 //!
 //! The unary code has for each list in turn as many ones as the list has remainders, and a zero. The
-//! remainders stand in the slots in the same order, so that a list's slots are known once its place
-//! in the code is. Bit `b` of all remainders is a plane of its own: to find a remainder, the slots of
-//! the list are a mask, and each plane strikes out those that differ. A stranger's list has about
-//! one remainder, and two planes have mostly struck it out, whatever the width.
+//! remainders stand in the slots in the same order, so that a slot's list is known once its one in the
+//! code is, and a list's slots once its zero is.
+//!
+//! The low byte of every remainder is a byte of the line; bit `b` above it of all remainders is a
+//! plane, a field with a bit for each slot. A lookup compares all bytes at once, strikes out the slots
+//! that a plane says differ, and looks into the code only for those that are left: of a stranger's,
+//! mostly none. Narrow remainders have planes only.
 //!
 //! Any 512 bits can be read: a code with too few zeros or too many ones gives lists that are empty or
 //! end early.
 
-use super::fields::{Line, insert_bit, ones, remove_bit, select, window, write};
+use super::fields::{
+    LINE_BYTES, Line, insert_bit, ones, remove_bit, select, window, with_bytes, write,
+};
 use super::shape::{Fingerprint, Shape};
+use crate::block::simd::equal_bytes;
 
 /// Planes that are compared before it is asked whether any slot is left.
 const PLANES_AT_ONCE: u32 = 4;
@@ -20,17 +26,6 @@ const PLANES_AT_ONCE: u32 = 4;
 struct Slots {
     first: u32,
     count: u32,
-}
-
-impl Slots {
-    #[inline(always)]
-    const fn mask(self) -> u64 {
-        // There may be 64 slots before it, all of a word.
-        match ones(self.count).checked_shl(self.first) {
-            Some(mask) => mask,
-            None => 0,
-        }
-    }
 }
 
 /// How many remainders the block has.
@@ -48,7 +43,8 @@ pub(super) fn load(shape: &Shape, line: &Line) -> u32 {
 /// Whether the block has the fingerprint.
 #[inline(always)]
 pub(super) fn contains(shape: &Shape, line: &Line, fingerprint: Fingerprint) -> bool {
-    matches(shape, line, fingerprint, slots(shape, line, fingerprint.list)) != 0
+    let alike = equal_remainders(shape, line, fingerprint.remainder);
+    alike != 0 && slot_in_list(shape, line, alike, fingerprint.list).is_some()
 }
 
 /// Adds a fingerprint to a block with a free slot, at the end of its list.
@@ -61,32 +57,42 @@ pub(super) fn insert(shape: &Shape, line: &mut Line, fingerprint: Fingerprint) {
     // As many bits stand before it in the code as there are lists before its own, and remainders.
     let at = shape.code_start() + fingerprint.list + slot;
     insert_bit(line, at, shape.code_end(), 1);
-    for bit in 0..shape.remainder_bits {
-        let start = shape.plane(bit);
+    let in_planes = shape.in_planes(fingerprint.remainder);
+    for index in 0..shape.planes() {
+        let start = shape.plane(index);
         let plane = window(line, start);
         let (below, above) = (plane & ones(slot), plane & !ones(slot));
-        write(
-            line,
-            start,
-            shape.slots,
-            below | above << 1 | (fingerprint.remainder >> bit & 1) << slot,
-        );
+        let bit = in_planes >> index & 1;
+        write(line, start, shape.slots, below | above << 1 | bit << slot);
+    }
+    if shape.has_bytes() {
+        with_bytes(line, |bytes| {
+            let at = (shape.first_byte() + slot) as usize;
+            bytes.copy_within(at..LINE_BYTES as usize - 1, at + 1);
+            bytes[at] = fingerprint.remainder as u8;
+        });
     }
 }
 
 /// Removes one such fingerprint; whether there was one.
 pub(super) fn remove(shape: &Shape, line: &mut Line, fingerprint: Fingerprint) -> bool {
-    let found = matches(shape, line, fingerprint, slots(shape, line, fingerprint.list));
-    if found == 0 {
+    let alike = equal_remainders(shape, line, fingerprint.remainder);
+    let Some(slot) = slot_in_list(shape, line, alike, fingerprint.list) else {
         return false;
-    }
-    let slot = found.trailing_zeros();
+    };
     remove_bit(line, shape.code_start() + fingerprint.list + slot, shape.code_end());
-    for bit in 0..shape.remainder_bits {
-        let start = shape.plane(bit);
+    for index in 0..shape.planes() {
+        let start = shape.plane(index);
         let plane = window(line, start) & ones(shape.slots);
         let (below, above) = (plane & ones(slot), plane & !ones(slot + 1));
         write(line, start, shape.slots, below | above >> 1);
+    }
+    if shape.has_bytes() {
+        with_bytes(line, |bytes| {
+            let at = (shape.first_byte() + slot) as usize;
+            bytes.copy_within(at + 1.., at);
+            bytes[LINE_BYTES as usize - 1] = 0;
+        });
     }
     true
 }
@@ -103,8 +109,13 @@ pub(super) fn fingerprints<'a>(
         is_remainder.then_some(list)
     });
     (0..shape.slots).zip(lists).filter(|&(_, list)| list < shape.lists).map(|(slot, list)| {
-        let plane = |bit| window(line, shape.plane(bit)) >> slot & 1;
-        let remainder = (0..shape.remainder_bits).fold(0, |sum, bit| sum | plane(bit) << bit);
+        let plane = |index| window(line, shape.plane(index)) >> slot & 1;
+        let high = (0..shape.planes()).fold(0, |sum, index| sum | plane(index) << index);
+        let remainder = if shape.has_bytes() {
+            high << 8 | window(line, 8 * (shape.first_byte() + slot)) & 0xff
+        } else {
+            high
+        };
         Fingerprint { list, remainder }
     })
 }
@@ -140,20 +151,57 @@ fn zero(shape: &Shape, line: &Line, list: u32) -> Option<u32> {
     None
 }
 
-/// Those of the slots whose remainder is the fingerprint's.
+/// The slots that hold this remainder, whatever their list.
 #[inline(always)]
-fn matches(shape: &Shape, line: &Line, fingerprint: Fingerprint, slots: Slots) -> u64 {
-    let mut left = slots.mask();
-    let mut bit = 0;
-    while left != 0 && bit < shape.remainder_bits {
-        for bit in bit..shape.remainder_bits.min(bit + PLANES_AT_ONCE) {
+fn equal_remainders(shape: &Shape, line: &Line, remainder: u64) -> u64 {
+    let mut left = if shape.has_bytes() {
+        equal_bytes(line, remainder as u8) >> shape.first_byte()
+    } else {
+        ones(shape.slots)
+    };
+    let in_planes = shape.in_planes(remainder);
+    let mut next = 0;
+    while left != 0 && next < shape.planes() {
+        for index in next..shape.planes().min(next + PLANES_AT_ONCE) {
             // All ones where the remainder's bit is set.
-            let wanted = (fingerprint.remainder >> bit & 1).wrapping_neg();
-            left &= !(window(line, shape.plane(bit)) ^ wanted);
+            let wanted = (in_planes >> index & 1).wrapping_neg();
+            left &= !(window(line, shape.plane(index)) ^ wanted);
         }
-        bit += PLANES_AT_ONCE;
+        next += PLANES_AT_ONCE;
     }
     left
+}
+
+/// The first of these slots that belongs to the list.
+#[inline]
+fn slot_in_list(shape: &Shape, line: &Line, slots: u64, list: u32) -> Option<u32> {
+    let mut left = slots;
+    while left != 0 {
+        let slot = left.trailing_zeros();
+        // A slot's one has the slots before it before it, and the zeros of the lists before its own.
+        if one(shape, line, slot) == Some(list + slot) {
+            return Some(slot);
+        }
+        left &= left - 1;
+    }
+    None
+}
+
+/// Position in the code of the one that stands for a slot.
+#[inline(always)]
+fn one(shape: &Shape, line: &Line, slot: u32) -> Option<u32> {
+    let mut at = shape.code_start();
+    let mut rank = slot;
+    while at < shape.code_end() {
+        let ones_here = window(line, at) & ones(shape.code_end() - at);
+        let count = ones_here.count_ones();
+        if rank < count {
+            return Some(at - shape.code_start() + select(ones_here, rank));
+        }
+        rank -= count;
+        at += 64;
+    }
+    None
 }
 
 #[cfg(test)]

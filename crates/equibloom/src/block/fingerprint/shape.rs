@@ -1,6 +1,6 @@
 //! How the 512 bits of a block are divided.
 
-use super::fields::ones;
+use super::fields::{LINE_BYTES, ones};
 use crate::block::hints::Hints;
 use crate::hashing::{KeyHash, scale};
 use crate::parameters::FingerprintTable;
@@ -8,7 +8,7 @@ use crate::parameters::FingerprintTable;
 /// Where the list's number stands in a fingerprint; the remainder is below it.
 const LIST_SHIFT: u32 = FingerprintTable::MAX_REMAINDER_BITS;
 
-/// The parts of every block, in the order they stand in it: hints, unary code, bit planes.
+/// The parts of every block, in the order they stand in it: hints, unary code, bit planes, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) hints: Hints,
@@ -71,10 +71,34 @@ impl Shape {
         self.code_start() + self.lists + self.slots
     }
 
-    /// First bit of the plane that holds bit `bit` of every remainder.
+    /// Whether the lowest eight bits of every remainder are a byte of their own.
     #[inline(always)]
-    pub(super) const fn plane(&self, bit: u32) -> u32 {
-        self.code_end() + bit * self.slots
+    pub(super) const fn has_bytes(&self) -> bool {
+        self.remainder_bits >= u8::BITS
+    }
+
+    /// The bits of a remainder that are in planes: those above the byte, or all.
+    #[inline(always)]
+    pub(super) const fn in_planes(&self, remainder: u64) -> u64 {
+        if self.has_bytes() { remainder >> u8::BITS } else { remainder }
+    }
+
+    /// How many planes there are.
+    #[inline(always)]
+    pub(super) const fn planes(&self) -> u32 {
+        if self.has_bytes() { self.remainder_bits - u8::BITS } else { self.remainder_bits }
+    }
+
+    /// First bit of a plane.
+    #[inline(always)]
+    pub(super) const fn plane(&self, plane: u32) -> u32 {
+        self.code_end() + plane * self.slots
+    }
+
+    /// The first of the bytes, which are the last ones of the line.
+    #[inline(always)]
+    pub(super) const fn first_byte(&self) -> u32 {
+        LINE_BYTES - self.slots
     }
 
     /// Number of different fingerprints.

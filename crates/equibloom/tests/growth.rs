@@ -1,0 +1,60 @@
+//! A filter that grows keeps its promise.
+#![cfg(feature = "planner")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+use equibloom::{AccessStatistics, AnyFilter, Insertion};
+
+/// From a thousand keys to two hundred times as many: the rate is checked at every doubling, read off
+/// the stages and by asking strangers (4σ).
+#[test]
+fn the_rate_stays_below_the_promise_while_the_filter_grows() {
+    let promise = 0.01;
+    let mut filter = AnyFilter::builder().keys(1_000).rate(promise).build_growing().unwrap();
+    let strangers = 100_000;
+    let mut check = 1_000;
+    let mut stored = 0;
+    for key in 0..200_000_u64 {
+        stored += u64::from(filter.insert(&key).unwrap().is_new());
+        if key + 1 == check || key + 1 == 200_000 {
+            check *= 2;
+            assert!(filter.expected_rate() <= promise, "{} keys", key + 1);
+            let mut accesses = AccessStatistics::default();
+            let first = 1_u64 << 40;
+            let taken = (first..first + strangers)
+                .filter(|stranger| filter.contains_counted(stranger, &mut accesses))
+                .count() as f64;
+            let expected = filter.expected_rate() * strangers as f64;
+            assert!((taken - expected).abs() < 4.0 * expected.sqrt() + 1.0, "{taken} {expected}");
+            // Each stage counts as a lookup.
+            let lookups = accesses.misses.operations as f64 / strangers as f64;
+            let measured = accesses.misses.mean_blocks() * lookups;
+            let expected = filter.expected_accesses_per_miss();
+            assert!((measured / expected - 1.0).abs() < 0.03, "{measured} {expected}");
+            assert!(expected < 1.5 * filter.stages().len() as f64);
+        }
+    }
+    assert!((0..200_000_u64).all(|key| filter.contains(&key)));
+    assert_eq!(filter.elements(), stored);
+    assert!(stored as f64 > 200_000.0 * (1.0 - promise));
+    assert_eq!(filter.stages().len(), 8);
+    let bits_per_key = 8.0 * filter.bytes() as f64 / stored as f64;
+    assert!(bits_per_key < 25.0, "{bits_per_key}");
+}
+
+#[test]
+fn repeated_keys_make_nothing_grow() {
+    let mut filter = AnyFilter::builder().keys(100).rate(0.001).build_growing().unwrap();
+    for _ in 0..50 {
+        for key in 0..90_u32 {
+            filter.insert(&key).unwrap();
+        }
+    }
+    assert_eq!(filter.stages().len(), 1);
+    assert_eq!(filter.insert(&5_u32).unwrap(), Insertion::AlreadyPresent);
+}
+
+#[test]
+fn growth_without_a_rate_is_refused() {
+    let refused = AnyFilter::builder().keys(100).build_growing().unwrap_err();
+    assert!(refused.to_string().contains("rate"), "{refused}");
+}
