@@ -21,6 +21,8 @@ pub(crate) struct Meeting {
     pub(crate) found_further_on: f64,
     /// A stranger is taken for none that arrived here, and goes on all the same: E g.
     pub(crate) goes_on: f64,
+    /// A stranger is taken for none and stopped by its hint in a block that would turn it away.
+    pub(crate) unmarked: f64,
     /// E q².
     pub(crate) found_squared: f64,
     /// E g².
@@ -37,6 +39,7 @@ impl Meeting {
         self.found += weight * other.found;
         self.found_further_on += weight * other.found_further_on;
         self.goes_on += weight * other.goes_on;
+        self.unmarked += weight * other.unmarked;
         self.found_squared += weight * other.found_squared;
         self.goes_on_squared += weight * other.goes_on_squared;
         self.found_goes_on += weight * other.found_goes_on;
@@ -69,6 +72,14 @@ pub(crate) trait Chain {
         *last
     }
 
+    /// Hint bits.
+    fn hints(&self) -> u32;
+
+    /// How likely two keys in one block cannot be told apart, wherever they go from there.
+    fn looks_alike(&self) -> f64 {
+        0.0
+    }
+
     /// How likely a key that was turned away here is found here all the same, by one that looks like it.
     fn found_though_turned_away(&self) -> f64 {
         0.0
@@ -90,16 +101,45 @@ struct Snapshot {
 pub(crate) struct Mixture {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
-    /// Mean number of keys turned away so far, and of different ones among them.
+    /// Mean number of keys turned away so far, and of different ones among them, R.
     pub(crate) turned_away_before: f64,
     pub(crate) sent_on: f64,
-    /// Variance of the latter over blocks, less what the arrivals, whose sum is given, explain.
-    pub(crate) sent_on_variance: f64,
-    /// Mean and variance of the arrivals, and their covariance with `found` and `goes_on`.
+    /// E R², E q·R and E g·R.
+    sent_on_squared: f64,
+    found_sent_on: f64,
+    goes_on_sent_on: f64,
+    /// Mean and variance of the arrivals, and their covariance with q, g and R.
     pub(crate) arrivals: f64,
-    pub(crate) arrivals_variance: f64,
-    pub(crate) found_covariance: f64,
-    pub(crate) goes_on_covariance: f64,
+    arrivals_variance: f64,
+    found_covariance: f64,
+    goes_on_covariance: f64,
+    sent_on_covariance: f64,
+}
+
+/// How a sum over blocks varies.
+pub(crate) struct Spread {
+    /// Variance of a block's part that does not come from its number of arrivals.
+    pub(crate) variance: f64,
+    /// By how much the sum grows with one more arrival.
+    pub(crate) slope: f64,
+}
+
+impl Mixture {
+    /// The spread of `a·q + b·g + c·R`: a stranger is found, goes on; keys are sent on.
+    pub(crate) fn spread_of(&self, a: f64, b: f64, c: f64) -> Spread {
+        let m = &self.meeting;
+        let mean = a * m.found + b * m.goes_on + c * self.sent_on;
+        let squares =
+            a * a * m.found_squared + b * b * m.goes_on_squared + c * c * self.sent_on_squared;
+        let products =
+            a * b * m.found_goes_on + a * c * self.found_sent_on + b * c * self.goes_on_sent_on;
+        let covariance =
+            a * self.found_covariance + b * self.goes_on_covariance + c * self.sent_on_covariance;
+        let slope =
+            if self.arrivals_variance > 0.0 { covariance / self.arrivals_variance } else { 0.0 };
+        let variance = squares + 2.0 * products - mean * mean - slope * covariance;
+        Spread { variance: variance.max(0.0), slope }
+    }
 }
 
 /// Snapshots of one block after 0, 1, 2, … arrivals, computed as far as they are asked for.
@@ -120,8 +160,7 @@ impl BlockHistory {
     pub(crate) fn mix(&mut self, arrivals: &Weights) -> Mixture {
         self.extend_to(arrivals.last());
         let mut mixture = Mixture::default();
-        let (mut squares, mut with_found, mut with_goes_on) = (0.0, 0.0, 0.0);
-        let (mut rejects_squares, mut with_rejects) = (0.0, 0.0);
+        let mut squares = 0.0;
         for (count, weight) in arrivals.iter() {
             let (snapshot, further) = self.snapshot(count);
             let meeting = self.meeting(count);
@@ -129,28 +168,24 @@ impl BlockHistory {
             mixture.loads.add(snapshot.loads.first, &snapshot.loads.mass, weight);
             let more_rejects = further * meeting.turned_away;
             mixture.turned_away_before += weight * (snapshot.turned_away_before + more_rejects);
-            let rejects = snapshot.sent_on + more_rejects;
-            mixture.sent_on += weight * rejects;
+            // After a given number of arrivals R hardly varies.
+            let sent_on = snapshot.sent_on + more_rejects;
+            mixture.sent_on += weight * sent_on;
+            mixture.sent_on_squared += weight * sent_on * sent_on;
+            mixture.found_sent_on += weight * sent_on * meeting.found;
+            mixture.goes_on_sent_on += weight * sent_on * meeting.goes_on;
             let count = count as f64;
-            rejects_squares += weight * rejects * rejects;
-            with_rejects += weight * count * rejects;
             mixture.arrivals += weight * count;
             squares += weight * count * count;
-            with_found += weight * count * meeting.found;
-            with_goes_on += weight * count * meeting.goes_on;
+            mixture.found_covariance += weight * count * meeting.found;
+            mixture.goes_on_covariance += weight * count * meeting.goes_on;
+            mixture.sent_on_covariance += weight * count * sent_on;
         }
         let mean = mixture.arrivals;
         mixture.arrivals_variance = (squares - mean * mean).max(0.0);
-        let rejects = mixture.sent_on;
-        let covariance = with_rejects - mean * rejects;
-        let explained = if mixture.arrivals_variance > 0.0 {
-            covariance * covariance / mixture.arrivals_variance
-        } else {
-            0.0
-        };
-        mixture.sent_on_variance = (rejects_squares - rejects * rejects - explained).max(0.0);
-        mixture.found_covariance = with_found - mean * mixture.meeting.found;
-        mixture.goes_on_covariance = with_goes_on - mean * mixture.meeting.goes_on;
+        mixture.found_covariance -= mean * mixture.meeting.found;
+        mixture.goes_on_covariance -= mean * mixture.meeting.goes_on;
+        mixture.sent_on_covariance -= mean * mixture.sent_on;
         mixture
     }
 
@@ -172,6 +207,27 @@ impl BlockHistory {
     /// How likely a key that was turned away from a block is found there all the same.
     pub(crate) fn found_though_turned_away(&self) -> f64 {
         self.chain.found_though_turned_away()
+    }
+
+    /// How likely two keys in one block cannot be told apart, wherever they go from there.
+    pub(crate) fn looks_alike(&self) -> f64 {
+        self.chain.looks_alike()
+    }
+
+    /// Marks left by `late` keys per block, on average, that no block may take because the budget is spent.
+    pub(crate) fn mark(&self, table: &mut Mixture, late: f64) {
+        if self.chain.hints() > 0 && late > 0.0 {
+            let meeting = &mut table.meeting;
+            let newly = meeting.unmarked * -(-late / f64::from(self.chain.hints())).exp_m1();
+            meeting.unmarked -= newly;
+            // What varies is taken to vary as before.
+            let factor = if meeting.goes_on > 0.0 { 1.0 + newly / meeting.goes_on } else { 1.0 };
+            meeting.goes_on += newly;
+            meeting.goes_on_squared *= factor * factor;
+            meeting.found_goes_on *= factor;
+            table.goes_on_sent_on *= factor;
+            table.goes_on_covariance *= factor;
+        }
     }
 
     /// Whether nothing changes any more after this many arrivals, as far as is known.

@@ -130,7 +130,7 @@ impl Chain for BloomBlock {
             let admits = self.admits(load);
             let refuses = 1.0 - admits;
             let mut total = 0.0;
-            for (class, mass) in row.iter() {
+            for (class, mass) in row.iter().filter(|&(_, mass)| mass > 0.0) {
                 let (matched, matched_squared) = self.classes.matched(load, class);
                 total += mass;
                 meeting.present += mass * matched;
@@ -143,6 +143,7 @@ impl Chain for BloomBlock {
                 } else {
                     let unmarked = (self.unmarked.get(load, class) / mass).clamp(0.0, 1.0);
                     all_unmarked += mass * unmarked;
+                    meeting.unmarked += mass * (1.0 - matched) * refuses * unmarked;
                     let marked = 1.0 - unmarked;
                     // After a given number of arrivals a state's rejects hardly vary.
                     (marked, marked * marked + marked * unmarked / f64::from(self.hints))
@@ -156,6 +157,10 @@ impl Chain for BloomBlock {
         meeting.found = meeting.present;
         let at_rest = meeting.admitted < AT_REST && all_unmarked < ALL_MARKED;
         Look { meeting, loads, at_rest, sent_on: None }
+    }
+
+    fn hints(&self) -> u32 {
+        self.hints
     }
 
     fn followed_arrivals(&self) -> usize {

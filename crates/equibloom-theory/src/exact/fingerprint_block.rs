@@ -89,6 +89,7 @@ impl FingerprintBlock {
             meeting.turned_away += mass * (1.0 - present);
             meeting.found_further_on += mass * (found - present);
             meeting.goes_on += mass * (1.0 - found) * marked;
+            meeting.unmarked += mass * (1.0 - found) * (1.0 - marked);
             meeting.goes_on_squared += mass * (1.0 - found).powi(2) * marked_squared;
             meeting.found_goes_on += mass * found * (1.0 - found) * marked;
         }
@@ -110,6 +111,7 @@ impl FingerprintBlock {
             meeting.turned_away = 1.0;
             meeting.found_further_on = (found - chance_of_one(fingerprints, stored)).max(0.0);
             meeting.goes_on = (1.0 - found) * marked;
+            meeting.unmarked = (1.0 - found) * (1.0 - marked);
             meeting.goes_on_squared = (1.0 - 2.0 * found + found_squared) * marked_squared;
             meeting.found_goes_on = (found - found_squared) * marked;
         }
@@ -147,6 +149,14 @@ impl Chain for FingerprintBlock {
         if self.block.multiset { self.of_a_multiset() } else { self.of_a_set() }
     }
 
+    fn hints(&self) -> u32 {
+        self.block.hints
+    }
+
+    fn looks_alike(&self) -> f64 {
+        1.0 / self.block.fingerprints
+    }
+
     fn followed_arrivals(&self) -> usize {
         let Slots { slots, hints, .. } = self.block;
         MOST_FOLLOWED.max(slots + ALL_MARKED * hints as usize)
@@ -161,6 +171,7 @@ impl Chain for FingerprintBlock {
             found,
             found_further_on: found - here,
             goes_on,
+            unmarked: 0.0,
             found_squared: found * found,
             goes_on_squared: goes_on * goes_on,
             found_goes_on: found * goes_on,

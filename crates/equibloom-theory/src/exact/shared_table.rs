@@ -152,33 +152,40 @@ pub(crate) fn predict(
         }
     }
     let mut history = shared.history;
-    let table = history.mix(&arrivals::spread(x * blocks, blocks));
-    let Meeting { present, turned_away, found, goes_on, .. } = table.meeting;
-    let walk = Walk::new(present, turned_away, choices);
-    let miss = Miss::within(&table, choices);
-    // Once the budget is spent, new keys still walk, by the loads, to see whether they are there already.
+    let mut table = history.mix(&arrivals::spread(x * blocks, blocks));
+    // Once the budget is spent, new keys still walk, by the loads, to see whether they are there already, and
+    // leave their marks. A stranger may look like one of them, wherever they stand.
+    let walk = Walk::new(table.meeting.present, table.meeting.turned_away, choices);
     let late = (1.0 - progress.inserted).max(0.0);
+    history.mark(&mut table, late * per_block * walk.accesses);
+    let like_a_late_key = f64::from(choices) * late * per_block * history.looks_alike();
+    let Meeting { turned_away, found, goes_on, .. } = table.meeting;
+    let miss = Miss::within(&table, choices);
     let overflow = (progress.overflow + late * (1.0 - walk.present)).min(1.0);
     let found_early = history.found_though_turned_away();
     let hit = progress.inserted + (progress.accesses - progress.inserted) * (1.0 - found_early);
     // d(rate)/dM and d(rate)/dP of M(1 + P + … + P^{d−1}).
     let by_goes_on: f64 =
         (1..choices as i32).map(|power| found * f64::from(power) * goes_on.powi(power - 1)).sum();
-    let fixed_share = if x > 0.0 { (per_block / x).min(1.0) } else { 1.0 };
-    let tries = geometric_sum(goes_on, choices);
-    let variance = table.variance_of(tries, by_goes_on, fixed_share) / blocks;
+    // A block is mistaken, sends strangers on, and keys, each of which arrives once more elsewhere.
+    let of_block = geometric_sum(goes_on, choices) / blocks;
+    let by_goes_on = by_goes_on / blocks;
+    let rejects = table.spread_of(0.0, 0.0, 1.0);
+    let by_arrival = table.spread_of(of_block, by_goes_on, 0.0).slope;
+    let by_key_sent_on = by_arrival / (1.0 - rejects.slope).max(1.0 / f64::from(choices));
+    let variance = blocks * table.spread_of(of_block, by_goes_on, by_key_sent_on).variance;
     // A rejection too many becomes one more overflow if the key's other tries are rejected too.
-    let rejects_variance = blocks * table.sent_on_variance;
+    let rejects_variance = blocks * rejects.variance;
     let overflow_variance =
         rejects_variance * (walk.accesses * turned_away.powi(choices as i32 - 1)).powi(2);
     Prediction {
-        rate: miss.found,
+        rate: (miss.found + like_a_late_key).min(1.0),
         rate_deviation: variance.sqrt(),
         accesses_insert: progress.accesses + late * walk.accesses,
-        accesses_hit: hit + late * miss.accesses,
+        accesses_hit: hit + late * walk.accesses,
         accesses_miss: miss.accesses,
         overflow_probes_insert: overflow,
-        overflow_probes_hit: overflow,
+        overflow_probes_hit: overflow * (1.0 - found_early).powi(choices as i32),
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,

@@ -15,6 +15,8 @@ struct Filled {
     /// Block accesses of the keys that were placed or overflowed.
     spent: f64,
     accesses: f64,
+    /// Inserts that walk off the last level, repeats included.
+    walked_off: f64,
     /// Keys in the blocks.
     stored: f64,
 }
@@ -43,21 +45,30 @@ pub(crate) fn predict(
             filled = fill(&mut history, placed_keys, blocks);
         }
     }
-    let miss = Miss::through(&filled.levels);
     let late = Late::of(&filled.levels);
     let late_keys = keys - placed_keys;
+    let mut walking = late_keys;
+    for (level, &blocks) in filled.levels.iter_mut().zip(blocks) {
+        history.mark(level, walking / blocks as f64);
+        walking *= level.meeting.turned_away;
+    }
+    let miss = Miss::through(&filled.levels);
     let per_key = 1.0 / keys.max(1.0);
     let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
+    let probes = ((filled.walked_off + late_keys * (1.0 - late.present)) * per_key).min(1.0);
     let found_early = history.found_though_turned_away();
     let hit = placed_keys + (filled.accesses - placed_keys) * (1.0 - found_early);
+    // A stranger may also look like one of the late keys, which go to the list wherever they stand.
+    let like_a_late_key: f64 =
+        blocks.iter().map(|&blocks| late_keys / blocks as f64 * history.looks_alike()).sum();
     Prediction {
-        rate: miss.found,
+        rate: (miss.found + like_a_late_key).min(1.0),
         rate_deviation: deviation(&filled.levels, blocks),
         accesses_insert: (filled.accesses + late_keys * late.accesses) * per_key,
-        accesses_hit: (hit + late_keys * miss.accesses) * per_key,
+        accesses_hit: (hit + late_keys * late.accesses) * per_key,
         accesses_miss: miss.accesses,
-        overflow_probes_insert: overflow,
-        overflow_probes_hit: overflow,
+        overflow_probes_insert: probes,
+        overflow_probes_hit: probes * (1.0 - found_early).powi(blocks.len() as i32),
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
@@ -83,6 +94,7 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         overflow_variance: 0.0,
         spent: 0.0,
         accesses: 0.0,
+        walked_off: 0.0,
         stored: 0.0,
     };
     // Inserts of keys that look like one before them walk as it did.
@@ -103,17 +115,18 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         let walks = if arriving > 0.0 { walking / arriving } else { 1.0 };
         walking = walks * blocks * level.turned_away_before;
         arriving = blocks * level.sent_on;
-        filled.overflow_variance = blocks * level.sent_on_variance
+        filled.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance
             + level.meeting.turned_away.powi(2) * filled.overflow_variance;
         filled.levels.push(level);
     }
     filled.spent += blocks.len() as f64 * arriving;
     filled.overflow = arriving;
+    filled.walked_off = walking;
     filled
 }
 
 /// The insert of a new key once the budget is spent: it still walks, by the loads, to see whether the key is
-/// there already, but leaves no marks.
+/// there already, and leaves its marks.
 struct Late {
     present: f64,
     turned_away: f64,
@@ -131,35 +144,26 @@ impl Late {
     }
 }
 
-/// Each level adds the variance of a block's part in the rate: it matches, or sends the key on to where
-/// it matches. The first level's arrivals have a fixed sum, so what varies with them does not count.
+/// A block's part in the rate is that it is mistaken, or sends a stranger on to where it is, or sends keys on
+/// to blocks that are mistaken more often for it. Each level adds the variance of that part; what comes from
+/// the number of arrivals is the part of the level before it, and of the first level's arrivals the sum
+/// is given.
 fn deviation(levels: &[Mixture], blocks: &[u64]) -> f64 {
-    let mut variance = 0.0;
-    let mut reached = 1.0;
-    for (index, (level, &blocks)) in levels.iter().zip(blocks).enumerate() {
+    let reached: Vec<f64> = levels
+        .iter()
+        .scan(1.0, |reached, level| {
+            let here = *reached;
+            *reached *= level.meeting.goes_on;
+            Some(here)
+        })
+        .collect();
+    let (mut variance, mut by_key_sent_on) = (0.0, 0.0);
+    for (index, (level, &blocks)) in levels.iter().zip(blocks).enumerate().rev() {
         let found_later = Miss::through(&levels[index + 1..]).found;
-        let fixed_share = if index == 0 { 1.0 } else { 0.0 };
-        variance +=
-            reached * reached * level.variance_of(1.0, found_later, fixed_share) / blocks as f64;
-        reached *= level.meeting.goes_on;
+        let of_block = reached[index] / blocks as f64;
+        let spread = level.spread_of(of_block, of_block * found_later, by_key_sent_on);
+        variance += blocks as f64 * spread.variance;
+        by_key_sent_on = spread.slope;
     }
     variance.sqrt()
-}
-
-impl Mixture {
-    /// Variance over blocks of `a·found + b·goes on`, less the part explained by the number of
-    /// arrivals times `fixed_share`.
-    pub(crate) fn variance_of(&self, a: f64, b: f64, fixed_share: f64) -> f64 {
-        let m = &self.meeting;
-        let mean = a * m.found + b * m.goes_on;
-        let square =
-            a * a * m.found_squared + b * b * m.goes_on_squared + 2.0 * a * b * m.found_goes_on;
-        let covariance = a * self.found_covariance + b * self.goes_on_covariance;
-        let explained = if self.arrivals_variance > 0.0 {
-            fixed_share * covariance * covariance / self.arrivals_variance
-        } else {
-            0.0
-        };
-        (square - mean * mean - explained).max(0.0)
-    }
 }

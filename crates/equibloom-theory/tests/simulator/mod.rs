@@ -1,5 +1,7 @@
 //! The machine, written down as plainly as possible: real bits, real walks, one key after another.
 
+pub(crate) mod comparison;
+
 use equibloom_theory::exact::{Levels, Machine, Placement};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,6 +11,8 @@ struct Key {
     bits: Vec<u32>,
     candidates: Vec<usize>,
     coins: Vec<f64>,
+    /// Its hint in each of the candidates.
+    classes: Vec<u32>,
 }
 
 pub(crate) struct Measured {
@@ -32,6 +36,8 @@ pub(crate) struct Filter<'a> {
     levels: Vec<(u64, u64)>,
     blocks: Vec<Vec<u64>>,
     loads: Vec<u32>,
+    /// Hint bits of the blocks.
+    marks: Vec<u64>,
     overflow: std::collections::HashSet<u64>,
     spent: u64,
     budget_spent: bool,
@@ -69,6 +75,7 @@ impl<'a> Filter<'a> {
             levels,
             blocks: vec![vec![0; machine.data_bits.div_ceil(64) as usize]; count],
             loads: vec![0; count],
+            marks: vec![0; count],
             overflow: Default::default(),
             spent: 0,
             budget_spent: false,
@@ -94,7 +101,16 @@ impl<'a> Filter<'a> {
             .map(|&(offset, size)| (offset + rng.random_range(0..size)) as usize)
             .collect();
         let coins = self.levels.iter().map(|_| rng.random::<f64>()).collect();
-        Key { bits, candidates, coins }
+        let classes =
+            self.levels.iter().map(|_| rng.random_range(0..self.hints().max(1))).collect();
+        Key { bits, candidates, coins, classes }
+    }
+
+    fn hints(&self) -> u32 {
+        match self.machine.placement {
+            Placement::Threshold { hints, .. } => hints,
+            Placement::LeastLoaded { .. } => 0,
+        }
     }
 
     fn holds(&self, block: usize, key: &Key) -> bool {
@@ -127,6 +143,20 @@ impl<'a> Filter<'a> {
         (key.candidates.len() as u64, End::Nowhere)
     }
 
+    /// Walks the candidates as far as hints lead; where they end is called a room.
+    fn walk_by_hints(&self, key: &Key) -> (u64, End) {
+        for (index, &block) in key.candidates.iter().enumerate() {
+            let accesses = index as u64 + 1;
+            if self.holds(block, key) {
+                return (accesses, End::Present);
+            }
+            if self.marks[block] >> key.classes[index] & 1 == 0 {
+                return (accesses, End::Room(index));
+            }
+        }
+        (key.candidates.len() as u64, End::Nowhere)
+    }
+
     /// Accesses, overflow probes, and whether the key was apparently new.
     fn insert(&mut self, index: u64) -> (u64, u64, bool) {
         let key = self.key(index);
@@ -150,6 +180,10 @@ impl<'a> Filter<'a> {
             }
             Placement::Threshold { threshold, probability, access_budget, .. } => {
                 let (accesses, end) = self.walk(&key, threshold, probability);
+                let turned_away = accesses as usize - usize::from(!matches!(end, End::Nowhere));
+                for (block, class) in key.candidates.iter().zip(&key.classes).take(turned_away) {
+                    self.marks[*block] |= 1 << class;
+                }
                 match end {
                     End::Present => (accesses, 0, false),
                     _ if self.budget_spent => {
@@ -185,7 +219,11 @@ impl<'a> Filter<'a> {
                 (2, 0)
             }
             Placement::Threshold { threshold, probability, .. } => {
-                let (accesses, end) = self.walk(&key, threshold, probability);
+                let (accesses, end) = if self.hints() > 0 {
+                    self.walk_by_hints(&key)
+                } else {
+                    self.walk(&key, threshold, probability)
+                };
                 match end {
                     End::Present => (accesses, 0),
                     End::Room(_) => {
@@ -263,7 +301,7 @@ impl<'a> Filter<'a> {
                 for block in blocks {
                     let q = self.match_probability(self.set_bits(block));
                     matched += q;
-                    passed += (1.0 - q) * self.refuses(self.loads[block]);
+                    passed += (1.0 - q) * self.passes(block);
                 }
                 (matched / size as f64, passed / size as f64)
             })
@@ -287,9 +325,14 @@ impl<'a> Filter<'a> {
         (0..k).map(|i| f64::from(set - i) / f64::from(self.machine.data_bits - i)).product()
     }
 
-    fn refuses(&self, load: u32) -> f64 {
+    /// The share of strangers without a match that go on from this block.
+    fn passes(&self, block: usize) -> f64 {
+        let load = self.loads[block];
         match self.machine.placement {
             Placement::LeastLoaded { .. } => 0.0,
+            Placement::Threshold { hints, .. } if hints > 0 => {
+                f64::from(self.marks[block].count_ones()) / f64::from(hints)
+            }
             Placement::Threshold { threshold, .. } if load < threshold => 0.0,
             Placement::Threshold { threshold, probability, .. } if load == threshold => {
                 1.0 - probability
