@@ -62,6 +62,7 @@ use bloom_block::BloomBlock;
 pub use best::{best_hashes, best_hashes_classical, best_second_choice};
 pub use classical::ClassicalMachine;
 pub use fingerprints::{FINGERPRINT_BLOCK_BITS, FingerprintMachine};
+pub(crate) use fingerprints::{MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS};
 
 /// A blocked filter, as built, with its keys.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use super::placement::PlacementName;
 use super::search::Refusal;
 use super::sizes::{Known, reach};
-use super::survey::{Survey, placements};
+use super::survey::Survey;
 use super::wishes::{Limits, Wishes};
 use crate::error::Error;
 
@@ -14,6 +14,7 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
         Err(Refusal::Impossible(error)) => Some(error.clone()),
         _ => None,
     });
+    let contenders = survey.contenders();
     let Some(only) = wishes.placement else {
         let conflict = format!("{} bytes hold no filter", survey.sizing.bytes);
         let remedies = vec!["give more memory".to_owned()];
@@ -22,7 +23,7 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
     let limits = survey.limits;
     let mut remedies = Vec::new();
     let free = Limits { accesses_miss: f64::INFINITY, ..limits };
-    if let Some(best) = Survey::of(&[only], free, survey.sizing).best() {
+    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best() {
         let miss = best.expected.accesses_miss;
         remedies.push(format!(
             "raise accesses_miss from {} to {:.3}",
@@ -31,7 +32,7 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
         ));
     }
     let free = Limits { accesses_insert: f64::INFINITY, overflow: 1.0, ..limits };
-    if let Some(best) = Survey::of(&[only], free, survey.sizing).best() {
+    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best() {
         if best.expected.accesses_insert > limits.accesses_insert {
             let insert = best.expected.accesses_insert;
             remedies.push(format!(
@@ -101,13 +102,13 @@ pub(crate) fn rate_out_of_reach(wishes: &Wishes, survey: &Survey, rate: f64) -> 
 /// The accesses per miss with which the rate can be had after all.
 fn more_accesses(wishes: &Wishes, survey: &Survey, rate: f64) -> Option<String> {
     let free = Limits { accesses_miss: 3.0, ..survey.limits };
-    let wider = Survey::of(&placements(wishes), free, survey.sizing);
+    let wider = Survey::of(&survey.contenders(), free, survey.sizing);
     let floor = wishes.rate_floor(survey.sizing.keys);
     let enough = wider.candidates().filter(|candidate| candidate.expected.rate + floor <= rate);
     let least =
         enough.min_by(|a, b| a.expected.accesses_miss.total_cmp(&b.expected.accesses_miss))?;
     let accesses = least.expected.accesses_miss;
-    let placement = least.layout.placement();
+    let placement = least.contender();
     (accesses > survey.limits.accesses_miss)
         .then(|| format!("raise accesses_miss to {:.3} ({placement})", accesses + 5e-4))
 }

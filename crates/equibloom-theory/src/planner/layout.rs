@@ -204,6 +204,23 @@ impl Layout {
         self
     }
 
+    /// The same filter with another number of hint bits, where blocks can have any. Without hints it cannot be a
+    /// multiset.
+    #[must_use]
+    pub fn with_hints(mut self, number: u32) -> Self {
+        match &mut self {
+            Self::Single { hints, .. }
+            | Self::Sequential { hints, .. }
+            | Self::MultiLevel { hints, .. } => *hints = number,
+            Self::Fingerprint { blocks, multiset, .. } => {
+                blocks.hints = number;
+                *multiset &= number > 0;
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// The threshold and the overflow list's capacity, where there are any. Blocks of fingerprints turn keys away
     /// when their slots are full.
     pub const fn threshold(&self) -> Option<(Threshold, u64)> {

@@ -13,12 +13,13 @@
 //! # Ok::<(), equibloom_theory::Error>(())
 //! ```
 //!
-//! For each placement the best parameters are searched (`search/`), all within the same memory, in which
+//! For each placement and each kind of blocks the best parameters are searched (`search/`), all within the same memory, in which
 //! everything counts (`memory`), and the lowest rate by the exact model wins. If the memory or the number of
 //! keys is open, the planner looks for the size at which the best filter just reaches the wished rate
 //! (`sizes`). What it answers is promised by the exact model, never by the classical formula.
 
 mod block_kind;
+mod contender;
 mod contradiction;
 mod estimate;
 mod fingerprint_table;
@@ -43,6 +44,7 @@ pub use papers::paper_layout;
 pub use placement::{PlacementName, UnknownPlacement};
 pub use wishes::Wishes;
 
+use contender::Contender;
 use memory::Sizing;
 use sizes::Sizes;
 use survey::Survey;
@@ -89,9 +91,10 @@ impl Plan {
 /// is missing, and [`Error::Contradiction`] which wish to relax and by how much.
 pub fn plan(wishes: &Wishes) -> Result<Plan, Error> {
     wishes.check()?;
+    let contenders = Contender::of(wishes)?;
     let sizes = Sizes::of(wishes)?;
     let survey = match sizes {
-        Sizes::Known(sizing) => Survey::take(wishes, sizing),
+        Sizes::Known(sizing) => Survey::take(wishes, &contenders, sizing),
         Sizes::Open { rate, known } => sizes::reach(wishes, rate, known)?,
     };
     let Some(best) = survey.best() else {

@@ -3,6 +3,7 @@
 //! The list's size depends on how many keys the blocks turn away, and that on how many blocks the list leaves
 //! room for. Both are settled by trying: each round asks the exact model how much room the list needs.
 
+use super::contender::Contender;
 use super::layout::{Blocks, Layout};
 use super::memory::{Sizing, capacity, overflow_bytes};
 use crate::error::Error;
@@ -23,6 +24,11 @@ impl Candidate {
     pub(crate) fn new(layout: Layout, keys: u64) -> Result<Self, Error> {
         let expected = layout.predict(keys)?;
         Ok(Self { layout, expected })
+    }
+
+    /// What it stands for.
+    pub(crate) fn contender(&self) -> Contender {
+        Contender { placement: self.layout.placement(), block: self.layout.block_kind() }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Keys and memory, given or to be found.
 
+use super::contender::Contender;
 use super::contradiction;
 use super::memory::{HEADER_BYTES, MOST_BYTES, MOST_KEYS, Sizing};
-use super::placement::PlacementName;
-use super::survey::{Survey, placements};
+use super::settle::Candidate;
+use super::survey::Survey;
 use super::wishes::Wishes;
 use crate::error::Error;
 
@@ -102,7 +103,7 @@ const MOST_TRIES: usize = 60;
 
 /// The least bits per key with which the best filter reaches the rate.
 pub(crate) fn reach(wishes: &Wishes, rate: f64, known: Known) -> Result<Survey, Error> {
-    let all = placements(wishes);
+    let all = Contender::of(wishes)?;
     let mut contenders = all.clone();
     // Too few bits, and enough of them, with ln(rate) − ln(wished rate) there.
     let mut below = (FEWEST_BITS, f64::INFINITY);
@@ -131,10 +132,10 @@ pub(crate) fn reach(wishes: &Wishes, rate: f64, known: Known) -> Result<Survey, 
         bits = next(below, enough, rate);
     }
     let Some((bits, _)) = enough else {
-        let survey = Survey::take(wishes, known.sizing(bits));
+        let survey = Survey::take(wishes, &all, known.sizing(bits));
         return Err(contradiction::no_memory_is_enough(wishes, &survey, rate));
     };
-    Ok(Survey::take(wishes, known.sizing(bits)))
+    Ok(Survey::take(wishes, &all, known.sizing(bits)))
 }
 
 /// Whether two numbers of bits per key make the same filter.
@@ -168,12 +169,12 @@ fn next(below: (f64, f64), enough: Option<(f64, f64)>, rate: f64) -> f64 {
     }
 }
 
-/// Placements within this factor of the best are followed to the next size.
+/// Filters within this factor of the best are followed to the next size.
 const CONTENTION: f64 = 2.0;
 
-fn those_in_contention(all: &[PlacementName], survey: &Survey) -> Vec<PlacementName> {
+fn those_in_contention(all: &[Contender], survey: &Survey) -> Vec<Contender> {
     let Some(best) = survey.best() else { return all.to_vec() };
     let most = CONTENTION * best.expected.rate;
     let near = survey.candidates().filter(|candidate| candidate.expected.rate <= most);
-    near.map(|candidate| candidate.layout.placement()).collect()
+    near.map(Candidate::contender).collect()
 }

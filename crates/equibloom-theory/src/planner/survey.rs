@@ -1,7 +1,8 @@
-//! All placements side by side in one memory.
+//! All placements and kinds of blocks side by side in one memory.
 
+use super::block_kind::BlockKind;
+use super::contender::Contender;
 use super::memory::Sizing;
-use super::placement::PlacementName;
 use super::search::{Finding, Search};
 use super::settle::Candidate;
 use super::wishes::{Limits, Wishes};
@@ -16,29 +17,29 @@ const OTHER_BLOCK_BITS: u32 = 256;
 pub(crate) struct Survey {
     pub(crate) sizing: Sizing,
     pub(crate) limits: Limits,
-    pub(crate) findings: Vec<(PlacementName, Finding)>,
+    pub(crate) findings: Vec<(Contender, Finding)>,
     /// The best placement with smaller blocks, if the size of blocks is open.
     pub(crate) smaller_blocks: Option<Candidate>,
 }
 
 impl Survey {
-    pub(crate) fn take(wishes: &Wishes, sizing: Sizing) -> Self {
-        let mut survey = Self::of(&placements(wishes), wishes.limits(), sizing);
+    pub(crate) fn take(wishes: &Wishes, contenders: &[Contender], sizing: Sizing) -> Self {
+        let mut survey = Self::of(contenders, wishes.limits(), sizing);
         if wishes.block_bits.is_none()
             && let Some(best) = survey.best()
-            && best.layout.placement() != PlacementName::Classical
+            && best.layout.block_kind() == Some(BlockKind::Bloom)
         {
             let limits = Limits { block_bits: OTHER_BLOCK_BITS, ..survey.limits };
             let search = Search { sizing, limits };
-            survey.smaller_blocks = search.best(best.layout.placement()).ok();
+            survey.smaller_blocks = search.best(best.contender()).ok();
         }
         survey
     }
 
-    /// Only these placements, only the given size of blocks.
-    pub(crate) fn of(placements: &[PlacementName], limits: Limits, sizing: Sizing) -> Self {
+    /// Only these, only the given size of blocks.
+    pub(crate) fn of(contenders: &[Contender], limits: Limits, sizing: Sizing) -> Self {
         let search = Search { sizing, limits };
-        let findings = placements.iter().map(|&name| (name, search.best(name))).collect();
+        let findings = contenders.iter().map(|&who| (who, search.best(who))).collect();
         Self { sizing, limits, findings, smaller_blocks: None }
     }
 
@@ -58,14 +59,14 @@ impl Survey {
         best
     }
 
+    /// Who was looked at.
+    pub(crate) fn contenders(&self) -> Vec<Contender> {
+        self.findings.iter().map(|(who, _)| *who).collect()
+    }
+
     /// Every filter that keeps to the limits, the simplest placements first.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = &Candidate> {
         let found = self.findings.iter().filter_map(|(_, finding)| finding.as_ref().ok());
         found.chain(&self.smaller_blocks)
     }
-}
-
-/// The placements in question.
-pub(crate) fn placements(wishes: &Wishes) -> Vec<PlacementName> {
-    wishes.placement.map_or_else(|| PlacementName::ALL.to_vec(), |only| vec![only])
 }

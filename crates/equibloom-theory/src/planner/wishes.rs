@@ -1,8 +1,10 @@
 //! What a user may ask of a filter.
 
+use super::block_kind::BlockKind;
 use super::memory::{BLOCK_BITS, MOST_BYTES, MOST_CHOICES, MOST_KEYS};
 use super::placement::PlacementName;
 use crate::error::{Error, require};
+use crate::exact::{MOST_HINTS, MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS};
 
 /// What is asked of a filter; everything left out is chosen by the planner.
 ///
@@ -14,7 +16,7 @@ use crate::error::{Error, require};
 /// let plan = plan(&Wishes { keys: Some(1_000_000), rate: Some(0.001), ..Wishes::default() })?;
 /// assert!(plan.expected.rate <= 0.001);
 /// assert!(plan.expected.accesses_miss <= 1.5);
-/// assert!(plan.bits_per_key() < 16.5);
+/// assert!(plan.bits_per_key() < 14.0);
 /// # Ok::<(), equibloom_theory::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,6 +41,18 @@ pub struct Wishes {
     pub overflow: Option<f64>,
     /// The placement, if it is not the planner's to choose.
     pub placement: Option<PlacementName>,
+    /// The kind of blocks, if it is not the planner's to choose.
+    pub block: Option<BlockKind>,
+    /// Hint bits of a block, if they are not the planner's to choose; 0 is the papers' rule, by the load.
+    pub hints: Option<u32>,
+    /// Whether keys will be removed: every insert is stored then, which only blocks of fingerprints can do.
+    pub multiset: bool,
+    /// Slots of a fingerprint block, if they are not the planner's to choose.
+    pub slots: Option<u32>,
+    /// Lists of a fingerprint block, if they are not the planner's to choose.
+    pub lists: Option<u32>,
+    /// Bits of a remainder in a fingerprint block, if they are not the planner's to choose.
+    pub remainder_bits: Option<u32>,
     /// Bits of the hash that stands for a key; 128 if not given, as the library's own.
     pub hash_bits: Option<u32>,
 }
@@ -60,6 +74,11 @@ pub(crate) struct Limits {
     pub(crate) choices: u32,
     pub(crate) overflow: f64,
     pub(crate) block_bits: u32,
+    pub(crate) hints: Option<u32>,
+    pub(crate) multiset: bool,
+    pub(crate) slots: Option<u32>,
+    pub(crate) lists: Option<u32>,
+    pub(crate) remainder_bits: Option<u32>,
     /// Whether the user wants one placement and no other.
     pub(crate) placement_is_fixed: bool,
 }
@@ -72,6 +91,11 @@ impl Wishes {
             choices: self.choices.unwrap_or(u32::MAX),
             overflow: self.overflow.unwrap_or(1.0),
             block_bits: self.block_bits.unwrap_or(CACHE_LINE_BITS),
+            hints: self.hints,
+            multiset: self.multiset,
+            slots: self.slots,
+            lists: self.lists,
+            remainder_bits: self.remainder_bits,
             placement_is_fixed: self.placement.is_some(),
         }
     }
@@ -100,6 +124,10 @@ impl Wishes {
         whole("memory", self.memory, 1, MOST_BYTES)?;
         whole("block_bits", self.block_bits.map(u64::from), smallest.into(), largest.into())?;
         whole("choices", self.choices.map(u64::from), 1, MOST_CHOICES.into())?;
+        whole("hints", self.hints.map(u64::from), 0, MOST_HINTS.into())?;
+        whole("slots", self.slots.map(u64::from), 1, MOST_SLOTS.into())?;
+        whole("lists", self.lists.map(u64::from), 1, MOST_LISTS.into())?;
+        whole("remainder_bits", self.remainder_bits.map(u64::from), 1, MOST_REMAINDER_BITS.into())?;
         whole("hash_bits", self.hash_bits.map(u64::from), 32, 1024)?;
         let few_bits = |bits: f64| (0.01..=1e6).contains(&bits);
         real("bits_per_key", self.bits_per_key, few_bits, "between 0.01 and 1e6")?;

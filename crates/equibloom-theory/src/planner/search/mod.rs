@@ -1,9 +1,12 @@
 //! The best filter of each placement in a given memory, within the limits.
 
 mod classical;
+mod fingerprints;
 mod least_loaded;
 mod threshold;
 
+use super::block_kind::BlockKind;
+use super::contender::Contender;
 use super::layout::Layout;
 use super::memory::{MOST_HASHES, Sizing};
 use super::placement::PlacementName;
@@ -31,6 +34,10 @@ pub(crate) enum Refusal {
     SecondBlock,
     /// Second choices only raise the rate, by this factor already for the few keys of this share.
     SecondChoicesDoNotPay { alpha: f64, factor: f64 },
+    /// Its blocks are cache lines and nothing else.
+    CacheLinesOnly,
+    /// So many keys come to a block that they do not fit into its slots.
+    TooManyKeysABlock { load: f64 },
     /// No parameters keep to the limits on accesses and overflow.
     Limits,
     /// The memory or the load does not allow it.
@@ -44,9 +51,12 @@ impl From<Error> for Refusal {
 }
 
 impl Search {
-    /// The best filter of one placement.
-    pub(crate) fn best(&self, placement: PlacementName) -> Finding {
-        match placement {
+    /// The best filter of one placement and kind of blocks.
+    pub(crate) fn best(&self, contender: Contender) -> Finding {
+        if contender.block == Some(BlockKind::Fingerprint) {
+            return self.fingerprints(contender.placement);
+        }
+        match contender.placement {
             PlacementName::Classical => self.classical(),
             PlacementName::Blocked => self.blocked(),
             PlacementName::TwoChoice => self.two_choice(),

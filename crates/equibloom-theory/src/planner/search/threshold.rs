@@ -10,8 +10,8 @@
 
 use super::{Finding, Refusal, Search};
 use crate::error::Error;
+use crate::exact::MOST_HINTS;
 use crate::minimum;
-use crate::paper::counter_bits;
 use crate::planner::estimate::{Estimate, Estimator, Shape};
 use crate::planner::layout::{Blocks, Layout, Threshold};
 use crate::planner::memory::{HEADER_BYTES, divide};
@@ -23,6 +23,12 @@ const RATIOS: [f64; 5] = [0.02, 0.06, 0.12, 0.2, 0.3];
 /// Most choices worth trying: the fourth serves one key in a thousand, at the price of its bits.
 const MOST_CHOICES: u32 = 4;
 
+/// The number of hints to search shapes with.
+const FIRST_HINTS: u32 = 12;
+
+/// By how many the best number of hints is changed then, in both directions.
+const HINT_STEPS: [u32; 4] = [8, 4, 2, 1];
+
 /// Thresholds between the least and the highest that are tried first.
 const FIRST_LOOKS: u32 = 8;
 
@@ -32,13 +38,15 @@ const CORRECTIONS: usize = 8;
 /// A point of the search.
 struct Point {
     shape: Shape,
+    hints: u32,
     threshold: f64,
     estimate: Estimate,
 }
 
 impl Search {
     pub(super) fn single(&self) -> Finding {
-        self.settled(self.best_threshold(Shape::Anywhere(1))?)
+        // Hints would only spare misses the overflow list.
+        self.settled(self.best_threshold(Shape::Anywhere(1), self.limits.hints.unwrap_or(0))?)
     }
 
     pub(super) fn sequential(&self) -> Finding {
@@ -47,9 +55,10 @@ impl Search {
         }
         let mut best = None;
         for choices in 2..=self.limits.choices.min(MOST_CHOICES - 1) {
-            keep_better(&mut best, self.best_threshold(Shape::Anywhere(choices))?);
+            let shape = Shape::Anywhere(choices);
+            keep_better(&mut best, self.best_threshold(shape, self.first_hints())?);
         }
-        self.settled(best)
+        self.settled(self.with_best_hints(best)?)
     }
 
     pub(super) fn multi_level(&self) -> Finding {
@@ -58,7 +67,9 @@ impl Search {
         }
         let mut best = None;
         for choices in 2..=self.limits.choices.min(MOST_CHOICES) {
-            let at = |ratio: f64| self.best_threshold(Shape::geometric(ratio, choices));
+            let at = |ratio: f64| {
+                self.best_threshold(Shape::geometric(ratio, choices), self.first_hints())
+            };
             let mut best_ratio = RATIOS[0];
             for ratio in RATIOS {
                 if keep_better(&mut best, at(ratio)?) {
@@ -75,21 +86,54 @@ impl Search {
                 step = f64::sqrt(step);
             }
         }
-        self.settled(best)
+        self.settled(self.with_best_hints(best)?)
     }
 
-    fn estimator(&self) -> Estimator {
+    /// The hints to search shapes with: those asked for, or about as many as turn out best.
+    fn first_hints(&self) -> u32 {
+        self.limits.hints.unwrap_or(FIRST_HINTS)
+    }
+
+    /// The same with the best number of hints, and the best ratio of its subtables for that.
+    fn with_best_hints(&self, found: Option<Point>) -> Result<Option<Point>, Error> {
+        let Some(Point { shape, hints, .. }) = &found else { return Ok(found) };
+        if self.limits.hints.is_some() {
+            return Ok(found);
+        }
+        let (shape, mut hints) = (shape.clone(), *hints);
+        let mut best = found;
+        for step in HINT_STEPS {
+            for other in [hints.saturating_sub(step), (hints + step).min(MOST_HINTS)] {
+                if keep_better(&mut best, self.best_threshold(shape.clone(), other)?) {
+                    hints = other;
+                }
+            }
+        }
+        if let Shape::Subtables(shares) = &shape
+            && let [first, second, ..] = shares[..]
+        {
+            let choices = shape.choices();
+            for factor in [0.8, 0.9, 1.1, 1.25] {
+                let shape = Shape::geometric(factor * second / first, choices);
+                keep_better(&mut best, self.best_threshold(shape, hints)?);
+            }
+        }
+        Ok(best)
+    }
+
+    fn estimator(&self, hints: u32) -> Estimator {
         Estimator {
             keys: self.sizing.keys as f64,
             memory_bits: 8.0 * self.sizing.bytes as f64,
             block_bits: self.limits.block_bits,
             most_hashes: self.most_hashes(),
+            hints,
         }
     }
 
     /// The threshold with the lowest rate for a shape, if any keeps to the limits.
-    fn best_threshold(&self, shape: Shape) -> Result<Option<Point>, Error> {
-        let estimator = self.estimator();
+    fn best_threshold(&self, shape: Shape, hints: u32) -> Result<Option<Point>, Error> {
+        let estimator = self.estimator(hints);
         let load = estimator.load();
         let spread = load.sqrt();
         let highest = (load + 9.0 * spread + 3.0).min(self.highest_threshold());
@@ -131,7 +175,7 @@ impl Search {
             (position(best.0.saturating_sub(1)), position((best.0 + 1).min(FIRST_LOOKS)));
         let share = minimum::of_unimodal_within(0.05, |share| rate_at(from + (to - from) * share))?;
         let threshold = from + (to - from) * share;
-        Ok(at(threshold)?.map(|estimate| Point { estimate, shape, threshold }))
+        Ok(at(threshold)?.map(|estimate| Point { estimate, shape, hints, threshold }))
     }
 
     /// A block cannot count more keys than half of its bits.
@@ -139,20 +183,20 @@ impl Search {
         f64::from(self.limits.block_bits / 2) - 0.5
     }
 
-    /// Most bits of a key in a block that counts its keys.
-    fn most_hashes_beside(&self, threshold: Threshold) -> u32 {
-        let data_bits = self.limits.block_bits - counter_bits(threshold.load);
+    /// Most bits of a key in a block that counts its keys and gives hints.
+    fn most_hashes_beside(&self, threshold: Threshold, hints: u32) -> u32 {
+        let data_bits = self.estimator(hints).data_bits(threshold.load);
         self.most_hashes().min(data_bits / 2)
     }
 
     /// The filter at a point, with its threshold raised as far as the exact model demands it.
     fn settled(&self, point: Option<Point>) -> Finding {
-        let Some(Point { shape, mut threshold, estimate }) = point else {
+        let Some(Point { shape, hints, mut threshold, estimate }) = point else {
             return Err(Refusal::Limits);
         };
-        let estimator = self.estimator();
+        let estimator = self.estimator(hints);
         for _ in 0..CORRECTIONS {
-            let found = self.settle_at(&shape, threshold, &estimate)?;
+            let found = self.settle_at(&shape, hints, threshold, &estimate)?;
             if self.keeps_to_limits(&found.expected) {
                 return Ok(self.with_best_hashes(found)?);
             }
@@ -170,6 +214,7 @@ impl Search {
     fn settle_at(
         &self,
         shape: &Shape,
+        hints: u32,
         threshold: f64,
         estimate: &Estimate,
     ) -> Result<Candidate, Error> {
@@ -187,16 +232,16 @@ impl Search {
                 let threshold = (threshold * scale).min(highest);
                 let threshold =
                     Threshold { load: threshold as u32, probability: threshold.fract() };
-                let most = self.most_hashes_beside(threshold);
+                let most = self.most_hashes_beside(threshold, hints);
                 let blocks = Blocks { hashes: blocks.hashes.min(most), ..blocks };
                 Ok(match shape {
                     Shape::Anywhere(1) => {
-                        Layout::Single { blocks, threshold, hints: 0, overflow_capacity }
+                        Layout::Single { blocks, threshold, hints, overflow_capacity }
                     }
                     Shape::Anywhere(choices) => Layout::Sequential {
                         blocks,
                         threshold,
-                        hints: 0,
+                        hints,
                         overflow_capacity,
                         choices: *choices,
                         // The limits hold without a budget.
@@ -205,7 +250,7 @@ impl Search {
                     Shape::Subtables(shares) => Layout::MultiLevel {
                         blocks,
                         threshold,
-                        hints: 0,
+                        hints,
                         overflow_capacity,
                         subtables: divide(blocks.count, shares)?,
                     },
@@ -217,7 +262,7 @@ impl Search {
     /// The same with the best number of hash functions among those that keep to the limits.
     fn with_best_hashes(&self, found: Candidate) -> Result<Candidate, Error> {
         let Some((threshold, capacity)) = found.layout.threshold() else { return Ok(found) };
-        let most = self.most_hashes_beside(threshold);
+        let most = self.most_hashes_beside(threshold, found.layout.hints());
         let keys = self.sizing.keys as f64;
         let start = found.layout.hashes();
         let (_, best) = minimum::of_whole_numbers(start, most, |hashes| {
@@ -228,14 +273,6 @@ impl Search {
             Ok((if holds { candidate.expected.rate } else { f64::INFINITY }, candidate))
         })?;
         Ok(best)
-    }
-}
-
-impl Shape {
-    fn geometric(ratio: f64, levels: u32) -> Self {
-        let sizes: Vec<f64> = (0..levels).map(|level| ratio.powi(level as i32)).collect();
-        let sum: f64 = sizes.iter().sum();
-        Self::Subtables(sizes.into_iter().map(|size| size / sum).collect())
     }
 }
 

@@ -1,0 +1,160 @@
+//! How keys fill tables under a threshold, by the papers' closed forms: loads are by keys, and keys that look
+//! like others are not thought of.
+
+use crate::exact::arrivals;
+use crate::optimum::{geometric_sum, turned_away};
+use crate::poisson::Weights;
+
+/// The candidates of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shape {
+    /// So many blocks anywhere.
+    Anywhere(u32),
+    /// One block in each subtable; the shares of the blocks.
+    Subtables(Vec<f64>),
+}
+
+impl Shape {
+    /// Subtables each of which is `ratio` times as large as the one before it.
+    pub(crate) fn geometric(ratio: f64, levels: u32) -> Self {
+        let sizes: Vec<f64> = (0..levels).map(|level| ratio.powi(level as i32)).collect();
+        let sum: f64 = sizes.iter().sum();
+        Self::Subtables(sizes.into_iter().map(|size| size / sum).collect())
+    }
+
+    /// Candidates of a key.
+    pub(crate) fn choices(&self) -> u32 {
+        match self {
+            Self::Anywhere(choices) => *choices,
+            Self::Subtables(shares) => shares.len() as u32,
+        }
+    }
+
+    /// The filled tables, `load` keys for each block of them all.
+    pub(crate) fn fill(&self, load: f64, h: usize, p: f64) -> Filled {
+        match self {
+            Self::Anywhere(1) => subtables(load, h, p, &[1.0]),
+            Self::Anywhere(choices) => anywhere(load, h, p, *choices),
+            Self::Subtables(shares) => subtables(load, h, p, shares),
+        }
+    }
+}
+
+/// One table or subtable.
+pub(crate) struct Level {
+    /// Keys that came to a block, on average.
+    pub(crate) arrivals: f64,
+    /// By load the share of its blocks.
+    pub(crate) loads: Vec<f64>,
+    /// By the number of keys beyond the threshold that came to a block the share of its blocks.
+    crowds: Vec<f64>,
+    /// Probability that a block at its threshold takes a key.
+    p: f64,
+}
+
+/// The filled tables.
+pub(crate) struct Filled {
+    /// One for each subtable; one for all candidates if they are anywhere.
+    pub(crate) levels: Vec<Level>,
+    pub(crate) accesses_insert: f64,
+    pub(crate) overflow: f64,
+}
+
+impl Filled {
+    /// How likely a lookup of a stranger reads the block of each probe, and beyond the last the overflow list.
+    pub(crate) fn reached(&self, choices: u32, hints: u32) -> Vec<f64> {
+        let passing: Vec<f64> = self.levels.iter().map(|level| level.passing(hints)).collect();
+        let mut reached = vec![1.0];
+        for probe in 0..choices as usize {
+            reached.push(reached[probe] * passing[probe.min(passing.len() - 1)]);
+        }
+        reached
+    }
+
+    /// The level of a probe.
+    pub(crate) fn level(&self, probe: usize) -> &Level {
+        &self.levels[probe.min(self.levels.len() - 1)]
+    }
+}
+
+/// Each subtable is a table of its own for what the ones before it turned away.
+fn subtables(load: f64, h: usize, p: f64, shares: &[f64]) -> Filled {
+    let mut filled = Filled { levels: Vec::new(), accesses_insert: 0.0, overflow: 1.0 };
+    for share in shares {
+        let arriving = filled.overflow * load / share;
+        let level = Level::new(arriving, h, p);
+        let stored: f64 = level.loads.iter().enumerate().map(|(i, mass)| i as f64 * mass).sum();
+        filled.accesses_insert += filled.overflow;
+        filled.overflow *= if arriving > 0.0 { (1.0 - stored / arriving).max(0.0) } else { 0.0 };
+        filled.levels.push(level);
+    }
+    filled
+}
+
+/// Steps of the integral over the tries, which needs a few digits only.
+const STEPS: f64 = 16.0;
+
+/// All keys' tries reach one table: dt/ds = 1/g(P(s)) until t = 1 (see [`crate::optimum`]).
+fn anywhere(load: f64, h: usize, p: f64, choices: u32) -> Filled {
+    // Nothing is turned away long before the threshold: the integral starts there.
+    let start = ((h as f64 - 6.0 * load.sqrt()) / load).clamp(0.0, 0.9);
+    let step = (1.0 - start) / STEPS;
+    let (mut tries, mut inserted, mut overflow) = (start, start, 0.0);
+    while inserted < 1.0 - 1e-9 {
+        let away = turned_away(&arrivals::poisson((tries + step / 2.0) * load), h, p);
+        let per_key = geometric_sum(away, choices);
+        let width = step.min((1.0 - inserted) * per_key);
+        inserted += width / per_key;
+        overflow += width * away.powi(choices as i32) / per_key;
+        tries += width;
+    }
+    let level = Level::new(tries * load, h, p);
+    Filled { levels: vec![level], accesses_insert: tries, overflow }
+}
+
+/// More keys beyond the threshold than this have set every hint.
+const LARGEST_CROWD: usize = 2_000;
+
+impl Level {
+    fn new(arrivals: f64, h: usize, p: f64) -> Self {
+        let attempts: Weights = arrivals::poisson(arrivals);
+        let mut loads = vec![0.0; h + 2];
+        let mut crowds = Vec::new();
+        // Of the tries beyond the threshold one is admitted, unless all their coins fail.
+        let mut all_fail = 1.0;
+        for (tries, mass) in attempts.iter() {
+            if tries < h {
+                loads[tries] = mass;
+            } else {
+                loads[h] += mass * all_fail;
+                loads[h + 1] += mass * (1.0 - all_fail);
+                all_fail *= 1.0 - p;
+                let crowd = (tries - h).min(LARGEST_CROWD);
+                crowds.resize(crowds.len().max(crowd + 1), 0.0);
+                crowds[crowd] += mass;
+            }
+        }
+        Self { arrivals, loads, crowds, p }
+    }
+
+    /// The share of strangers that go on from here: by the load, or if one of as many hints is set.
+    ///
+    /// Of i keys beyond the threshold either the coins of all fail, (1 − p)^i, or one is taken and the others are
+    /// turned away: a hint stays unset with z^i·(1 − p)^i + z^(i−1)·(1 − (1 − p)^i), z = 1 − 1/w.
+    pub(crate) fn passing(&self, hints: u32) -> f64 {
+        let [.., at, above] = &self.loads[..] else { return 0.0 };
+        if hints == 0 {
+            return (1.0 - self.p) * at + above;
+        }
+        let z = 1.0 - 1.0 / f64::from(hints);
+        let (mut all_fail, mut power_before, mut power) = (1.0, 0.0, 1.0);
+        let mut marked = 0.0;
+        for mass in &self.crowds {
+            marked += mass * (1.0 - power * all_fail - power_before * (1.0 - all_fail));
+            all_fail *= 1.0 - self.p;
+            power_before = power;
+            power *= z;
+        }
+        marked.max(0.0)
+    }
+}
