@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         overflow: arguments.overflow,
         placement: arguments.placement,
         hash_bits: arguments.hash_bits,
+        ..Wishes::default()
     };
     let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
     answer::print(&Answer::from(plan), arguments.json)

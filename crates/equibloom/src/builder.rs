@@ -1,6 +1,6 @@
 //! From wishes to a working filter: the planner of the theory crate chooses, this file builds.
 
-pub use equibloom_theory::planner::{PlacementName, Plan};
+pub use equibloom_theory::planner::{BlockKind, PlacementName, Plan};
 use equibloom_theory::planner::{Wishes, plan};
 
 use crate::error::{BuildError, FullError};
@@ -125,6 +125,34 @@ impl FilterBuilder {
     /// The placement, instead of the best one.
     pub fn placement(mut self, placement: PlacementName) -> Self {
         self.wishes.placement = Some(placement);
+        self
+    }
+
+    /// The kind of blocks, instead of the better one.
+    pub fn block(mut self, kind: BlockKind) -> Self {
+        self.wishes.block = Some(kind);
+        self
+    }
+
+    /// Hint bits of a block, instead of the best number; 0 as in the papers.
+    pub fn hints(mut self, hints: u32) -> Self {
+        self.wishes.hints = Some(hints);
+        self
+    }
+
+    /// A filter whose keys can be [removed](crate::Filter::remove) again: it stores every insert.
+    ///
+    /// ```
+    /// use equibloom::AnyFilter;
+    ///
+    /// let mut filter = AnyFilter::builder().keys(100_000).rate(0.001).removable().build()?;
+    /// filter.insert("alice@example.com")?;
+    /// filter.remove("alice@example.com")?;
+    /// assert!(!filter.contains("alice@example.com"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn removable(mut self) -> Self {
+        self.wishes.multiset = true;
         self
     }
 

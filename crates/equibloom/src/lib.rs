@@ -67,7 +67,7 @@ mod statistics;
 pub mod table;
 
 #[cfg(feature = "planner")]
-pub use builder::{FilterBuilder, PlacementName, Plan, PlanError};
+pub use builder::{BlockKind, FilterBuilder, PlacementName, Plan, PlanError};
 pub use error::{Accepted, BuildError, FullError, MergeError, Number, RemoveError, ShrinkError};
 pub use filter::{AnyFilter, Filter};
 #[cfg(feature = "planner")]

@@ -56,7 +56,7 @@ pub(crate) const MOST_SLOTS: u32 = 64;
 /// Most lists of a block.
 pub(crate) const MOST_LISTS: u32 = 256;
 /// Most bits of a remainder.
-pub(crate) const MOST_REMAINDER_BITS: u32 = 56;
+pub(crate) const MOST_REMAINDER_BITS: u32 = 48;
 
 impl FingerprintMachine {
     /// What to expect of this filter.

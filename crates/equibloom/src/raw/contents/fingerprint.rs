@@ -61,11 +61,16 @@ impl Contents for FingerprintBlocks {
 
     /// A stranger is taken for every key that ever came to its block with its fingerprint, stored there
     /// or sent on from there: what is stored in later levels counts here too. Where all candidates
-    /// share one table, keys came to it as often as they read a block of it.
+    /// share one table, keys came to it as often as they read a block of it; but a stranger does not
+    /// follow one that was turned away at its last candidate, since its own walk ends elsewhere.
     fn correct<R: Rule>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
+        let Balanced { budget, overflow, candidates, .. } = filter;
         let mut sent_on = match surveys {
-            [one] => filter.budget.used().saturating_sub(one.stored()),
-            _ => filter.overflow.len(),
+            [one] if candidates.levels().len() > 1 => {
+                let astray = overflow.len().saturating_sub(budget.late());
+                budget.used().saturating_sub(one.stored() + astray)
+            }
+            _ => overflow.len(),
         };
         for survey in surveys.iter_mut().rev() {
             let per_block = sent_on as f64 / survey.level().size as f64;
