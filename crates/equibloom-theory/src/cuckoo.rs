@@ -27,6 +27,8 @@
 //! # Ok::<(), equibloom_theory::Error>(())
 //! ```
 
+use core::f64::consts::PI;
+
 use crate::error::{Error, require};
 
 /// Mean number of buckets in the component of a bucket, 1 + 1/ε.
@@ -43,15 +45,20 @@ pub fn component_size(load: f64) -> Result<f64, Error> {
 ///     Pr{all fit} = m!² n! / ((2m − n)! m^{2n}) · [s^m u^m] (s + u − su)^{2m−n} (1 − su)^{1/2} e^{m(s+u)}
 /// ```
 ///
-/// and that is a double integral around the saddle point s = u = c. Where it is of no use (a handful of
-/// elements, or a probability lost in the rounding of 1) his first term, of order 1/m, is the answer.
+/// and that is a double integral over circles through the saddle point s = u = c, or just inside of 1 where
+/// c is too near to it. Where the probability would be lost in the rounding of 1, his first term, of order 1/m,
+/// is the answer.
 pub fn rehash_probability(load: f64, buckets: u64) -> Result<f64, Error> {
     let c = edges_per_node(load)?;
     require(buckets > 0, "buckets", buckets as f64, "at least 1")?;
     let m = buckets as f64;
     let first_order = first_order_failure(c) / m;
-    let success = if first_order < LEAST_FROM_INTEGRAL { None } else { success_probability(c, m) };
-    Ok(success.map_or(first_order, |success| 1.0 - success).clamp(0.0, 1.0))
+    let failure = if first_order < LEAST_FROM_INTEGRAL {
+        first_order
+    } else {
+        1.0 - success_probability((c * m).round(), m)
+    };
+    Ok(failure.clamp(0.0, 1.0))
 }
 
 /// m times the probability of failure, for large m. (Kutzelnigg's ε, with n = (1 − ε)·m, is 1 − c here.)
@@ -67,46 +74,70 @@ const REACH: f64 = 8.0;
 /// … in steps of this many.
 const STEP: f64 = 0.2;
 
-/// The integral along both diagonals of the two angles, where its peak is widest and narrowest.
-fn success_probability(c: f64, m: f64) -> Option<f64> {
-    let n = (c * m).round();
-    let c = n / m;
-    let trees = 2.0 * m - n;
-    // Standard deviations of the peak along s = u and s = 1/u.
-    let wide = 1.0 / (2.0 * m * c * (1.0 - c) / (2.0 - c)).sqrt();
-    let narrow = 1.0 / (2.0 * m * (1.0 + c)).sqrt();
-    if REACH * wide > std::f64::consts::PI || c >= 1.0 {
-        return None;
+/// Steps for each unit of the distance to the branch point of the root.
+const STEPS_TO_BRANCH: f64 = 3.0;
+
+/// The integral along both diagonals of the two angles, where its peak is widest and narrowest. The integrand is
+/// periodic and analytic, so that equal steps converge faster than any power of them.
+fn success_probability(n: f64, m: f64) -> f64 {
+    // Below three elements there is no second cycle.
+    if n < 3.0 {
+        return 1.0;
     }
-    let peak = c * (2.0 - c);
+    let trees = 2.0 * m - n;
+    // The saddle point; but (1 − su)^{1/2} has a branch point at 1, which steps must not be too coarse for.
+    let radius = (n / m).min(1.0 - 0.5 * m.cbrt().recip());
+    let peak = radius * (2.0 - radius);
     let integrand = |a: f64, b: f64| {
-        // s = c·e^{i(a+b)}, u = c·e^{i(a−b)}: s + u = 2c·cos b·e^{ia}, su = c²·e^{2ia}.
-        let sum = (2.0 * c * b.cos() * a.cos(), 2.0 * c * b.cos() * a.sin());
-        let product = (c * c * (2.0 * a).cos(), c * c * (2.0 * a).sin());
+        // s = ρ·e^{i(a+b)}, u = ρ·e^{i(a−b)}: s + u = 2ρ·cos b·e^{ia}, su = ρ²·e^{2ia}.
+        let sum = (2.0 * radius * b.cos() * a.cos(), 2.0 * radius * b.cos() * a.sin());
+        let product = (radius * radius * (2.0 * a).cos(), radius * radius * (2.0 * a).sin());
         let tree = (sum.0 - product.0, sum.1 - product.1);
         let cycle = (1.0 - product.0, -product.1);
         let logarithm = trees * (tree.0.hypot(tree.1) / peak).ln()
             + 0.5 * cycle.0.hypot(cycle.1).ln()
-            + m * (sum.0 - 2.0 * c);
+            + m * (sum.0 - 2.0 * radius);
         let angle =
             trees * tree.1.atan2(tree.0) + 0.5 * cycle.1.atan2(cycle.0) + m * sum.1 - 2.0 * m * a;
         logarithm.exp() * angle.cos()
     };
-    let steps = (REACH / STEP) as i32;
-    let sum: f64 = (-steps..=steps)
-        .flat_map(|i| (-steps..=steps).map(move |j| (f64::from(i), f64::from(j))))
-        .map(|(i, j)| integrand(i * STEP * wide, j * STEP * narrow))
-        .sum();
+    // Standard deviations of the peak along s = u and s = 1/u. Where it is wider than the circle, its a from
+    // −π to π and its b from −π/2 to π/2 are all angles once.
+    let wide = (2.0 * m * radius - 2.0 * trees * radius / (2.0 - radius).powi(2)).sqrt().recip();
+    let narrow = (2.0 * trees / (2.0 - radius) + 2.0 * m * radius).sqrt().recip();
+    let finest = -radius.ln() / STEPS_TO_BRANCH;
+    let along = steps(REACH * wide, (STEP * wide).min(finest), PI);
+    let across = steps(REACH * narrow, STEP * narrow, PI / 2.0);
+    let each = |a: f64| (0..across.count).map(|j| integrand(a, across.at(j))).sum::<f64>();
+    let sum: f64 = (0..along.count).map(|i| each(along.at(i))).sum();
     // The two angles are a ± b, so that their area element is 2·da·db.
-    let integral =
-        2.0 * sum * (STEP * wide) * (STEP * narrow) / (4.0 * std::f64::consts::PI.powi(2));
+    let integral = 2.0 * sum * along.width * across.width / (4.0 * PI.powi(2));
     let ln_factorial = |x: f64| libm::lgamma(x + 1.0);
     let logarithm =
         2.0 * ln_factorial(m) + ln_factorial(n) - ln_factorial(trees) - 2.0 * n * m.ln()
             + trees * peak.ln()
-            + 2.0 * m * c
-            - 2.0 * m * c.ln();
-    Some((logarithm + integral.ln()).exp())
+            + 2.0 * m * radius
+            - 2.0 * m * radius.ln();
+    (logarithm + integral.ln()).exp()
+}
+
+/// Equal steps about 0.
+struct Steps {
+    count: u32,
+    width: f64,
+}
+
+impl Steps {
+    fn at(&self, index: u32) -> f64 {
+        (f64::from(index) + 0.5 - f64::from(self.count) / 2.0) * self.width
+    }
+}
+
+/// Steps of at most `width` from −`reach` to `reach`, or over half a period to each side if that is less.
+fn steps(reach: f64, width: f64, half_period: f64) -> Steps {
+    let reach = reach.min(half_period);
+    let count = (2.0 * reach / width).ceil();
+    Steps { count: count as u32, width: 2.0 * reach / count }
 }
 
 /// Mean number of times that all elements are placed anew until they fit: a geometric series.

@@ -53,7 +53,17 @@ fn the_component_of_a_bucket_has_1_plus_1_over_epsilon_nodes() {
 #[test]
 fn a_second_cycle_is_as_likely_as_the_model_says() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
-    for (load, buckets) in [(0.25, 60), (0.35, 100), (0.4, 100), (0.45, 300), (0.475, 100)] {
+    for (load, buckets) in [
+        (0.25, 60),
+        (0.35, 100),
+        (0.4, 100),
+        (0.45, 10),
+        (0.45, 300),
+        (0.475, 100),
+        (0.49, 100),
+        (0.499, 20),
+        (0.499, 500),
+    ] {
         let graphs = 20_000;
         let elements = (2.0 * load * buckets as f64).round() as u64;
         let failed = (0..graphs)
@@ -75,11 +85,23 @@ fn a_second_cycle_is_as_likely_as_the_model_says() {
     }
 }
 
+/// Three edges have a second cycle if they are all the same; below three there is none.
+#[test]
+fn a_handful_of_elements_is_exact() {
+    for buckets in [4, 5, 8, 20_u64] {
+        let load = |elements: f64| elements / (2 * buckets) as f64;
+        let expected = (buckets as f64).powi(-4);
+        let found = rehash_probability(load(3.0), buckets).unwrap();
+        assert!((found - expected).abs() < 1e-9, "{buckets}: {found}, not {expected}");
+        assert!(rehash_probability(load(2.0), buckets).unwrap() < 1e-12);
+    }
+}
+
 #[test]
 fn the_integral_tends_to_the_first_order_in_one_over_m() {
     for load in [0.25, 0.35, 0.4] {
         let limit = first_order_failure(2.0 * load);
-        let exact = 40_000.0 * (1.0 - success_probability(2.0 * load, 40_000.0).unwrap());
+        let exact = 40_000.0 * (1.0 - success_probability(2.0 * load * 40_000.0, 40_000.0));
         assert!((exact / limit - 1.0).abs() < 0.02, "{load}: {exact}, not {limit}");
     }
 }
@@ -95,7 +117,18 @@ fn costs_begin_at_one_and_grow_without_limit_towards_one_half() {
         assert!(pair[0].rehash_probability <= pair[1].rehash_probability);
         assert!(pair[1].mean_insertion_cost_bound <= pair[1].insertion_cost_bound);
     }
-    assert!(rehash_probability(0.4999, 10).unwrap() > 0.5);
+}
+
+/// At one half a random graph is without a second cycle with probability √(2/3) (Drmota and Kutzelnigg), up to
+/// terms of order m^(−1/3).
+#[test]
+fn at_one_half_tables_of_any_size_fail_alike() {
+    for buckets in [10, 1_000, 1_000_000] {
+        let found = rehash_probability(0.5 - 1e-9, buckets).unwrap();
+        let limit = 1.0 - (2.0_f64 / 3.0).sqrt();
+        let allowed = 0.5 / (buckets as f64).cbrt();
+        assert!((found - limit).abs() < allowed, "{buckets}: {found}, not {limit}");
+    }
 }
 
 #[test]
