@@ -47,17 +47,25 @@ pub struct Axis {
     pub label: String,
     /// How it is divided.
     pub scale: Scale,
+    /// Whether each panel has an axis of its own, labelled with the panel's title.
+    pub of_each_panel: bool,
 }
 
 impl Axis {
     /// Equal steps.
     pub fn linear(label: &str) -> Self {
-        Self { label: label.to_owned(), scale: Scale::Linear }
+        Self { label: label.to_owned(), scale: Scale::Linear, of_each_panel: false }
     }
 
     /// Equal factors.
     pub fn logarithmic(label: &str) -> Self {
-        Self { label: label.to_owned(), scale: Scale::Logarithmic }
+        Self { scale: Scale::Logarithmic, ..Self::linear(label) }
+    }
+
+    /// The same for panels that show different quantities.
+    #[must_use]
+    pub fn of_each_panel(self) -> Self {
+        Self { of_each_panel: true, ..self }
     }
 }
 
@@ -139,12 +147,21 @@ pub enum Origin {
     Simulation,
     /// The library's filters.
     Filter,
+    /// The library's hash tables.
+    Map,
 }
 
 impl Origin {
     /// All of them, in the order of a legend.
-    pub const ALL: [Self; 6] =
-        [Self::Model, Self::Paper, Self::Definition, Self::Exact, Self::Simulation, Self::Filter];
+    pub const ALL: [Self; 7] = [
+        Self::Model,
+        Self::Paper,
+        Self::Definition,
+        Self::Exact,
+        Self::Simulation,
+        Self::Filter,
+        Self::Map,
+    ];
 
     /// Its name in a legend.
     pub const fn name(self) -> &'static str {
@@ -155,15 +172,22 @@ impl Origin {
             Self::Exact => "exact model",
             Self::Simulation => "simulation",
             Self::Filter => "filter",
+            Self::Map => "map",
         }
     }
 
-    /// Model, simulation or filter, as `results.json` says it.
+    /// Whether it is drawn as points, not as a line.
+    pub const fn is_measured(self) -> bool {
+        matches!(self, Self::Simulation | Self::Filter | Self::Map)
+    }
+
+    /// Model, simulation or filter, as `results.json` says it. That knows three kinds: a map is the
+    /// library itself, as a filter is.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Model | Self::Paper | Self::Definition | Self::Exact => "model",
             Self::Simulation => "simulation",
-            Self::Filter => "filter",
+            Self::Filter | Self::Map => "filter",
         }
     }
 }
@@ -186,6 +210,10 @@ pub enum Hue {
     TwoChoice,
     /// Power of 1 + α.
     OnePlusAlpha,
+    /// Cuckoo hashing with one slot a bucket.
+    OneSlot,
+    /// Cuckoo hashing with four slots a bucket.
+    FourSlots,
     /// A value of a parameter, by its number.
     Value(u8),
 }
@@ -233,5 +261,32 @@ impl Claim {
         let text = format!("{what}: worst of {count} points, as a share of 4σ + 1 %");
         // Infinity is no number in JSON.
         Self::new(text, 0.0, worst.min(1e9), 1.0)
+    }
+
+    /// Measured values are not above a bound, but for 4σ. The claim's number is the worst excess in units
+    /// of that, or 0 if there is none.
+    pub fn at_most(what: &str, bound: &[f64], measured: &[Estimate]) -> Self {
+        let excess = |(bound, measured): (&f64, &Estimate)| match measured.mean - bound {
+            above if above > 0.0 => above / (4.0 * measured.sigma),
+            _ => 0.0,
+        };
+        let worst = bound.iter().zip(measured).map(excess).fold(0.0, f64::max);
+        let text = format!("{what}: worst excess of {} points, as a share of 4σ", bound.len());
+        Self::new(text, 0.0, worst.min(1e9), 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_may_be_passed_by_4_sigma_and_no_more() {
+        let measured = |mean| [Estimate { mean, sigma: 0.1 }];
+        assert!(Claim::at_most("", &[1.0], &measured(0.2)).agrees);
+        assert!(Claim::at_most("", &[1.0], &measured(1.39)).agrees);
+        assert!(!Claim::at_most("", &[1.0], &measured(1.41)).agrees);
+        let certain = [Estimate { mean: 1.1, sigma: 0.0 }];
+        assert!(!Claim::at_most("", &[1.0], &certain).agrees);
     }
 }

@@ -1,7 +1,7 @@
 //! Every figure of the papers, redrawn from real runs.
 //!
 //! For each figure there are up to four things, laid over each other: the papers' model, the exact model, a
-//! simulation written from the scheme's definition, and the library's own filter.
+//! simulation written from the scheme's definition, and the library's own filter or hash table.
 //!
 //! | module | question |
 //! |---|---|

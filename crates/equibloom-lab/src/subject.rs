@@ -242,7 +242,7 @@ fn look_up(
 }
 
 /// Whole subtables in the given proportions, none of them empty; the first takes up the rounding.
-fn divide(buckets: u64, shares: &[f64]) -> Vec<u64> {
+pub(crate) fn divide(buckets: u64, shares: &[f64]) -> Vec<u64> {
     let mut sizes: Vec<u64> =
         shares.iter().map(|share| ((share * buckets as f64).round() as u64).max(1)).collect();
     let rest: u64 = sizes.iter().skip(1).sum();

@@ -3,7 +3,8 @@
 
 use equibloom_lab::estimate::Estimate;
 use equibloom_lab::simulator::{
-    Placement, Setting, Snapshot, Tables, fill, offline_bound, share_of_set_bits,
+    Buckets, Cuckoo, Placement, Setting, Snapshot, Tables, fill, look_up, offline_bound,
+    share_of_set_bits,
 };
 use equibloom_lab::{Context, Length, experiments};
 use equibloom_theory::fluid::{self, State};
@@ -156,4 +157,37 @@ fn a_hundred_million_elements_take_less_than_a_minute_on_one_core() {
         let per_second = 2e6 / start.elapsed().as_secs_f64();
         assert!(per_second > least_per_second, "{name}: {per_second:.0} per second");
     }
+}
+
+/// A bucket of the first table is filled by the first element that comes to it, and stays so.
+#[test]
+fn one_slot_cuckoo_tables_fill_the_first_table_like_balls_in_bins() {
+    let (buckets, elements) = (20_000_u64, 16_000_u64);
+    let shares = (0..REPETITIONS).map(|seed| {
+        let mut tables = Cuckoo::new(buckets, 1, seed);
+        (0..elements).for_each(|_| tables.insert());
+        assert!(tables.stashed() <= 2 && tables.displacements() > 0);
+        tables.share_beyond_first()
+    });
+    let c = elements as f64 / buckets as f64;
+    near("share in the second table", Estimate::of(shares, 0.0), 1.0 + (-c).exp_m1() / c);
+}
+
+#[test]
+fn a_rehash_keeps_all_elements() {
+    let mut tables = Cuckoo::new(5, 4, 1);
+    (0..45).for_each(|_| tables.insert());
+    assert!(tables.stashed() >= 5, "45 elements in 40 slots");
+    tables.rehash();
+    assert!(tables.stashed() >= 5 && tables.rehashes() == 1);
+}
+
+/// With one class, a miss reads on at every bucket that anybody passed: in a full table at all of them.
+#[test]
+fn misses_read_on_only_where_somebody_passed_by() {
+    let placement = threshold(1, 0.0, Tables::Shared { choices: 3 });
+    let buckets = Buckets { count: 100, slots: 1, classes: 1, placement };
+    let found = look_up(&buckets, &[1, 10_000], 1_000, 1);
+    assert_eq!((found[0].hit, found[0].miss), (1.0, 1.0));
+    assert!(found[1].miss == 3.0 && found[1].hit > 2.9, "{found:?}");
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use scratch::Scratch;
 use serde_json::Value;
 
-const FIGURES: [&str; 20] = [
+const FIGURES: [&str; 24] = [
     "balanced-fig-2",
     "balanced-fig-3a",
     "balanced-fig-3b",
@@ -34,6 +34,10 @@ const FIGURES: [&str; 20] = [
     "fill",
     "accesses",
     "finite",
+    "cuckoo-graph",
+    "cuckoo-load",
+    "table-variance",
+    "table-lines",
 ];
 
 fn command(out: &Path, arguments: &[&str]) -> Command {

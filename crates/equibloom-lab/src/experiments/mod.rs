@@ -10,6 +10,7 @@ mod names;
 mod rates;
 mod regions;
 mod slides;
+mod tables;
 mod variance;
 
 use crate::context::{Context, Length};
@@ -258,5 +259,41 @@ pub const ALL: &[Experiment] = &[
         statement: "The papers' models are limits; here is how many blocks they need.",
         parameters: finite::parameters,
         run: finite::run,
+    },
+    Experiment {
+        id: "cuckoo-graph",
+        source: "Slides, cuckoo hashing",
+        title: "The cuckoo graph of random keys",
+        statement: "With m = (1 + ε)n buckets in each table a component has at most 1 + 1/ε buckets \
+             on average, and a second cycle, which forces a rehash, has a probability of order 1/m.",
+        parameters: tables::parameters_of_graph,
+        run: tables::graph,
+    },
+    Experiment {
+        id: "cuckoo-load",
+        source: "Slides, cuckoo hashing",
+        title: "What inserts displace and how often tables are rehashed, by load",
+        statement: "Below a load of one half an insert takes constant time on average, and \
+             rehashes are rare; four slots a bucket carry it to 95 %.",
+        parameters: tables::parameters_of_load,
+        run: tables::load,
+    },
+    Experiment {
+        id: "table-variance",
+        source: "Energy, section VIII, as hash tables",
+        title: "Variance of the bucket size of balanced maps, by accesses",
+        statement: "With the cost i² the optimal schemes give a hash table buckets of the least \
+             variance that its accesses and overflow allow.",
+        parameters: tables::parameters_of_variance,
+        run: tables::variance,
+    },
+    Experiment {
+        id: "table-lines",
+        source: "Not in the papers",
+        title: "Buckets and cache lines read by lookups in hash tables, by load",
+        statement: "A lookup reads d buckets and the stash at most; here is what it reads on \
+             average, and in 99 of 100 cases.",
+        parameters: tables::parameters_of_lines,
+        run: tables::lines,
     },
 ];

@@ -38,7 +38,7 @@ pub(super) fn line_class(origin: Origin) -> Option<&'static str> {
         Origin::Model | Origin::Exact => Some("exact"),
         Origin::Paper => Some("paper-model"),
         Origin::Definition => Some("definition"),
-        Origin::Simulation | Origin::Filter => None,
+        Origin::Simulation | Origin::Filter | Origin::Map => None,
     }
 }
 

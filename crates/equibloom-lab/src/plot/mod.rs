@@ -50,15 +50,18 @@ fn draw(figure: &Figure, layout: Layout, vertical: Scale, standalone: bool) -> S
         Layout::Wide => 800.0,
         Layout::Narrow => 380.0,
     };
-    let title = if figure.panels.is_empty() { 0.0 } else { TITLE };
+    let own_axes = figure.y.of_each_panel;
+    let title = if figure.panels.is_empty() || own_axes { 0.0 } else { TITLE };
     let (columns, data_height) = match layout {
+        // More than three beside each other would be too narrow.
+        Layout::Wide if panels > 3 => (panels.div_ceil(2), 250.0),
         Layout::Wide => (panels, 360.0),
         Layout::Narrow => (1, 270.0),
     };
     let rows = panels.div_ceil(columns);
     let row_height = TOP + title + data_height + BELOW;
-    // One vertical axis for panels side by side.
-    let gap = 18.0;
+    // One vertical axis for panels side by side, unless each has its own.
+    let gap = if own_axes { LEFT + 8.0 } else { 18.0 };
     let data_width = (width - LEFT - RIGHT - gap * (columns - 1) as f64) / columns as f64;
     let legend_width = width - 24.0;
     let height = row_height * rows as f64 + legend::height(figure, legend_width) + 8.0;
@@ -67,8 +70,10 @@ fn draw(figure: &Figure, layout: Layout, vertical: Scale, standalone: bool) -> S
         figure.series.iter().flat_map(|series| series.x.iter().copied()),
         figure.x.scale,
     );
-    let y =
-        Range::around(figure.series.iter().flat_map(|series| series.y.iter().copied()), vertical);
+    let y_of = |panel: Option<usize>| {
+        let shown = figure.series.iter().filter(|s| panel.is_none_or(|panel| s.panel == panel));
+        Range::around(shown.flat_map(|series| series.y.iter().copied()), vertical)
+    };
     let mut svg = format!(
         "<svg xmlns='http://www.w3.org/2000/svg' class='plot' viewBox='0 0 {width} {height:.0}' \
          role='img' aria-label='{}'>",
@@ -86,10 +91,10 @@ fn draw(figure: &Figure, layout: Layout, vertical: Scale, standalone: bool) -> S
             width: data_width,
             height: data_height,
             x,
-            y,
+            y: y_of(own_axes.then_some(panel)),
         };
-        let drawn =
-            Panel { figure, panel, area, labels_y: column == 0, narrow: layout == Layout::Narrow };
+        let labels_y = column == 0 || own_axes;
+        let drawn = Panel { figure, panel, area, labels_y, narrow: layout == Layout::Narrow };
         drawn.draw(
             &mut svg,
             &format!("{}-{layout:?}-{vertical:?}-{panel}", figure.id).to_lowercase(),
@@ -126,7 +131,8 @@ impl Panel<'_> {
             y.high,
             logarithmic(&y),
         );
-        if let Some(title) = self.figure.panels.get(self.panel) {
+        let title = self.figure.panels.get(self.panel);
+        if let (Some(title), false) = (title, self.figure.y.of_each_panel) {
             let _ = write!(
                 svg,
                 "<text class='title' x='{:.1}' y='{:.1}' text-anchor='middle'>{}</text>",
@@ -164,7 +170,7 @@ impl Panel<'_> {
     fn draw_axes(&self, svg: &mut String) {
         let Area { left, top, width, height, x, y } = self.area;
         let (right, bottom) = (left + width, top + height);
-        let wanted = if width < 320.0 { 4 } else { 9 };
+        let wanted = if width < 320.0 { 5 } else { 9 };
         for tick in x.ticks(wanted) {
             let Some(at) = self.area.horizontal(tick.at) else { continue };
             let class = if tick.label.is_some() { "grid" } else { "minor" };
@@ -193,12 +199,13 @@ impl Panel<'_> {
             escape(&self.figure.x.label)
         );
         if self.labels_y {
-            let (x, y) = (15.0, top + height / 2.0);
+            let (x, y) = (left - LEFT + 15.0, top + height / 2.0);
+            let own = self.figure.panels.get(self.panel).filter(|_| self.figure.y.of_each_panel);
             let _ = write!(
                 svg,
                 "<text class='axis' x='{x:.1}' y='{y:.1}' text-anchor='middle' \
                  transform='rotate(-90 {x:.1} {y:.1})'{size}>{}</text>",
-                escape(&self.figure.y.label)
+                escape(own.unwrap_or(&self.figure.y.label))
             );
         }
     }

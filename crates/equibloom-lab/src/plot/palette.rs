@@ -8,7 +8,7 @@ use std::fmt::Write;
 use crate::figure::Hue;
 
 /// Name, colour on white, colour on black.
-const COLOURS: [(&str, &str, &str); 13] = [
+const COLOURS: [(&str, &str, &str); 15] = [
     ("classical", "#555555", "#b8b8b8"),
     ("blocked", "#d68a00", "#f0b040"),
     ("single", "#009e73", "#2fc79b"),
@@ -16,6 +16,8 @@ const COLOURS: [(&str, &str, &str); 13] = [
     ("multi-level", "#0072b2", "#56a8ec"),
     ("two-choice", "#d55e00", "#ff8a4a"),
     ("one-plus-alpha", "#2aa5d8", "#7fd0f7"),
+    ("one-slot", "#6a3fa0", "#b593ec"),
+    ("four-slots", "#7a4b12", "#d3a062"),
     ("value-0", "#5e4fa2", "#9d8df0"),
     ("value-1", "#c2185b", "#f5679b"),
     ("value-2", "#4d8c14", "#8fd14f"),
@@ -37,7 +39,9 @@ fn index(hue: Hue) -> usize {
         Hue::MultiLevel => 4,
         Hue::TwoChoice => 5,
         Hue::OnePlusAlpha => 6,
-        Hue::Value(number) => 7 + usize::from(number) % 6,
+        Hue::OneSlot => 7,
+        Hue::FourSlots => 8,
+        Hue::Value(number) => 9 + usize::from(number) % 6,
     }
 }
 
@@ -50,7 +54,18 @@ pub(super) fn marker(hue: Hue) -> &'static [(f64, f64)] {
     const DIAMOND: &[(f64, f64)] = &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)];
     const PENTAGON: &[(f64, f64)] =
         &[(0.0, -1.15), (1.09, -0.36), (0.68, 0.93), (-0.68, 0.93), (-1.09, -0.36)];
-    const MARKERS: [&[(f64, f64)]; 7] = [DOWN, SQUARE, UP, PENTAGON, CIRCLE, DIAMOND, DOWN];
+    const STAR: &[(f64, f64)] = &[
+        (0.0, -1.5),
+        (0.45, -0.45),
+        (1.5, 0.0),
+        (0.45, 0.45),
+        (0.0, 1.5),
+        (-0.45, 0.45),
+        (-1.5, 0.0),
+        (-0.45, -0.45),
+    ];
+    const MARKERS: [&[(f64, f64)]; 9] =
+        [DOWN, SQUARE, UP, PENTAGON, CIRCLE, DIAMOND, DOWN, SQUARE, STAR];
     const OF_VALUES: [&[(f64, f64)]; 6] = [CIRCLE, SQUARE, UP, DIAMOND, DOWN, PENTAGON];
     match hue {
         Hue::Value(number) => OF_VALUES[usize::from(number) % 6],

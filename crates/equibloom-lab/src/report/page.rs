@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::context::Length;
 use crate::error::Error;
-use crate::figure::{Claim, Figure, Origin, Scale};
+use crate::figure::{Claim, Figure, Scale};
 use crate::number::short;
 use crate::plot::{self, Layout, escape, inline_svg};
 
@@ -173,7 +173,7 @@ fn hover_data(figure: &Figure) -> Result<String, Error> {
                 "x": round(&series.x),
                 "y": round(&series.y),
                 "sigma": round(&series.sigma),
-                "points": matches!(series.origin, Origin::Simulation | Origin::Filter),
+                "points": series.origin.is_measured(),
             })
         })
         .collect();

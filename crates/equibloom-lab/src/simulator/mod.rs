@@ -8,12 +8,16 @@
 //! a filter would take for present, and balances by elements, not by set bits.
 
 mod classical;
+mod cuckoo;
+mod lookups;
 mod offline;
 mod random;
 
 pub use classical::share_of_set_bits;
+pub use cuckoo::{Cuckoo, random_graph};
+pub use lookups::{Buckets, Lookups, look_up};
 pub use offline::offline_bound;
-pub use random::seed_of;
+pub use random::{seed_of, words};
 
 use random::Random;
 

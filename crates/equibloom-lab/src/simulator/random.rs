@@ -16,6 +16,12 @@ pub fn seed_of(seed: u64, what: &str, repetition: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// Random words: the hashes of keys.
+pub fn words(seed: u64) -> impl Iterator<Item = u64> {
+    let mut random = Random::new(seed);
+    std::iter::repeat_with(move || random.0.next_u64())
+}
+
 pub(super) struct Random(Xoshiro256PlusPlus);
 
 impl Random {

@@ -1,0 +1,409 @@
+//! `table-lines`: buckets and cache lines that lookups read, for every map, by its load.
+
+use equibloom::table::{
+    BalancedMap, BucketPlacement, BucketPlan, CuckooMap, LookupStatistics, Map, RawTable,
+    TableStatistics,
+};
+use equibloom_theory::optimum;
+
+use super::AsItIs;
+use super::reads::{self, Reads};
+use crate::context::{Context, Length};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::experiments::Outcome;
+use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::number::short;
+use crate::simulator::{Buckets, Cuckoo, Lookups, Placement, Tables, look_up, words};
+
+const LOAD: f64 = 6.0;
+const ACCESSES: f64 = 1.2;
+const CHOICES: u32 = 3;
+const ALPHA: f64 = 0.3;
+/// Shares of a map's capacity at which it is looked at.
+const FILLS: [f64; 6] = [0.1, 0.3, 0.5, 0.7, 0.85, 1.0];
+/// Lookups of strangers in each simulated table.
+const STRANGERS: u64 = 50_000;
+/// Lookups of strangers behind a map's statistics.
+const MISSES: f64 = 131_072.0;
+
+fn repetitions(length: Length) -> u64 {
+    length.choose(2, 4, 20)
+}
+
+pub(crate) fn parameters(length: Length) -> String {
+    format!("n = {} entries of 16 bytes, {} repetitions", length.elements(), repetitions(length))
+}
+
+/// A kind of map.
+struct Kind {
+    name: &'static str,
+    hue: Hue,
+    table: Table,
+}
+
+#[derive(Clone)]
+enum Table {
+    Balanced(BucketPlan),
+    OneSlot,
+    FourSlots,
+}
+
+fn kinds() -> Result<Vec<Kind>, Error> {
+    let overflow = optimum::multi_level(LOAD, ACCESSES, CHOICES, None)?.overflow;
+    let plan = |placement| Table::Balanced(BucketPlan { load: LOAD, placement });
+    let kind = |name, hue, table| Kind { name, hue, table };
+    Ok(vec![
+        kind("single", Hue::Single, Table::Balanced(BucketPlan::optimal_single(LOAD, overflow)?)),
+        kind(
+            "sequential",
+            Hue::Sequential,
+            Table::Balanced(BucketPlan::optimal_sequential(LOAD, ACCESSES, CHOICES)?),
+        ),
+        kind(
+            "multi-level",
+            Hue::MultiLevel,
+            Table::Balanced(BucketPlan::optimal_multi_level(LOAD, ACCESSES, CHOICES)?),
+        ),
+        kind("two-choice", Hue::TwoChoice, plan(BucketPlacement::TwoChoice { slots: 8 })),
+        kind(
+            "1+α, α = 0.3",
+            Hue::OnePlusAlpha,
+            plan(BucketPlacement::OnePlusAlpha { slots: 12, alpha: ALPHA }),
+        ),
+        kind("cuckoo, one slot", Hue::OneSlot, Table::OneSlot),
+        kind("cuckoo, four slots", Hue::FourSlots, Table::FourSlots),
+    ])
+}
+
+impl Table {
+    /// Most buckets a lookup may read.
+    fn choices(&self) -> usize {
+        match self {
+            Self::Balanced(plan) => plan.choices(),
+            Self::OneSlot | Self::FourSlots => 2,
+        }
+    }
+
+    /// A map for `entries`, looked at after each of `moments`.
+    fn statistics(
+        &self,
+        entries: u64,
+        moments: &[u64],
+        seed: u64,
+    ) -> Result<Vec<TableStatistics>, Error> {
+        let (entries, hasher) = (entries as usize, AsItIs::default());
+        Ok(match self {
+            Self::Balanced(plan) => {
+                let plan = plan.clone();
+                watch(BalancedMap::with_plan_and_hasher(entries, plan, hasher)?, moments, seed)
+            }
+            Self::OneSlot => {
+                let load = equibloom::table::Cuckoo::<(), 1>::HIGHEST_LOAD;
+                let map = CuckooMap::<_, _, _, 1>::with_load_and_hasher(entries, load, hasher)?;
+                watch(map, moments, seed)
+            }
+            Self::FourSlots => {
+                let load = equibloom::table::Cuckoo::<(), 4>::HIGHEST_LOAD;
+                let map = CuckooMap::<_, _, _, 4>::with_load_and_hasher(entries, load, hasher)?;
+                watch(map, moments, seed)
+            }
+        })
+    }
+
+    /// What the theory says after each of `moments`, if there is one.
+    fn model(
+        &self,
+        moments: &[u64],
+        statistics: &TableStatistics,
+    ) -> Result<Vec<Option<Reads>>, Error> {
+        let buckets = statistics.buckets as f64;
+        let at = |&moment: &u64| {
+            let arrivals = moment as f64 / buckets;
+            Ok(match self {
+                Self::FourSlots => None,
+                Self::OneSlot => Some(reads::one_slot_cuckoo(2.0 * arrivals)),
+                Self::Balanced(BucketPlan { load, placement }) => Some(match placement {
+                    BucketPlacement::Single { threshold } => {
+                        reads::sequential(*load, arrivals / load, threshold, 1)?
+                    }
+                    BucketPlacement::Sequential { threshold, choices } => {
+                        reads::sequential(*load, arrivals / load, threshold, *choices)?
+                    }
+                    BucketPlacement::MultiLevel { threshold, subtables } => {
+                        reads::multi_level(arrivals, threshold, subtables)
+                    }
+                    BucketPlacement::TwoChoice { slots } => {
+                        reads::less_loaded(arrivals, 1.0, *slots as usize)
+                    }
+                    BucketPlacement::OnePlusAlpha { slots, alpha } => {
+                        reads::less_loaded(arrivals, *alpha, *slots as usize)
+                    }
+                }),
+            })
+        };
+        moments.iter().map(at).collect()
+    }
+
+    /// Mean buckets by simulation.
+    fn simulate(&self, moments: &[u64], statistics: &TableStatistics, seed: u64) -> Vec<Lookups> {
+        let count = statistics.buckets as u64;
+        let first_with_room = |threshold: &equibloom::Threshold, tables| Placement::FirstWithRoom {
+            threshold: threshold.load,
+            probability: threshold.probability,
+            tables,
+            access_budget: None,
+        };
+        let placement = match self {
+            Self::OneSlot | Self::FourSlots => {
+                let mut tables = Cuckoo::new(count / 2, statistics.slots, seed);
+                let mut come = 0;
+                let look = |&moment: &u64| {
+                    (come..moment).for_each(|_| tables.insert());
+                    come = moment;
+                    Lookups { hit: 1.0 + tables.share_beyond_first(), miss: 2.0 }
+                };
+                return moments.iter().map(look).collect();
+            }
+            Self::Balanced(BucketPlan { placement, .. }) => match placement {
+                BucketPlacement::Single { threshold } => {
+                    first_with_room(threshold, Tables::Shared { choices: 1 })
+                }
+                BucketPlacement::Sequential { threshold, choices } => {
+                    first_with_room(threshold, Tables::Shared { choices: *choices })
+                }
+                BucketPlacement::MultiLevel { threshold, subtables } => {
+                    let sizes = crate::subject::divide(count, subtables);
+                    first_with_room(threshold, Tables::Subtables(sizes))
+                }
+                BucketPlacement::TwoChoice { .. } => Placement::LessLoaded { second_choice: 1.0 },
+                BucketPlacement::OnePlusAlpha { alpha, .. } => {
+                    Placement::LessLoaded { second_choice: *alpha }
+                }
+            },
+        };
+        let slots = statistics.slots;
+        let classes = reads::classes(slots) as u64;
+        let buckets = Buckets { count, slots: slots as u32, classes, placement };
+        look_up(&buckets, moments, STRANGERS, seed)
+    }
+}
+
+/// Fills a map and takes its statistics after each of `moments`.
+fn watch<T: RawTable<Entry = (u64, u64)>>(
+    mut map: Map<u64, u64, T, AsItIs>,
+    moments: &[u64],
+    seed: u64,
+) -> Vec<TableStatistics> {
+    let mut keys = words(seed);
+    let at = |&moment: &u64| {
+        let missing = moment as usize - map.len();
+        map.extend(keys.by_ref().take(missing).map(|key| (key, key)));
+        map.statistics()
+    };
+    moments.iter().map(at).collect()
+}
+
+/// Everything known of one kind of map.
+struct Found {
+    loads: Vec<f64>,
+    models: Vec<Option<Reads>>,
+    /// Repetition by repetition, moment by moment.
+    simulated: Vec<Vec<Lookups>>,
+    maps: Vec<Vec<TableStatistics>>,
+}
+
+fn find(context: &Context<'_>, kind: &Kind) -> Result<Found, Error> {
+    let (entries, repetitions) = (context.length.elements(), repetitions(context.length));
+    let moments = FILLS.map(|fill| (fill * entries as f64).round() as u64);
+    let name = |what: &str| format!("table lines {what} {}", kind.name);
+    let maps = context
+        .repeat(&name("map"), repetitions, |seed| kind.table.statistics(entries, &moments, seed))?;
+    let full = &maps[0][FILLS.len() - 1];
+    let simulated = context.repeat(&name("simulation"), repetitions, |seed| {
+        Ok(kind.table.simulate(&moments, full, seed))
+    })?;
+    let slots = (full.buckets * full.slots) as f64;
+    Ok(Found {
+        loads: moments.map(|moment| 100.0 * moment as f64 / slots).into(),
+        models: kind.table.model(&moments, full)?,
+        simulated,
+        maps,
+    })
+}
+
+/// Hits or misses.
+struct Operation {
+    name: &'static str,
+    lookups: fn(&TableStatistics) -> &LookupStatistics,
+    simulated: fn(&Lookups) -> f64,
+    distribution: fn(&Reads) -> &[f64],
+    lines: fn(&Reads) -> f64,
+    /// Lookups behind each statistic.
+    count: fn(&TableStatistics) -> f64,
+}
+
+const OPERATIONS: [Operation; 2] = [
+    Operation {
+        name: "hit",
+        lookups: |map| &map.hits,
+        simulated: |lookups| lookups.hit,
+        distribution: |reads| &reads.hits,
+        lines: |reads| reads.hit_lines,
+        count: |map| map.entries as f64,
+    },
+    Operation {
+        name: "miss",
+        lookups: |map| &map.misses,
+        simulated: |lookups| lookups.miss,
+        distribution: |reads| &reads.misses,
+        lines: |reads| reads.miss_lines,
+        count: |_| MISSES,
+    },
+];
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
+    let kinds = kinds()?;
+    let found = context.map(&kinds, |kind| find(context, kind))?;
+    let (mut series, mut claims, mut findings) = (Vec::new(), Vec::new(), Vec::new());
+    for (kind, found) in kinds.iter().zip(&found) {
+        for (row, operation) in OPERATIONS.iter().enumerate() {
+            one(kind, found, operation, 3 * row, &mut series, &mut claims);
+        }
+        let all = || found.maps.iter().flatten().flat_map(|map| [&map.hits, &map.misses]);
+        let most = all().map(|lookups| lookups.buckets.max).max().unwrap_or(0);
+        claims.push(Claim::new(
+            format!("{}: most buckets that a lookup read, d", kind.name),
+            kind.table.choices() as f64,
+            most as f64,
+            0.0,
+        ));
+        let full = &found.maps[0][FILLS.len() - 1];
+        findings.push(format!(
+            "{} {}/{}",
+            kind.name,
+            short(full.hits.lines.mean),
+            short(full.misses.lines.mean)
+        ));
+    }
+    Ok(Outcome {
+        finding: format!(
+            "Full maps read so many cache lines per hit/miss: {}. No lookup read more than d \
+             buckets before the stash.",
+            findings.join(", ")
+        ),
+        notes: vec![
+            "Entries are 16 bytes; r = 6 entries a bucket when full, a = 1.2, d = 3 for sequential \
+             and multi-level; two-choice has 8 slots a bucket, 1+α has 12. The stash is not \
+             counted: a lookup that has read all its buckets may search it, too.",
+            "A miss reads the header of a bucket and goes on only if an entry of its key's class \
+             passed by; a hit reads the entry's line, too. Tags that agree by chance add a line \
+             with probability 0.4 % for each entry.",
+            "Four slots have no model of where entries are: their hits are compared with the \
+             simulation. Lines are not simulated.",
+        ],
+        x: Axis::linear("slots filled [%]"),
+        y: Axis::linear("buckets or lines read").of_each_panel(),
+        panels: vec![
+            "buckets per hit, mean",
+            "lines per hit, mean",
+            "lines per hit, 99th of 100",
+            "buckets per miss, mean",
+            "lines per miss, mean",
+            "lines per miss, 99th of 100",
+        ],
+        series,
+        claims,
+    })
+}
+
+/// Draws and checks the hits or misses of one kind of map.
+fn one(
+    kind: &Kind,
+    found: &Found,
+    operation: &Operation,
+    panel: usize,
+    series: &mut Vec<Series>,
+    claims: &mut Vec<Claim>,
+) {
+    let Operation { name, lookups, simulated, distribution, lines, count } = *operation;
+    let models: Option<Vec<&Reads>> = found.models.iter().map(Option::as_ref).collect();
+    // One lookup varies as the model says; where there is none, as a choice between two buckets.
+    let deviation = |at: usize| {
+        let model = found.models[at].as_ref();
+        let each = model.map_or(0.5, |model| reads::deviation(distribution(model)));
+        each / count(&found.maps[0][at]).sqrt()
+    };
+    let estimates = |value: &dyn Fn(&TableStatistics) -> f64| -> Vec<Estimate> {
+        let at = |at| Estimate::of(found.maps.iter().map(|map| value(&map[at])), deviation(at));
+        (0..FILLS.len()).map(at).collect()
+    };
+    let buckets = estimates(&|map| lookups(map).buckets.mean);
+    let mean_lines = estimates(&|map| lookups(map).lines.mean);
+    let tail: Vec<f64> =
+        (0..FILLS.len()).map(|at| lookups(&found.maps[0][at]).lines.p99 as f64).collect();
+    let simulation: Vec<Estimate> = (0..FILLS.len())
+        .map(|at| {
+            let runs = found.simulated.iter().map(|run| simulated(&run[at]));
+            Estimate::of(runs, deviation(at) * (MISSES / STRANGERS as f64).sqrt())
+        })
+        .collect();
+    let text = |what: &str| format!("{}, {name}: {what}", kind.name);
+    if let Some(models) = &models {
+        let means: Vec<f64> = models.iter().map(|model| reads::mean(distribution(model))).collect();
+        let model_lines: Vec<f64> = models.iter().map(|model| lines(model)).collect();
+        for (what, measured) in
+            [("the simulation's buckets", &simulation), ("the map's buckets", &buckets)]
+        {
+            claims.push(Claim::on_model(
+                &text(&format!("{what} lie on the model")),
+                &means,
+                measured,
+            ));
+        }
+        claims.push(Claim::on_model(&text("lines lie on the model"), &model_lines, &mean_lines));
+        claims.push(Claim::new(
+            text(
+                "points where the 99th of 100 lookups reads more or fewer buckets than the model's",
+            ),
+            0.0,
+            surprising_tails(found, operation, models) as f64,
+            0.0,
+        ));
+        let line = |y| Series::new(kind.name, kind.hue, Origin::Model, &found.loads, y);
+        series.push(line(means).in_panel(panel));
+        series.push(line(model_lines).in_panel(panel + 1));
+    } else {
+        let expected: Vec<f64> = simulation.iter().map(|estimate| estimate.mean).collect();
+        let both = buckets.iter().zip(&simulation);
+        let measured: Vec<Estimate> = both
+            .map(|(map, simulation)| Estimate { sigma: map.sigma.hypot(simulation.sigma), ..*map })
+            .collect();
+        claims.push(Claim::on_model(
+            &text("the map's buckets are the simulation's"),
+            &expected,
+            &measured,
+        ));
+    }
+    let points =
+        |origin, y: &[Estimate]| Series::measured(kind.name, kind.hue, origin, &found.loads, y);
+    series.push(points(Origin::Simulation, &simulation).in_panel(panel));
+    series.push(points(Origin::Map, &buckets).in_panel(panel));
+    series.push(points(Origin::Map, &mean_lines).in_panel(panel + 1));
+    let tail = Series::new(kind.name, kind.hue, Origin::Map, &found.loads, tail);
+    series.push(tail.in_panel(panel + 2));
+}
+
+/// Points at which the 99th percentile of the buckets read is not one that the model allows, within 4σ of the
+/// share of lookups that read no more.
+fn surprising_tails(found: &Found, operation: &Operation, models: &[&Reads]) -> usize {
+    let surprising = |(at, model): (usize, &&Reads)| {
+        let map = &found.maps[0][at];
+        let at_most =
+            |buckets: usize| -> f64 { (operation.distribution)(model).iter().take(buckets).sum() };
+        let p99 = (operation.lookups)(map).buckets.p99;
+        let allowed = 4.0 * (0.99 * 0.01 / (operation.count)(map)).sqrt() + 0.01 * 0.01;
+        at_most(p99) < 0.99 - allowed || at_most(p99 - 1) > 0.99 + allowed
+    };
+    models.iter().enumerate().filter(|&point| surprising(point)).count()
+}

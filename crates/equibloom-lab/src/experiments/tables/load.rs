@@ -1,0 +1,336 @@
+//! `cuckoo-load`: what an insertion displaces, and how often a table is rehashed, by the load.
+
+use equibloom::table::{CuckooMap, Trace};
+use equibloom_theory::cuckoo;
+
+use super::{AsItIs, cuckoo_tables, entries_at};
+use crate::context::{Context, Length};
+use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::experiments::Outcome;
+use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::number::short;
+use crate::simulator::{Cuckoo, words};
+
+/// Slots of the small tables that are built to be rehashed: two tables of 100.
+const SMALL: u64 = 200;
+/// Entries in the stash that the maps are content with before they rehash for the first time.
+const STASH: usize = 4;
+
+const ONE_SLOT: [f64; 10] = [0.05, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.475, 0.49];
+const FOUR_SLOTS: [f64; 10] = [0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
+
+/// The bound is drawn up to this load in half per cents; beyond it would leave no room for the others.
+const DRAWN_TO: u32 = 90;
+
+fn slots(length: Length) -> u64 {
+    length.choose(200_000, 1_000_000, 2_000_000)
+}
+
+fn builds(length: Length) -> u64 {
+    length.choose(1_000, 5_000, 100_000)
+}
+
+pub(crate) fn parameters(length: Length) -> String {
+    format!(
+        "displacements: tables of {} slots, {} repetitions; rehashes: tables of {SMALL} slots, {} \
+         builds at each point",
+        slots(length),
+        length.repetitions(),
+        builds(length)
+    )
+}
+
+fn map<const SLOTS: usize>(slots: u64) -> Result<CuckooMap<u64, (), AsItIs, SLOTS>, Error> {
+    let tables = cuckoo_tables(slots / 2 / SLOTS as u64)?;
+    Ok(CuckooMap::from_table(tables, AsItIs::default()))
+}
+
+/// Displacements per insert since the table was empty, after each number of entries.
+fn map_displacements<const SLOTS: usize>(
+    slots: u64,
+    moments: &[u64],
+    seed: u64,
+) -> Result<Vec<f64>, Error> {
+    let mut map = map::<SLOTS>(slots)?;
+    let mut keys = words(seed);
+    let at = |&moment: &u64| {
+        let missing = moment as usize - map.len();
+        map.extend(keys.by_ref().take(missing).map(|key| (key, ())));
+        map.history().displacements as f64 / moment as f64
+    };
+    Ok(moments.iter().map(at).collect())
+}
+
+fn simulated_displacements(slots: u64, per_bucket: usize, moments: &[u64], seed: u64) -> Vec<f64> {
+    let mut tables = Cuckoo::new(slots / 2 / per_bucket as u64, per_bucket, seed);
+    let mut rule = StashRule::new();
+    let mut inserted = 0;
+    let at = |&moment: &u64| {
+        (inserted..moment).for_each(|_| rule.insert(&mut tables));
+        inserted = moment;
+        tables.displacements() as f64 / moment as f64
+    };
+    moments.iter().map(at).collect()
+}
+
+/// When the library's maps rehash: with too long a stash, before the next insert; and if that does not help,
+/// again when the stash is twice as long.
+struct StashRule {
+    content_with: usize,
+}
+
+impl StashRule {
+    fn new() -> Self {
+        Self { content_with: STASH }
+    }
+
+    fn insert(&mut self, tables: &mut Cuckoo) {
+        if tables.stashed() > self.content_with {
+            tables.rehash();
+            self.content_with = self.content_with.max(2 * tables.stashed());
+        }
+        tables.insert();
+    }
+}
+
+/// Rehashes of a map on its way to so many entries.
+fn map_rehashes<const SLOTS: usize>(entries: u64, seed: u64) -> Result<f64, Error> {
+    let mut map = map::<SLOTS>(SMALL)?;
+    map.extend(words(seed).take(entries as usize).map(|key| (key, ())));
+    Ok(map.history().rehashes as f64)
+}
+
+fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
+    let mut tables = Cuckoo::new(SMALL / 2 / per_bucket as u64, per_bucket, seed);
+    let mut rule = StashRule::new();
+    (0..entries).for_each(|_| rule.insert(&mut tables));
+    tables.rehashes() as f64
+}
+
+/// Rehashes of the slides' tables, which have no stash.
+fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
+    use equibloom::table::Outcome as End;
+    let mut trace = Trace::new(SMALL / 2)?;
+    let mut rehashes = 0;
+    for key in words(seed).take(entries as usize) {
+        if let End::Rehashed { functions } = trace.insert(key).outcome {
+            rehashes = functions;
+        }
+    }
+    Ok(rehashes as f64)
+}
+
+fn simulated_slides_rehashes(entries: u64, seed: u64) -> f64 {
+    let mut tables = Cuckoo::new(SMALL / 2, 1, seed);
+    for _ in 0..entries {
+        tables.insert();
+        while tables.stashed() > 0 {
+            tables.rehash();
+        }
+    }
+    tables.rehashes() as f64
+}
+
+/// The values at each load, from the repetitions' values at all of them.
+fn estimates(runs: &[Vec<f64>]) -> Vec<Estimate> {
+    let points = runs.first().map_or(0, Vec::len);
+    (0..points).map(|at| Estimate::of(runs.iter().map(|run| run[at]), 0.0)).collect()
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
+    let (mut series, mut claims) = (Vec::new(), Vec::new());
+    let (one_x, one_slot) = displacements::<1>(context, "one slot", &ONE_SLOT)?;
+    let (four_x, four_slots) = displacements::<4>(context, "four slots", &FOUR_SLOTS)?;
+    let loads: Vec<f64> = (1..=DRAWN_TO).map(|step| f64::from(step) / 200.0).collect();
+    let bound = |loads: &[f64]| -> Result<Vec<f64>, Error> {
+        let points = cuckoo::against_load(loads.iter().copied(), slots(context.length) / 2)?;
+        Ok(points.iter().map(|point| point.mean_insertion_cost_bound - 1.0).collect())
+    };
+    series.push(Series::new(
+        "bound, one slot",
+        Hue::Classical,
+        Origin::Model,
+        &loads,
+        bound(&loads)?,
+    ));
+    for (sides, name, hue, loads) in [
+        (&one_slot, "one slot", Hue::OneSlot, &one_x),
+        (&four_slots, "four slots", Hue::FourSlots, &four_x),
+    ] {
+        claims.push(same(&format!("{name}: displacements of the map"), &sides[0], &sides[1]));
+        for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(sides) {
+            series.push(Series::measured(name, hue, origin, loads, side));
+        }
+    }
+    for (what, side) in ["the simulation", "the map"].into_iter().zip(&one_slot) {
+        let text = format!("one slot: {what} displaces at most −ln(1 − c)/c − 1");
+        claims.push(Claim::at_most(&text, &bound(&one_x)?, side));
+    }
+    let rehashes = rehashes(context, &mut series, &mut claims)?;
+    let last = |side: &[Estimate]| side.last().map_or(0.0, |estimate| estimate.mean);
+    let bound_at_end = bound(&one_x)?.last().copied().unwrap_or_default();
+    let finding = format!(
+        "Filled to {} one slot a bucket displaces {} entries per insert (bound {}), four slots \
+         filled to {} displace {}. With 200 slots at {} the slides' tables rehash {} times per \
+         build and maps with a stash of four {} times; with four slots a bucket {} times at {}.",
+        short(one_x[one_x.len() - 1]),
+        short(last(&one_slot[1])),
+        short(bound_at_end),
+        short(four_x[four_x.len() - 1]),
+        short(last(&four_slots[1])),
+        short(rehashes[0].0),
+        short(rehashes[0].1),
+        short(rehashes[1].1),
+        short(rehashes[2].1),
+        short(rehashes[2].0),
+    );
+    Ok(Outcome {
+        finding,
+        notes: vec![
+            "Displacements are means over all inserts since the table was empty. The bound for one \
+             slot is the mean size of the component an insert comes to, less one; there is none for \
+             four slots. Walks are given up after 500 steps.",
+            "The slides rehash when one element finds no place: then the rehashes are a geometric \
+             series of the probability of a second cycle. The library's maps first fill a stash of \
+             four. Rehashes become rare with the size of the table (see cuckoo-graph), so they are \
+             counted in small ones.",
+        ],
+        x: Axis::linear("load, share of the slots filled"),
+        y: Axis::linear("displacements; rehashes").of_each_panel(),
+        panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
+        series,
+        claims,
+    })
+}
+
+/// Simulation and map.
+type Sides = [Vec<Estimate>; 2];
+
+/// Numbers of entries at these loads.
+fn moments<const SLOTS: usize>(slots: u64, loads: &[f64]) -> Result<Vec<u64>, Error> {
+    let buckets = slots / 2 / SLOTS as u64;
+    loads.iter().map(|&load| entries_at::<SLOTS>(load, buckets)).collect()
+}
+
+/// The loads that numbers of entries make.
+fn loads(moments: &[u64], slots: u64) -> Vec<f64> {
+    moments.iter().map(|&moment| moment as f64 / slots as f64).collect()
+}
+
+fn displacements<const SLOTS: usize>(
+    context: &Context<'_>,
+    name: &str,
+    wanted: &[f64],
+) -> Result<(Vec<f64>, Sides), Error> {
+    let (slots, repetitions) = (slots(context.length), context.length.repetitions());
+    let moments = moments::<SLOTS>(slots, wanted)?;
+    let simulated = context.repeat(&format!("simulation {name}"), repetitions, |seed| {
+        Ok(simulated_displacements(slots, SLOTS, &moments, seed))
+    })?;
+    let measured = context.repeat(&format!("map {name}"), repetitions, |seed| {
+        map_displacements::<SLOTS>(slots, &moments, seed)
+    })?;
+    Ok((loads(&moments, slots), [estimates(&simulated), estimates(&measured)]))
+}
+
+/// How many rehashes a build to so many entries takes, with a seed.
+type Build = fn(u64, u64) -> Result<f64, Error>;
+
+/// Small tables that are built to be rehashed.
+struct Small {
+    name: &'static str,
+    hue: Hue,
+    moments: Vec<u64>,
+    simulate: Build,
+    build: Build,
+}
+
+/// Those of the slides first, for which there is a model.
+fn small_tables() -> Result<[Small; 3], Error> {
+    let one_slot = moments::<1>(SMALL, &ONE_SLOT)?;
+    Ok([
+        Small {
+            name: "slides: one slot, no stash",
+            hue: Hue::Value(1),
+            moments: one_slot.clone(),
+            simulate: |entries, seed| Ok(simulated_slides_rehashes(entries, seed)),
+            build: slides_rehashes,
+        },
+        Small {
+            name: "one slot",
+            hue: Hue::OneSlot,
+            moments: one_slot,
+            simulate: |entries, seed| Ok(simulated_rehashes(1, entries, seed)),
+            build: map_rehashes::<1>,
+        },
+        Small {
+            name: "four slots",
+            hue: Hue::FourSlots,
+            moments: moments::<4>(SMALL, &FOUR_SLOTS)?,
+            simulate: |entries, seed| Ok(simulated_rehashes(4, entries, seed)),
+            build: map_rehashes::<4>,
+        },
+    ])
+}
+
+/// Draws and checks the rehashes of the small tables; those of each at its highest load, with that.
+fn rehashes(
+    context: &Context<'_>,
+    series: &mut Vec<Series>,
+    claims: &mut Vec<Claim>,
+) -> Result<Vec<(f64, f64)>, Error> {
+    let tables = small_tables()?;
+    let jobs: Vec<(&Small, u64)> = tables
+        .iter()
+        .flat_map(|small| small.moments.iter().map(move |&entries| (small, entries)))
+        .collect();
+    let builds = builds(context.length);
+    let found = context.map(&jobs, |&(small, entries)| {
+        let side = |what: &str, work: Build| {
+            let name = format!("{what} {} {entries}", small.name);
+            let runs = context.repeat(&name, builds, |seed| work(entries, seed))?;
+            // One more or less is always possible.
+            let Estimate { mean, sigma } = Estimate::of(runs, 0.0);
+            Ok::<_, Error>(Estimate { mean, sigma: sigma + 0.5 / builds as f64 })
+        };
+        Ok([side("simulated rehashes", small.simulate)?, side("rehashes", small.build)?])
+    })?;
+    let mut found = found.into_iter();
+    let mut at_the_end = Vec::new();
+    for Small { name, hue, moments, .. } in &tables {
+        let points: Vec<[Estimate; 2]> = found.by_ref().take(moments.len()).collect();
+        let sides: Sides = [0, 1].map(|side| points.iter().map(|sides| sides[side]).collect());
+        let x = loads(moments, SMALL);
+        if *hue == tables[0].hue {
+            let model = |loads: &[f64]| -> Result<Vec<f64>, Error> {
+                loads.iter().map(|&load| Ok(cuckoo::rehashes(load, SMALL / 2)?)).collect()
+            };
+            let drawn: Vec<f64> = (10..=98).map(|entries| f64::from(entries) / 200.0).collect();
+            let curve = Series::new(name, *hue, Origin::Model, &drawn, model(&drawn)?);
+            series.push(curve.in_panel(1));
+            for (what, side) in
+                ["the simulation's rehashes", "the tables' rehashes"].into_iter().zip(&sides)
+            {
+                let text = format!("{name}: {what} lie on the model");
+                claims.push(Claim::on_model(&text, &model(&x)?, side));
+            }
+        } else {
+            claims.push(same(&format!("{name}: rehashes of the map"), &sides[0], &sides[1]));
+        }
+        for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(&sides) {
+            series.push(Series::measured(name, *hue, origin, &x, side).in_panel(1));
+        }
+        at_the_end.extend(x.last().copied().zip(sides[1].last().map(|estimate| estimate.mean)));
+    }
+    Ok(at_the_end)
+}
+
+/// Claims that two measurements are of the same thing: within 4σ of their difference + 1 %.
+fn same(what: &str, simulated: &[Estimate], measured: &[Estimate]) -> Claim {
+    let expected: Vec<f64> = simulated.iter().map(|estimate| estimate.mean).collect();
+    let both = simulated.iter().zip(measured);
+    let measured: Vec<Estimate> =
+        both.map(|(a, b)| Estimate { mean: b.mean, sigma: a.sigma.hypot(b.sigma) }).collect();
+    Claim::on_model(&format!("{what} are the simulation's"), &expected, &measured)
+}

@@ -1,0 +1,76 @@
+//! The hash tables: the cuckoo graph, what insertions and lookups cost, how even buckets are.
+
+mod graph;
+mod lines;
+mod load;
+mod reads;
+mod variance;
+
+pub(super) use graph::{parameters as parameters_of_graph, run as graph};
+pub(super) use lines::{parameters as parameters_of_lines, run as lines};
+pub(super) use load::{parameters as parameters_of_load, run as load};
+pub(super) use variance::{parameters as parameters_of_variance, run as variance};
+
+use std::hash::{BuildHasher, Hasher};
+
+use equibloom::table::{Cuckoo, RawTable};
+
+use crate::error::Error;
+
+/// The library's cuckoo tables with just so many buckets each, and as high a load as they can have.
+fn cuckoo_tables<T, const SLOTS: usize>(buckets: u64) -> Result<Cuckoo<T, SLOTS>, Error> {
+    // The library rounds the buckets that so many entries need up: half a bucket less is in the middle.
+    let slots = SLOTS as f64 * (2 * buckets - 1) as f64;
+    let entries = (Cuckoo::<T, SLOTS>::HIGHEST_LOAD * slots).floor();
+    Ok(Cuckoo::new(entries as usize, entries / slots)?)
+}
+
+/// Entries at a load, but no more than the library's tables of this size hold without growing.
+fn entries_at<const SLOTS: usize>(load: f64, buckets: u64) -> Result<u64, Error> {
+    let wanted = load * (2 * SLOTS as u64 * buckets) as f64;
+    Ok((wanted.round() as u64).min(cuckoo_tables::<(), SLOTS>(buckets)?.capacity() as u64))
+}
+
+/// The hash of a key that is a random word already.
+#[derive(Debug, Clone, Copy, Default)]
+struct AsItIs(u64);
+
+impl BuildHasher for AsItIs {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0 << 8 | u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_just_the_buckets_asked_for() {
+        for buckets in (3..400).chain([1_000, 10_000, 25_000, 100_000]) {
+            let one = cuckoo_tables::<(), 1>(buckets).unwrap();
+            let four = cuckoo_tables::<(), 4>(buckets).unwrap();
+            assert_eq!((one.buckets_per_table(), four.buckets_per_table()), (buckets, buckets));
+            assert!(one.capacity() as f64 >= 0.98 * buckets as f64 - 2.0, "{buckets}");
+            assert!(four.capacity() as f64 >= 0.95 * 8.0 * buckets as f64 - 5.0, "{buckets}");
+        }
+    }
+}
