@@ -85,6 +85,12 @@ impl Table {
         }
     }
 
+    /// Whether there is nothing to simulate: a single bucket, or both buckets of a key that is not there.
+    fn is_certain(&self, operation: &Operation) -> bool {
+        let is_cuckoo = !matches!(self, Self::Balanced(_));
+        self.choices() == 1 || (is_cuckoo && operation.name == "miss")
+    }
+
     /// A map for `entries`, looked at after each of `moments`.
     fn statistics(
         &self,
@@ -349,17 +355,14 @@ fn one(
         })
         .collect();
     let text = |what: &str| format!("{}, {name}: {what}", kind.name);
+    let is_certain = kind.table.is_certain(operation);
     if let Some(models) = &models {
         let means: Vec<f64> = models.iter().map(|model| reads::mean(distribution(model))).collect();
         let model_lines: Vec<f64> = models.iter().map(|model| lines(model)).collect();
-        for (what, measured) in
-            [("the simulation's buckets", &simulation), ("the map's buckets", &buckets)]
-        {
-            claims.push(Claim::on_model(
-                &text(&format!("{what} lie on the model")),
-                &means,
-                measured,
-            ));
+        let simulated = (!is_certain).then_some(("the simulation's buckets", &simulation));
+        for (what, measured) in simulated.into_iter().chain([("the map's buckets", &buckets)]) {
+            let what = text(&format!("{what} lie on the model"));
+            claims.push(Claim::on_model(&what, &means, measured));
         }
         claims.push(Claim::on_model(&text("lines lie on the model"), &model_lines, &mean_lines));
         claims.push(Claim::new(
@@ -379,15 +382,17 @@ fn one(
         let measured: Vec<Estimate> = both
             .map(|(map, simulation)| Estimate { sigma: map.sigma.hypot(simulation.sigma), ..*map })
             .collect();
-        claims.push(Claim::on_model(
-            &text("the map's buckets are the simulation's"),
-            &expected,
-            &measured,
-        ));
+        let what = match is_certain {
+            true => "the map reads both buckets",
+            false => "the map's buckets are the simulation's",
+        };
+        claims.push(Claim::on_model(&text(what), &expected, &measured));
     }
     let points =
         |origin, y: &[Estimate]| Series::measured(kind.name, kind.hue, origin, &found.loads, y);
-    series.push(points(Origin::Simulation, &simulation).in_panel(panel));
+    if !is_certain {
+        series.push(points(Origin::Simulation, &simulation).in_panel(panel));
+    }
     series.push(points(Origin::Map, &buckets).in_panel(panel));
     series.push(points(Origin::Map, &mean_lines).in_panel(panel + 1));
     let tail = Series::new(kind.name, kind.hue, Origin::Map, &found.loads, tail);
