@@ -294,8 +294,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     }
     Ok(Outcome {
         finding: format!(
-            "Full maps read so many cache lines per hit/miss: {}. No lookup read more than d \
-             buckets before the stash.",
+            "Full maps read so many cache lines per hit/miss: {}.",
             findings.join(", ")
         ),
         notes: vec![

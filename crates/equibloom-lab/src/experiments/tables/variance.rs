@@ -255,7 +255,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     }
     Ok(Outcome {
         finding: format!(
-            "At six entries a bucket and 1.2 accesses the sizes' variance is, {} (with 1 and 2 \
+            "At six entries a bucket and 1.2 accesses the sizes' variance is: {} (with 1 and 2 \
              accesses for single and two-choice); a plain table has 6.",
             findings.join(", ")
         ),
