@@ -246,6 +246,12 @@ impl Claim {
         Self::new(text, expected, measured, unit / 2.0)
     }
 
+    /// A promise is kept: the value is not above it.
+    pub fn promised(text: impl Into<String>, most: f64, measured: f64) -> Self {
+        let agrees = measured <= most;
+        Self { text: text.into(), expected: most, measured, tolerance: most, agrees }
+    }
+
     /// Measured values lie on a model, each within 4σ + 1 % of it. The claim's number is the worst
     /// deviation in units of that.
     pub fn on_model(what: &str, model: &[f64], measured: &[Estimate]) -> Self {

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use equibloom::{AccessStatistics, AnyFilter, KeyHash, KeyHasher, Parameters, Scheme, Stable};
+use equibloom::{AccessStatistics, AnyFilter, KeyHash, KeyHasher, Scheme, Stable};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::addresses::write_address;
-use super::lineup::Wishes;
+use super::lineup::{Entry, Wishes};
 
 /// Lookups of addresses that were not inserted, for every filter.
 const QUERIES: u64 = 5_000_000;
@@ -38,10 +38,11 @@ pub(super) struct Results {
 #[derive(Serialize)]
 pub(super) struct FilterResult {
     pub(super) scheme: &'static str,
-    /// All memory: blocks, counters, padding, overflow list, header.
+    /// All memory: blocks, counters, hints, padding, overflow list, header.
     pub(super) bits_per_key: f64,
     /// What the papers count: the bits of the blocks.
     pub(super) block_bits_per_key: f64,
+    /// Bits that a key sets; none of its own where blocks store fingerprints.
     pub(super) hashes: u32,
     pub(super) fpr_measured: f64,
     /// Standard deviation of the measured rate: the queries are a sample, and so is the filter.
@@ -64,7 +65,7 @@ struct Hashes {
 
 pub(super) fn run(
     wishes: &Wishes,
-    filters: &[Parameters],
+    filters: &[Entry],
     progress: &ProgressBar,
 ) -> anyhow::Result<Results> {
     progress.set_message("hashing addresses");
@@ -76,10 +77,9 @@ pub(super) fn run(
     let ns_hash = nanoseconds_each(start, hashes.members.len() + hashes.strangers.len());
     progress.inc(HASHING_STEPS);
     let mut results = Vec::new();
-    for parameters in filters {
-        let name = parameters.scheme.name();
-        progress.set_message(name);
-        results.push(measure(parameters, &hashes, progress).with_context(|| name)?);
+    for entry in filters {
+        progress.set_message(entry.name);
+        results.push(measure(entry, &hashes, progress).with_context(|| entry.name)?);
     }
     Ok(Results {
         keys: wishes.keys,
@@ -106,7 +106,7 @@ fn hash_addresses(seed: u64, first: u64, count: u64) -> anyhow::Result<Vec<KeyHa
 }
 
 fn measure(
-    parameters: &Parameters,
+    Entry { name, parameters }: &Entry,
     hashes: &Hashes,
     progress: &ProgressBar,
 ) -> anyhow::Result<FilterResult> {
@@ -149,7 +149,7 @@ fn measure(
     let statistics = filter.statistics();
     let (block_bits, hashes_per_key) = sizes(&parameters.scheme);
     Ok(FilterResult {
-        scheme: parameters.scheme.name(),
+        scheme: name,
         bits_per_key: 8.0 * statistics.memory.total() as f64 / keys as f64,
         block_bits_per_key: block_bits / keys as f64,
         hashes: hashes_per_key,

@@ -1,7 +1,8 @@
-//! The seven filters, each with the papers' optimal parameters, all in the same memory.
+//! The papers' seven filters with their optimal parameters, and the two that go past them with the
+//! planner's, all in the same memory.
 
 use anyhow::{Context, ensure};
-use equibloom::{Parameters, Scheme};
+use equibloom::{AnyFilter, BlockKind, FilterBuilder, Parameters, PlacementName, Scheme};
 use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes};
 use equibloom_theory::planner::{Layout, paper_layout};
@@ -16,6 +17,10 @@ const CHOICES: u32 = 3;
 /// Share of keys with a second choice, as in the figures of the 1+α paper.
 const ALPHA: f64 = 0.3;
 
+/// Most blocks that a miss may read in the filters with hints; twice as many where memory is so short
+/// that this cannot be had.
+const ACCESSES_MISS: [f64; 2] = [1.25, 2.5];
+
 /// What the user asked for.
 pub(super) struct Wishes {
     pub(super) keys: u64,
@@ -24,8 +29,40 @@ pub(super) struct Wishes {
     pub(super) seed: u64,
 }
 
-/// The filters of the papers, in the order of the table.
-pub(super) fn lineup(wishes: &Wishes) -> anyhow::Result<Vec<Parameters>> {
+/// A filter under the name it has in the table.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) parameters: Parameters,
+}
+
+/// All filters, in the order of the table.
+pub(super) fn lineup(wishes: &Wishes) -> anyhow::Result<Vec<Entry>> {
+    let mut entries = of_the_papers(wishes)?;
+    entries.extend(past_the_papers(wishes));
+    Ok(entries)
+}
+
+/// Multi-level with hints, and with fingerprint blocks, which are cache lines always. Where the memory
+/// does not suffice for them, they are left out.
+fn past_the_papers(wishes: &Wishes) -> impl Iterator<Item = Entry> {
+    let Wishes { keys, bits_per_key, block_bits, seed } = *wishes;
+    let multi_level = AnyFilter::builder()
+        .keys(keys)
+        .bits_per_key(bits_per_key)
+        .placement(PlacementName::MultiLevel)
+        .seed(seed);
+    let fingerprint = multi_level.clone().block(BlockKind::Fingerprint);
+    let hinted = multi_level.block(BlockKind::Bloom).block_bits(block_bits);
+    let best = |wishes: FilterBuilder| {
+        let at = |&accesses: &f64| wishes.clone().accesses_miss(accesses).parameters().ok();
+        ACCESSES_MISS.iter().find_map(at)
+    };
+    [("hinted", best(hinted)), ("fingerprint", best(fingerprint))]
+        .into_iter()
+        .filter_map(|(name, parameters)| Some(Entry { name, parameters: parameters? }))
+}
+
+fn of_the_papers(wishes: &Wishes) -> anyhow::Result<Vec<Entry>> {
     let Wishes { keys, bits_per_key, seed, .. } = *wishes;
     ensure!(
         bits_per_key.is_finite() && bits_per_key > 0.0,
@@ -52,11 +89,15 @@ pub(super) fn lineup(wishes: &Wishes) -> anyhow::Result<Vec<Parameters>> {
         layout(wishes, paper::Scheme::TwoChoice)?,
         layout(wishes, paper::Scheme::OnePlusAlpha { alpha: ALPHA })?,
     ];
-    let filters = layouts.map(|layout| Parameters { keys, seed, scheme: Scheme::from(&layout) });
-    for parameters in &filters {
-        parameters.check().with_context(|| parameters.scheme.name())?;
-    }
-    Ok(filters.into())
+    layouts
+        .into_iter()
+        .map(|layout| {
+            let parameters = Parameters { keys, seed, scheme: Scheme::from(&layout) };
+            let name = parameters.scheme.name();
+            parameters.check().with_context(|| name)?;
+            Ok(Entry { name, parameters })
+        })
+        .collect()
 }
 
 fn layout(wishes: &Wishes, scheme: paper::Scheme) -> anyhow::Result<Layout> {

@@ -1,4 +1,4 @@
-//! `equibloom demo`: the seven filters of the papers side by side, on the slides' example.
+//! `equibloom demo`: the filters of the papers and ours side by side, on the slides' example.
 
 mod addresses;
 mod contest;
@@ -13,7 +13,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{answer, quantity};
 
-/// Shows all filters of the papers side by side, in the same memory, on generated e-mail addresses.
+/// Shows the filters of the papers and the two that go past them side by side, in the same memory, on
+/// generated e-mail addresses.
 ///
 /// Example: equibloom demo --keys 1M --bits-per-key 16 --block-bits 512
 #[derive(clap::Args)]

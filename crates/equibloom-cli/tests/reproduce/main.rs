@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use scratch::Scratch;
 use serde_json::Value;
 
-const FIGURES: [&str; 24] = [
+const FIGURES: [&str; 25] = [
     "balanced-fig-2",
     "balanced-fig-3a",
     "balanced-fig-3b",
@@ -38,6 +38,7 @@ const FIGURES: [&str; 24] = [
     "cuckoo-load",
     "table-variance",
     "table-lines",
+    "beyond",
 ];
 
 fn command(out: &Path, arguments: &[&str]) -> Command {

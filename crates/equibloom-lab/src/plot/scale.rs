@@ -58,6 +58,8 @@ impl Range {
     pub(super) fn ticks(&self, wanted: usize) -> Vec<Tick> {
         match self.scale {
             Scale::Linear => self.linear_ticks(wanted),
+            // Powers of ten divide a narrow range too coarsely.
+            Scale::Logarithmic if self.high < 4.0 * self.low => self.linear_ticks(wanted),
             Scale::Logarithmic => self.logarithmic_ticks(wanted),
         }
     }
