@@ -14,9 +14,14 @@ use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::num::NonZeroU8;
+use core::ops::Range;
 use core::ptr::NonNull;
 
-use super::geometry::{Geometry, WORD};
+use super::counters::Counter;
+use super::geometry::Geometry;
+use super::mark::Mark;
+use super::observer::LookupObserver;
+use super::tags::{PairOfPositions, Positions, WORD};
 use crate::error::BuildError;
 
 /// One entry's place: bucket and slot.
@@ -29,6 +34,8 @@ pub(crate) struct Slot {
 /// An array of buckets, each with a header and some slots.
 pub(crate) struct BucketArray<T> {
     memory: NonNull<u8>,
+    /// The first entry, in the same memory.
+    entries: NonNull<T>,
     layout: Layout,
     count: usize,
     geometry: Geometry,
@@ -45,6 +52,7 @@ impl<T> BucketArray<T> {
     pub(crate) fn empty(slots: usize) -> Self {
         Self {
             memory: NonNull::dangling(),
+            entries: NonNull::dangling(),
             layout: Layout::new::<()>(),
             count: 0,
             geometry: Geometry::without_buckets(slots),
@@ -52,7 +60,7 @@ impl<T> BucketArray<T> {
         }
     }
 
-    /// `count` buckets of `slots` free slots, with at least so many counters of who passed by.
+    /// `count` buckets of `slots` free slots, with at least so many bytes to count who passed by.
     pub(crate) fn new(count: usize, slots: usize, counters: usize) -> Result<Self, BuildError> {
         if count == 0 {
             return Ok(Self::empty(slots));
@@ -62,7 +70,9 @@ impl<T> BucketArray<T> {
         let memory = unsafe { alloc_zeroed(layout) };
         let refused = BuildError::OutOfMemory { bytes: layout.size() as u64 };
         let memory = NonNull::new(memory).ok_or(refused)?;
-        Ok(Self { memory, layout, count, geometry, owns: PhantomData })
+        // SAFETY: the entries lie inside the allocation, behind the headers, and aligned.
+        let entries = unsafe { memory.add(geometry.first_entry).cast::<T>() };
+        Ok(Self { memory, entries, layout, count, geometry, owns: PhantomData })
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -99,11 +109,10 @@ impl<T> BucketArray<T> {
         }
     }
 
-    /// The first eight bytes of a bucket's header and of what comes behind it.
+    /// A bucket, if there is one of this number.
     #[inline]
-    fn first_word(&self, bucket: usize) -> [u8; WORD] {
-        // SAFETY: behind the last header there are as many bytes, zeroed like the headers.
-        unsafe { self.start_of_header(bucket).cast::<[u8; WORD]>().read() }
+    pub(crate) fn bucket(&self, index: usize) -> Option<Bucket<'_, T>> {
+        (index < self.count).then_some(Bucket { array: self, index })
     }
 
     #[inline]
@@ -113,18 +122,49 @@ impl<T> BucketArray<T> {
 
     /// Counters of the entries that passed a bucket by.
     #[inline]
-    pub(crate) fn passed_mut(&mut self, bucket: usize) -> &mut [u8] {
+    fn passed_mut(&mut self, bucket: usize) -> &mut [u8] {
         let slots = self.geometry.slots;
         &mut self.header_mut(bucket)[slots..]
+    }
+
+    /// Counts an entry of this mark that passes a bucket by.
+    pub(crate) fn count_passed(&mut self, bucket: usize, mark: Mark) {
+        let counter = Counter::number(mark.class(self.geometry.classes()));
+        let byte = &mut self.passed_mut(bucket)[counter.byte];
+        *byte = counter.incremented(*byte);
+    }
+
+    /// Forgets an entry of this mark that passed a bucket by.
+    pub(crate) fn forget_passed(&mut self, bucket: usize, mark: Mark) {
+        let counter = Counter::number(mark.class(self.geometry.classes()));
+        let byte = &mut self.passed_mut(bucket)[counter.byte];
+        *byte = counter.decremented(*byte);
+    }
+
+    /// Every counter says "many" from now on.
+    pub(crate) fn count_many_everywhere(&mut self) {
+        for bucket in 0..self.count {
+            self.passed_mut(bucket).fill(u8::MAX);
+        }
+    }
+
+    /// The memory of an entry.
+    ///
+    /// # Safety
+    /// There must be such a bucket and such a slot.
+    #[inline]
+    unsafe fn entry_unchecked(&self, at: Slot) -> *mut T {
+        let index = at.bucket * self.geometry.slots + at.slot;
+        // SAFETY: there are as many entries as there are slots in all buckets.
+        unsafe { self.entries.as_ptr().add(index) }
     }
 
     #[inline]
     fn entry(&self, at: Slot) -> *mut T {
         assert!(at.bucket < self.count, "bucket {} of {}", at.bucket, self.count);
         assert!(at.slot < self.geometry.slots, "slot {} of {}", at.slot, self.geometry.slots);
-        let index = at.bucket * self.geometry.slots + at.slot;
-        // SAFETY: the entries lie behind the headers, as many as there are slots in all buckets.
-        unsafe { self.memory.as_ptr().add(self.geometry.first_entry).cast::<T>().add(index) }
+        // SAFETY: just checked.
+        unsafe { self.entry_unchecked(at) }
     }
 
     #[inline]
@@ -159,19 +199,21 @@ impl<T> BucketArray<T> {
     #[inline]
     pub(crate) fn replace(&mut self, at: Slot, tag: NonZeroU8, entry: T) -> Option<T> {
         let before = self.take(at);
-        // SAFETY: the slot is free now, so that nothing is overwritten without being dropped.
-        unsafe { self.entry(at).write(entry) };
-        self.header_mut(at.bucket)[at.slot] = tag.get();
+        self.fill(at, tag, entry);
         before
     }
 
-    /// The slots of a bucket whose tag is `tag`; with 0, the free ones.
+    /// Puts an entry into a free slot.
     #[inline]
-    pub(crate) fn slots_tagged(&self, bucket: usize, tag: u8) -> TaggedSlots<'_> {
-        let equal = EqualBytes::in_word(self.first_word(bucket), tag);
-        let slots = self.geometry.slots;
-        let rest = if slots > WORD { &self.header(bucket)[WORD..] } else { &[] };
-        TaggedSlots { bucket, tag, equal, before: 0, slots, rest }
+    pub(crate) fn fill(&mut self, at: Slot, tag: NonZeroU8, entry: T) {
+        debug_assert!(!self.is_occupied(at), "the entry in {at:?} would never be dropped");
+        // SAFETY: the memory is that of a slot, as `entry` checks, and so is the tag's in the header. It is
+        // free, so that nothing is overwritten without being dropped (if it were not, that would leak).
+        unsafe {
+            self.entry(at).write(entry);
+            let header = self.memory.as_ptr().add(at.bucket * self.geometry.header);
+            header.add(at.slot).write(tag.get());
+        }
     }
 
     /// Every occupied slot, bucket by bucket.
@@ -228,12 +270,198 @@ impl<T> BucketArray<T> {
     }
 }
 
+/// One bucket. Its number was checked when this was made; what is read of it needs no check any more.
+pub(crate) struct Bucket<'a, T> {
+    array: &'a BucketArray<T>,
+    /// Less than the number of buckets.
+    index: usize,
+}
+
+impl<T> Clone for Bucket<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Bucket<'_, T> {}
+
+impl<'a, T> Bucket<'a, T> {
+    /// Eight tags. Behind the last one there may be counters and the next bucket.
+    #[inline]
+    fn tags(self, word: usize) -> [u8; WORD] {
+        let Geometry { header, words, .. } = self.array.geometry;
+        debug_assert!(word < words);
+        // SAFETY: there is such a bucket. Headers are initialised from the start. One with several words of
+        // tags is a multiple of words long, and behind the last header of less than a word there are
+        // as many bytes, zeroed like the headers.
+        unsafe {
+            let start = self.array.memory.as_ptr().add(self.index * header + word * WORD);
+            start.cast::<[u8; WORD]>().read()
+        }
+    }
+
+    /// The slots of the first word of tags whose tag is this one; with 0, the free ones.
+    #[inline]
+    fn tagged(self, tag: u8) -> Positions {
+        self.array.geometry.slots_of_first_word.with_tag(self.tags(0), tag)
+    }
+
+    /// The same for a word behind the first.
+    #[inline]
+    fn tagged_further(self, word: usize, tag: u8) -> Positions {
+        self.array.geometry.slots_of_word(word).with_tag(self.tags(word), tag)
+    }
+
+    /// The numbers of the words of tags behind the first.
+    #[inline]
+    fn more_words(self) -> Range<usize> {
+        1..self.array.geometry.words
+    }
+
+    /// The entry in a slot with this tag, if `is_match` accepts it.
+    ///
+    /// # Safety
+    /// There must be such a slot, and it must be occupied.
+    #[inline]
+    unsafe fn matching<O: LookupObserver>(
+        self,
+        slot: usize,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Slot, &'a T)> {
+        let at = Slot { bucket: self.index, slot };
+        observer.entry_read(at.bucket, at.slot);
+        // SAFETY: the slot is occupied, says the caller, and the reference borrows the array.
+        let entry = unsafe { &*self.array.entry_unchecked(at) };
+        is_match(entry).then_some((at, entry))
+    }
+
+    /// The entry with this tag that `is_match` accepts.
+    #[inline(always)]
+    pub(crate) fn find<O: LookupObserver>(
+        self,
+        tag: NonZeroU8,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Slot, &'a T)> {
+        observer.bucket_read(self.index);
+        for position in self.tagged(tag.get()) {
+            // SAFETY: the slot is one of the bucket's. Its tag is not 0, so that it is occupied.
+            let found = unsafe { self.matching(position, is_match, observer) };
+            if found.is_some() {
+                return found;
+            }
+        }
+        if self.array.geometry.words <= 1 {
+            return None;
+        }
+        self.find_further(tag, is_match, observer)
+    }
+
+    /// Goes on in the words of tags behind the first. Not inlined: the usual bucket has no more words.
+    #[inline(never)]
+    fn find_further<O: LookupObserver>(
+        self,
+        tag: NonZeroU8,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Slot, &'a T)> {
+        for word in self.more_words() {
+            for position in self.tagged_further(word, tag.get()) {
+                // SAFETY: as in `find`.
+                let found = unsafe { self.matching(word * WORD + position, is_match, observer) };
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    /// The same in one of two buckets. Both are read at once, and which of them has the entry is no
+    /// branch that could be mispredicted. Buckets have at most eight slots.
+    #[inline]
+    pub(crate) fn find_here_or_in<O: LookupObserver>(
+        self,
+        other: Self,
+        tag: NonZeroU8,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Slot, &'a T)> {
+        debug_assert!(self.array.geometry.words == 1, "more than one word of tags");
+        observer.bucket_read(self.index);
+        observer.bucket_read(other.index);
+        let positions = PairOfPositions::new(self.tagged(tag.get()), other.tagged(tag.get()));
+        for (which, position) in positions {
+            let bucket = if which == 0 { self } else { other };
+            // SAFETY: as in `find`.
+            let found = unsafe { bucket.matching(position, is_match, observer) };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// Number of entries.
+    #[inline]
+    pub(crate) fn size(self) -> u32 {
+        let Geometry { slots, words, .. } = self.array.geometry;
+        let further = if words > 1 { self.free_further().1 } else { 0 };
+        slots as u32 - self.tagged(0).count() - further
+    }
+
+    /// The first free slot behind the first word of tags, if there is one, and the number of them.
+    #[inline(never)]
+    fn free_further(self) -> (Option<usize>, u32) {
+        let words = self.more_words().map(|word| (word, self.tagged_further(word, 0)));
+        words.fold((None, 0), |(first, count), (word, mut free)| {
+            let count = count + free.count();
+            (first.or_else(|| free.next().map(|position| word * WORD + position)), count)
+        })
+    }
+
+    /// A slot without an entry in the roomier of two buckets, in this one if they are equal. Buckets have at most
+    /// eight slots.
+    #[inline]
+    pub(crate) fn free_slot_here_or_in(self, other: Self) -> Option<Slot> {
+        let (here, there) = (self.tagged(0), other.tagged(0));
+        let (bucket, mut free) =
+            if there.count() > here.count() { (other, there) } else { (self, here) };
+        free.next().map(|slot| Slot { bucket: bucket.index, slot })
+    }
+
+    /// A slot without an entry.
+    #[inline]
+    pub(crate) fn free_slot(self) -> Option<Slot> {
+        let slot = match self.tagged(0).next() {
+            None if self.array.geometry.words > 1 => self.free_further().0,
+            found => found,
+        };
+        slot.map(|slot| Slot { bucket: self.index, slot })
+    }
+
+    /// Whether an entry of the key's class has passed the bucket by.
+    #[inline]
+    pub(crate) fn was_passed(self, mark: Mark) -> bool {
+        let geometry = &self.array.geometry;
+        let counter = Counter::number(mark.class(geometry.classes()));
+        let offset = geometry.slots + counter.byte;
+        debug_assert!(offset < geometry.header, "nobody counts");
+        // SAFETY: there is such a bucket, and the class is less than the number of classes. (If that were
+        // 0, this would be the byte behind the header, which is there, too.)
+        let byte =
+            unsafe { *self.array.memory.as_ptr().add(self.index * geometry.header + offset) };
+        !counter.is_zero(byte)
+    }
+}
+
 impl<T: Clone> Clone for BucketArray<T> {
     /// Slot by slot. Like `Vec::clone` it stops the program if the memory cannot be had. A `clone` of the
     /// user's that panics leaves a copy that is dropped as far as it goes.
     fn clone(&self) -> Self {
-        let Ok(mut copy) = Self::new(self.count, self.geometry.slots, self.geometry.classes())
-        else {
+        let counters = self.geometry.header - self.geometry.slots;
+        let Ok(mut copy) = Self::new(self.count, self.geometry.slots, counters) else {
             handle_alloc_error(self.layout)
         };
         for bucket in 0..self.count {
@@ -316,97 +544,37 @@ impl<'a, T> Iterator for IterMut<'a, T> {
     }
 }
 
-/// What [`BucketArray::slots_tagged`] gives. It looks at eight tags at a time.
-pub(crate) struct TaggedSlots<'a> {
-    bucket: usize,
-    tag: u8,
-    equal: EqualBytes,
-    /// Slots before those of the word that is looked at.
-    before: usize,
-    slots: usize,
-    rest: &'a [u8],
-}
-
-impl Iterator for TaggedSlots<'_> {
-    type Item = Slot;
-
-    #[inline]
-    fn next(&mut self) -> Option<Slot> {
-        loop {
-            if let Some(byte) = self.equal.next() {
-                let slot = self.before + byte;
-                // Behind the last tag come counters, or the next bucket.
-                return (slot < self.slots).then_some(Slot { bucket: self.bucket, slot });
-            }
-            self.before += WORD;
-            if self.before >= self.slots {
-                return None;
-            }
-            let (word, rest) = self.rest.split_first_chunk()?;
-            self.equal = EqualBytes::in_word(*word, self.tag);
-            self.rest = rest;
-        }
-    }
-}
-
-/// The positions of one byte in a word of the header.
-struct EqualBytes(u64);
-
-impl EqualBytes {
-    /// Sets the highest bit of each byte that equals `byte`, without carries between bytes.
-    #[inline]
-    fn in_word(bytes: [u8; WORD], byte: u8) -> Self {
-        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-        let difference = u64::from_le_bytes(bytes) ^ (u64::from(byte) * 0x0101_0101_0101_0101);
-        Self(!(((difference & LOW) + LOW) | difference | LOW))
-    }
-}
-
-impl Iterator for EqualBytes {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
-        }
-        let byte = self.0.trailing_zeros() as usize / 8;
-        self.0 &= self.0 - 1;
-        Some(byte)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hashing::KeyHash;
     use alloc::vec::Vec;
 
-    const TAG: NonZeroU8 = NonZeroU8::new(7).unwrap();
+    const TAG: NonZeroU8 = NonZeroU8::new(0x77).unwrap();
 
     #[test]
     fn slots_are_found_by_their_tags_in_headers_of_any_length() {
         for slots in [1, 3, 7, 8, 9, 20] {
             let mut array = BucketArray::<u16>::new(3, slots, 1).unwrap();
             // Counters that look like tags are none.
-            array.passed_mut(1).fill(7);
-            assert_eq!(array.slots_tagged(1, 0).count(), slots);
-            assert_eq!(array.slots_tagged(1, 7).count(), 0);
+            array.passed_mut(1).fill(0x77);
+            let found = |array: &BucketArray<u16>| {
+                let bucket = array.bucket(1).unwrap();
+                bucket.find(TAG, &mut |_| true, &mut ()).map(|(at, &entry)| (at, entry))
+            };
+            assert_eq!(array.bucket(1).unwrap().size(), 0);
+            assert_eq!(found(&array), None);
             let last = Slot { bucket: 1, slot: slots - 1 };
             assert_eq!(array.replace(last, TAG, 99), None);
-            assert_eq!(array.slots_tagged(1, 7).collect::<Vec<_>>(), [last]);
+            assert_eq!(found(&array), Some((last, 99)));
+            assert_eq!(array.bucket(1).unwrap().size(), 1);
+            let mark = Mark::of(KeyHash::from_u64(9));
+            assert!(array.bucket(1).unwrap().was_passed(mark));
+            assert!(!array.bucket(2).unwrap().was_passed(mark) && array.bucket(3).is_none());
             assert_eq!(array.replace(last, TAG, 98), Some(99));
             assert_eq!(array.iter().copied().collect::<Vec<_>>(), [98]);
             assert_eq!(array.take(last), Some(98));
             assert_eq!(array.take(last), None);
-        }
-    }
-
-    #[test]
-    fn every_byte_is_found_where_it_stands() {
-        for byte in 0..=255_u8 {
-            let word = [byte, 1, byte, 0, 128, 255, byte, 127];
-            let expected: Vec<usize> = (0..8).filter(|&at| word[at] == byte).collect();
-            assert_eq!(EqualBytes::in_word(word, byte).collect::<Vec<_>>(), expected);
         }
     }
 

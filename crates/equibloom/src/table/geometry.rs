@@ -24,12 +24,12 @@
 
 use core::alloc::Layout;
 
+use super::counters::PER_BYTE;
+use super::tags::{Positions, WORD};
 use crate::error::BuildError;
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
-/// Headers are read in words of this many bytes.
-pub(crate) const WORD: usize = 8;
 
 /// Sizes and offsets in a table with entries of one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,10 @@ pub(crate) struct Geometry {
     pub(crate) header: usize,
     /// Bytes from the first header to the first entry.
     pub(crate) first_entry: usize,
+    /// Tags are read in words; the slots whose tags are in the first.
+    pub(crate) slots_of_first_word: Positions,
+    /// Words of tags.
+    pub(crate) words: usize,
     entry_size: usize,
 }
 
@@ -66,20 +70,28 @@ impl Geometry {
             let first_entry = headers.checked_next_multiple_of(align)?;
             let entries = count.checked_mul(slots)?.checked_mul(size_of::<T>())?;
             let layout = Layout::from_size_align(first_entry.checked_add(entries)?, align).ok()?;
-            Some((Self { slots, header, first_entry, entry_size: size_of::<T>() }, layout))
+            let entry_size = size_of::<T>();
+            Some((Self { header, first_entry, entry_size, ..Self::without_buckets(slots) }, layout))
         };
         sizes().ok_or(too_large)
     }
 
     /// No buckets.
     pub(crate) const fn without_buckets(slots: usize) -> Self {
-        Self { slots, header: slots, first_entry: 0, entry_size: 0 }
+        let (words, slots_of_first_word) = (slots.div_ceil(WORD), Positions::first(slots));
+        Self { slots, header: slots, first_entry: 0, slots_of_first_word, words, entry_size: 0 }
+    }
+
+    /// The slots whose tags are in a word.
+    #[inline]
+    pub(crate) const fn slots_of_word(&self, word: usize) -> Positions {
+        Positions::first(self.slots.saturating_sub(word * WORD))
     }
 
     /// Classes of keys that are counted apart when they pass a bucket by.
     #[inline]
     pub(crate) const fn classes(&self) -> usize {
-        self.header - self.slots
+        (self.header - self.slots) * PER_BYTE
     }
 
     /// The cache lines that hold the header of a bucket, counted from the table's first.
@@ -109,7 +121,8 @@ mod tests {
             [(1, 0, 1), (4, 0, 4), (3, 4, 8), (4, 4, 8), (7, 4, 16), (12, 4, 16), (20, 4, 32)]
         {
             let (geometry, _) = Geometry::of::<(u64, u64)>(1_000, slots, counters).unwrap();
-            assert_eq!((geometry.header, geometry.classes()), (header, header - slots));
+            assert_eq!(geometry.header, header);
+            assert_eq!(geometry.classes(), PER_BYTE * (header - slots));
             let lines = (0..1_000).map(|bucket| geometry.header_lines(bucket).count());
             assert!(header > 16 || lines.max() == Some(1));
         }

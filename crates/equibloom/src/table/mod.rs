@@ -27,6 +27,7 @@
 
 mod balanced;
 mod buckets;
+mod counters;
 mod cuckoo;
 mod geometry;
 mod map;
@@ -37,6 +38,7 @@ mod set;
 mod stash;
 mod statistics;
 mod storage;
+mod tags;
 
 pub use balanced::{Balanced, BucketPlacement, BucketPlan, MAX_SLOTS};
 pub use cuckoo::{

@@ -30,13 +30,13 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// An empty table like this one, planned for `capacity` entries. It may have other hash functions.
     fn emptied(&self, capacity: usize) -> Result<Self, BuildError>;
 
-    /// Where the entry with this hash is for which `is_match` says yes.
+    /// The entry with this hash for which `is_match` says yes, and where it is.
     fn find<O: LookupObserver>(
         &self,
         hash: u64,
         is_match: impl FnMut(&Self::Entry) -> bool,
         observer: &mut O,
-    ) -> Option<Place>;
+    ) -> Option<(Place, &Self::Entry)>;
 
     /// Puts in an entry that is not in the table, without growing.
     fn place(
@@ -59,6 +59,7 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// A rebuild that does not shorten the stash (the hashes are all equal, perhaps) is not tried
     /// again before the stash is twice as long. If the memory for more buckets cannot be had, the
     /// table stays as it is, and the stash takes what its buckets cannot.
+    #[inline]
     fn make_room(&mut self, hash_of: impl Fn(&Self::Entry) -> u64) {
         let (storage, capacity) = (self.storage(), self.capacity());
         let wanted = if storage.len() >= capacity {

@@ -66,21 +66,23 @@ impl<T> Stash<T> {
         hash as usize & (self.heads.len() - 1)
     }
 
-    /// Where the entry with this hash stands for which `is_match` says yes.
+    /// The entry with this hash for which `is_match` says yes, and where it stands.
+    #[inline(never)]
     pub(crate) fn find(
         &self,
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
-    ) -> Option<StashIndex> {
+    ) -> Option<(StashIndex, &T)> {
         let mut at = if self.heads.is_empty() { NONE } else { self.heads[self.chain(hash)] };
         while at != NONE {
             let node = &self.nodes[at];
             if node.hash == hash && is_match(&node.entry) {
-                return Some(at);
+                return Some((at, &node.entry));
             }
             at = node.next;
         }
-        self.unhashed.iter().position(is_match).map(|at| self.nodes.len() + at)
+        let mut unhashed = self.unhashed.iter().zip(self.nodes.len()..);
+        unhashed.find(|(entry, _)| is_match(entry)).map(|(entry, at)| (at, entry))
     }
 
     /// Adds an entry that is not in the stash.
@@ -224,7 +226,7 @@ mod tests {
             let mut stash = Stash::new();
             let mut model = BTreeMap::new();
             for (insert, key) in steps {
-                let found = stash.find(key % 5, |entry: &(u64, usize)| entry.0 == key);
+                let found = stash.find(key % 5, |entry: &(u64, usize)| entry.0 == key).map(|(at, _)| at);
                 prop_assert_eq!(found.is_some(), model.contains_key(&key));
                 match found {
                     Some(at) if !insert => {
@@ -250,7 +252,7 @@ mod tests {
         stash.push(1, 'a');
         stash.push_unhashed('b');
         stash.push(2, 'c');
-        let at = stash.find(77, |&entry| entry == 'b').unwrap();
+        let (at, _) = stash.find(77, |&entry| entry == 'b').unwrap();
         assert_eq!(stash.get(at), Some(&'b'));
         assert_eq!(stash.remove(at), Some('b'));
         assert_eq!(stash.find(77, |&entry| entry == 'b'), None);

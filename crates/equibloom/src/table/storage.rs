@@ -30,6 +30,14 @@ pub struct Storage<T> {
     pub(crate) stash_limit: usize,
 }
 
+impl Place {
+    /// Beside its entry.
+    #[inline]
+    pub(crate) fn with_entry<T>((at, entry): (Slot, &T)) -> (Self, &T) {
+        (Self(Position::Bucket(at)), entry)
+    }
+}
+
 impl<T> Storage<T> {
     /// Nothing, without any memory.
     pub(crate) fn empty(slots: usize) -> Self {
@@ -79,8 +87,11 @@ impl<T> Storage<T> {
         !matches!(place.0, Position::Stash(at) if self.stash.is_unhashed(at))
     }
 
-    /// Keeps an entry whose hash is not known.
+    /// Keeps an entry whose hash is not known. It has passed every bucket by, for all one knows.
     pub(crate) fn keep_unhashed(&mut self, entry: T) {
+        if !self.stash.has_unhashed() {
+            self.buckets.count_many_everywhere();
+        }
         self.stash.push_unhashed(entry);
         self.len += 1;
     }
@@ -96,23 +107,6 @@ impl<T> Storage<T> {
         self.buckets.bytes() + self.stash.bytes()
     }
 
-    /// The slot of `bucket` with this tag whose entry `is_match` accepts.
-    #[inline]
-    pub(crate) fn find_in_bucket<O: LookupObserver>(
-        &self,
-        bucket: usize,
-        tag: NonZeroU8,
-        is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
-    ) -> Option<Place> {
-        observer.bucket_read(bucket);
-        let found = self.buckets.slots_tagged(bucket, tag.get()).find(|&at| {
-            observer.entry_read(at.bucket, at.slot);
-            self.buckets.get(at).is_some_and(&mut *is_match)
-        })?;
-        Some(Place(Position::Bucket(found)))
-    }
-
     /// The stash's entry under this hash that `is_match` accepts.
     #[inline]
     pub(crate) fn find_in_stash<O: LookupObserver>(
@@ -120,18 +114,20 @@ impl<T> Storage<T> {
         key: KeyHash,
         is_match: &mut impl FnMut(&T) -> bool,
         observer: &mut O,
-    ) -> Option<Place> {
+    ) -> Option<(Place, &T)> {
         if self.stash.is_empty() {
             return None;
         }
         observer.stash_searched();
-        let found = self.stash.find(key.overflow_entry(), is_match)?;
-        Some(Place(Position::Stash(found)))
+        let (at, entry) = self.stash.find(key.overflow_entry(), is_match)?;
+        Some((Place(Position::Stash(at)), entry))
     }
 
     /// Puts a new entry into a free slot.
+    #[inline]
     pub(crate) fn put(&mut self, at: Slot, tag: NonZeroU8, entry: T) -> Place {
-        self.exchange(at, tag, entry);
+        self.buckets.fill(at, tag, entry);
+        self.len += 1;
         Place(Position::Bucket(at))
     }
 

@@ -14,16 +14,13 @@
 //! Entries come into a larger table in the order of the old buckets. Multi-level and single placement do
 //! not depend on the order; with sequential placement the sizes are a little less even after growth than in a
 //! table that had its size from the start.
-//!
-//! A counter has eight bits. At 255 it stays where it is until the table is rebuilt; lookups then read
-//! a bucket more than they need, and are right.
 
 mod plan;
 
 pub use plan::{BucketPlacement, BucketPlan, MAX_SLOTS};
 
-use super::buckets::{BucketArray, Slot};
-use super::mark::Mark;
+use super::buckets::{Bucket, BucketArray, Slot};
+use super::mark::{Mark, USUAL_MULTIPLIER, spread};
 use super::observer::LookupObserver;
 use super::raw::{RawTable, sealed};
 use super::storage::{Place, Position, Storage};
@@ -42,12 +39,10 @@ pub struct Balanced<T> {
     rule: BucketRule,
 }
 
-/// Counters in a bucket's header at the least; what the header leaves over are more.
+/// Bytes of counters in a bucket's header at the least; what the header leaves over are more.
 const LEAST_COUNTERS: usize = 4;
 /// Entries in the stash that a table of any size is content with.
 const LEAST_STASH: usize = 16;
-/// A counter that has reached this value tells no more than "many".
-const MANY: u8 = u8::MAX;
 
 impl<T> Balanced<T> {
     /// An empty table for `capacity` entries.
@@ -82,30 +77,47 @@ impl<T> Balanced<T> {
         self.candidates.block(key, probe).0 as usize
     }
 
-    /// Whether an entry of the key's class has passed the bucket by.
-    #[inline]
-    fn was_passed(&self, bucket: usize, mark: Mark) -> bool {
-        let geometry = self.storage.buckets.geometry();
-        let (slots, class) = (geometry.slots, mark.class(geometry.classes()));
-        self.storage.buckets.header(bucket)[slots + class] != 0
+    /// Goes on with a lookup whose first bucket was passed by. Not inlined, so that the registers are
+    /// left to the lookups that end there.
+    #[inline(never)]
+    fn find_beyond_the_first<O: LookupObserver>(
+        &self,
+        key: KeyHash,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Place, &T)> {
+        let mark = Mark::of(key);
+        for probe in 1..self.candidates.choices(key) {
+            let bucket = self.storage.buckets.bucket(self.bucket(key, probe))?;
+            if let Some(found) = bucket.find(mark.tag, is_match, observer) {
+                return Some(Place::with_entry(found));
+            }
+            if !bucket.was_passed(mark) {
+                return None;
+            }
+        }
+        self.storage.find_in_stash(key, is_match, observer)
     }
 
-    /// Changes the counters of the buckets that an entry passes on its way to `place`.
-    fn change_passed(&mut self, key: KeyHash, place: Place, change: impl Fn(u8) -> u8) {
-        let class = Mark::of(key).class(self.storage.buckets.geometry().classes());
+    /// Tells the buckets that an entry passes on its way to `place`.
+    #[inline]
+    fn tell_passed(
+        &mut self,
+        key: KeyHash,
+        place: Place,
+        tell: impl Fn(&mut BucketArray<T>, usize, Mark),
+    ) {
         for probe in 0..self.candidates.choices(key) {
             let bucket = self.bucket(key, probe);
             if matches!(place.0, Position::Bucket(at) if at.bucket == bucket) {
                 return;
             }
-            let counter = &mut self.storage.buckets.passed_mut(bucket)[class];
-            if *counter != MANY {
-                *counter = change(*counter);
-            }
+            tell(&mut self.storage.buckets, bucket, Mark::of(key));
         }
     }
 
     /// The free slot that the rule gives to a new key.
+    #[inline]
     fn free_slot(&self, key: KeyHash) -> Option<Slot> {
         let buckets = &self.storage.buckets;
         if buckets.count() == 0 {
@@ -118,7 +130,7 @@ impl<T> Balanced<T> {
         };
         match placement {
             // The least loaded bucket may be full all the same; then the others are, too.
-            Placement::Admitted { block, .. } => buckets.slots_tagged(block.0 as usize, 0).next(),
+            Placement::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
             Placement::Present | Placement::Rejected { .. } => None,
         }
     }
@@ -130,7 +142,7 @@ struct Sizes<'a, T>(&'a BucketArray<T>);
 impl<T> BlockView for Sizes<'_, T> {
     #[inline]
     fn load(&self, block: BlockIndex) -> u32 {
-        self.0.tags(block.0 as usize).iter().map(|&tag| u32::from(tag != 0)).sum()
+        self.0.bucket(block.0 as usize).map_or(0, Bucket::size)
     }
 
     #[inline]
@@ -166,33 +178,30 @@ impl<T> RawTable for Balanced<T> {
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
         observer: &mut O,
-    ) -> Option<Place> {
-        if self.storage.len() == 0 {
+    ) -> Option<(Place, &T)> {
+        let key = spread(hash, USUAL_MULTIPLIER);
+        let mark = Mark::of(key);
+        // Most lookups end at their first bucket.
+        let Some(first) = self.storage.buckets.bucket(self.bucket(key, 0)) else {
+            return self.storage.find_in_stash(key, &mut is_match, observer);
+        };
+        if let Some(found) = first.find(mark.tag, &mut is_match, observer) {
+            return Some(Place::with_entry(found));
+        }
+        if !first.was_passed(mark) {
             return None;
         }
-        let key = KeyHash::from_u64(hash);
-        let mark = Mark::of(key);
-        for probe in 0..self.candidates.choices(key) {
-            let bucket = self.bucket(key, probe);
-            let found = self.storage.find_in_bucket(bucket, mark.tag, &mut is_match, observer);
-            if found.is_some() {
-                return found;
-            }
-            // Entries without a hash have passed by without being counted.
-            if !self.was_passed(bucket, mark) && !self.storage.stash.has_unhashed() {
-                return None;
-            }
-        }
-        self.storage.find_in_stash(key, &mut is_match, observer)
+        self.find_beyond_the_first(key, &mut is_match, observer)
     }
 
+    #[inline]
     fn place(&mut self, hash: u64, entry: T, _hash_of: impl Fn(&T) -> u64) -> Place {
-        let key = KeyHash::from_u64(hash);
+        let key = spread(hash, USUAL_MULTIPLIER);
         let place = match self.free_slot(key) {
             Some(slot) => self.storage.put(slot, Mark::of(key).tag, entry),
             None => self.storage.put_into_stash(key, entry),
         };
-        self.change_passed(key, place, |passed| passed + 1);
+        self.tell_passed(key, place, BucketArray::count_passed);
         place
     }
 
@@ -200,8 +209,8 @@ impl<T> RawTable for Balanced<T> {
         let counted = self.storage.is_hashed(place);
         let entry = self.storage.take(place)?;
         if counted {
-            // Never 0 here: the entry itself was counted.
-            self.change_passed(KeyHash::from_u64(hash), place, |passed| passed.saturating_sub(1));
+            let key = spread(hash, USUAL_MULTIPLIER);
+            self.tell_passed(key, place, BucketArray::forget_passed);
         }
         Some(entry)
     }

@@ -3,7 +3,7 @@
 use core::num::NonZeroU8;
 
 use crate::hashing::{KeyHash, scale};
-use crate::table::mark::Mark;
+use crate::table::mark::{Mark, USUAL_MULTIPLIER, spread};
 
 /// A pair of hash functions, one for each table, that can be exchanged for another pair.
 pub trait TwoFunctions: Clone {
@@ -18,24 +18,32 @@ pub trait TwoFunctions: Clone {
     fn renewed(&self) -> Self;
 }
 
-/// Functions drawn by a seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Functions drawn by a multiplier, which a rehash exchanges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeded {
-    seed: u64,
+    multiplier: u64,
+}
+
+impl Default for Seeded {
+    fn default() -> Self {
+        Self { multiplier: USUAL_MULTIPLIER }
+    }
 }
 
 impl Seeded {
     #[inline]
-    const fn key(self, hash: u64) -> KeyHash {
-        KeyHash::from_u64(hash ^ self.seed)
+    fn key(self, hash: u64) -> KeyHash {
+        spread(hash, self.multiplier)
     }
 }
 
 impl TwoFunctions for Seeded {
+    /// The two halves of one word: the first bucket comes from its upper bits, the second from its lower
+    /// ones, the tag from what is left below both.
     #[inline]
     fn buckets(&self, hash: u64, size: u64) -> [u64; 2] {
-        let key = self.key(hash);
-        [scale(key.candidate(0), size), scale(key.candidate(1), size)]
+        let word = self.key(hash).candidate(0);
+        [scale(word, size), scale(word.rotate_left(32), size)]
     }
 
     #[inline]
@@ -44,7 +52,8 @@ impl TwoFunctions for Seeded {
     }
 
     fn renewed(&self) -> Self {
-        Self { seed: KeyHash::from_u64(self.seed).candidate(1) }
+        // Odd numbers lose nothing.
+        Self { multiplier: KeyHash::from_u64(self.multiplier).candidate(1) | 1 }
     }
 }
 

@@ -124,8 +124,9 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         [first as usize, (self.size + second) as usize]
     }
 
+    #[inline]
     fn free_slot(&self, bucket: usize) -> Option<Slot> {
-        self.storage.buckets.slots_tagged(bucket, 0).next()
+        self.storage.buckets.bucket(bucket)?.free_slot()
     }
 }
 
@@ -162,17 +163,16 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
         observer: &mut O,
-    ) -> Option<Place> {
-        if self.storage.len() == 0 {
-            return None;
-        }
-        if self.size > 0 {
+    ) -> Option<(Place, &T)> {
+        let buckets = &self.storage.buckets;
+        let [first, second] = self.buckets(hash);
+        if let Some(first) = buckets.bucket(first)
+            && let Some(second) = buckets.bucket(second)
+        {
             let tag = self.functions.tag(hash);
-            for bucket in self.buckets(hash) {
-                let found = self.storage.find_in_bucket(bucket, tag, &mut is_match, observer);
-                if found.is_some() {
-                    return found;
-                }
+            let found = first.find_here_or_in(second, tag, &mut is_match, observer);
+            if let Some(found) = found {
+                return Some(Place::with_entry(found));
             }
         }
         self.storage.find_in_stash(KeyHash::from_u64(hash), &mut is_match, observer)

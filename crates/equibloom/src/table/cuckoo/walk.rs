@@ -5,8 +5,9 @@
 //! displaced, so that nothing has moved if the user's hash function panics; and whatever ends the walk,
 //! an entry that is still in hand goes to the stash. None is ever lost.
 //!
-//! With several slots a bucket, the one to displace is drawn at random. (A breadth-first search for the
-//! shortest way would displace fewer entries, but hash many more.)
+//! With several slots a bucket, a newcomer goes to the roomier of its two buckets, and an entry is displaced
+//! whose other bucket has room. Only if there is none, one is drawn at random. The other buckets of a bucket's
+//! entries are read at once, so that looking at all of them costs little more than looking at one.
 
 use super::{Cuckoo, Slot, TwoFunctions};
 use crate::hashing::{KeyHash, scale};
@@ -27,6 +28,13 @@ impl<T> WalkObserver<T> for () {
     fn entry_moves(&mut self, _: &T, _: usize, _: usize, _: Option<&T>) {}
 }
 
+/// Where an entry goes that is displaced.
+#[derive(Clone, Copy)]
+struct Next {
+    hash: u64,
+    bucket: usize,
+}
+
 /// The entry in hand.
 struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
     table: &'a mut Cuckoo<T, SLOTS, F>,
@@ -45,6 +53,40 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         hash_of: impl Fn(&T) -> u64,
         observer: &mut O,
     ) -> Place {
+        // As on the slides, an entry in tables of one slot begins in the first table, whoever is there.
+        if SLOTS > 1
+            && let Some(slot) = self.free_slot_of(hash)
+        {
+            let (table, bucket) = self.table_and_bucket(slot.bucket);
+            observer.entry_moves(&entry, table, bucket, None);
+            return self.storage.put(slot, self.functions.tag(hash), entry);
+        }
+        self.displace(hash, entry, hash_of, observer)
+    }
+
+    /// A free slot in one of the two buckets of an entry.
+    #[inline]
+    fn free_slot_of(&self, hash: u64) -> Option<Slot> {
+        let [first, second] = self.buckets(hash);
+        let buckets = &self.storage.buckets;
+        buckets.bucket(first)?.free_slot_here_or_in(buckets.bucket(second)?)
+    }
+
+    /// Which table a bucket is in, and its number there.
+    fn table_and_bucket(&self, bucket: usize) -> (usize, usize) {
+        let size = self.size as usize;
+        if bucket < size { (0, bucket) } else { (1, bucket - size) }
+    }
+
+    /// Puts in an entry in the place of another.
+    #[inline(never)]
+    fn displace<O: WalkObserver<T>>(
+        &mut self,
+        hash: u64,
+        entry: T,
+        hash_of: impl Fn(&T) -> u64,
+        observer: &mut O,
+    ) -> Place {
         let mut walk = Walk { table: self, hash, in_hand: Some(entry), newcomer: None };
         if walk.table.size > 0 {
             walk.run(hash_of, observer);
@@ -55,44 +97,45 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
     fn run<O: WalkObserver<T>>(&mut self, hash_of: impl Fn(&T) -> u64, observer: &mut O) {
-        let [first, second] = self.table.buckets(self.hash);
-        // As on the slides, an entry begins in the first table. With several slots it pays to look
-        // for a free one in the second table before anything is displaced.
-        let mut at = (0, first);
-        if SLOTS > 1
-            && self.table.free_slot(first).is_none()
-            && self.table.free_slot(second).is_some()
-        {
-            at = (1, second);
-        }
+        let mut bucket = self.table.buckets(self.hash)[0];
         // A walk that comes to an end visits no slot more than twice.
         let slots = (self.table.storage.buckets.count() * SLOTS) as u64;
         for _ in 0..=MOST_DISPLACEMENTS.min(2 * slots) {
-            let (table, bucket) = at;
-            let free = self.table.free_slot(bucket);
-            let slot = free.unwrap_or_else(|| self.victim(bucket));
             // The user's code: nothing has moved yet.
-            let next_hash = self.table.storage.buckets.get(slot).map(&hash_of);
+            let (slot, next) = match self.table.free_slot(bucket) {
+                Some(slot) => (slot, None),
+                None => {
+                    let (slot, next) = self.victim(bucket, &hash_of);
+                    (slot, Some(next))
+                }
+            };
             if let Some(entry) = &self.in_hand {
                 let displaced = self.table.storage.buckets.get(slot);
-                observer.entry_moves(entry, table, self.bucket_of_table(bucket), displaced);
+                let (table, bucket) = self.table.table_and_bucket(bucket);
+                observer.entry_moves(entry, table, bucket, displaced);
             }
             self.put(slot);
-            let Some(next_hash) = next_hash else { return };
-            self.hash = next_hash;
+            let Some(next) = next else { return };
+            self.hash = next.hash;
             self.table.history.displacements += 1;
-            at = (1 - table, self.table.buckets(next_hash)[1 - table]);
+            bucket = next.bucket;
         }
     }
 
-    fn bucket_of_table(&self, bucket: usize) -> usize {
-        bucket % self.table.size as usize
-    }
-
-    /// Which entry of a full bucket has to go.
-    fn victim(&self, bucket: usize) -> Slot {
-        let draw = KeyHash::from_u64(self.table.history.displacements).candidate(0);
-        Slot { bucket, slot: scale(draw, SLOTS as u64) as usize }
+    /// Which entry of a full bucket has to go, and where to.
+    fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, Next) {
+        let (table, _) = self.table.table_and_bucket(bucket);
+        let buckets = &self.table.storage.buckets;
+        let others: [Next; SLOTS] = core::array::from_fn(|slot| {
+            let hash = buckets.get(Slot { bucket, slot }).map_or(0, &hash_of);
+            Next { hash, bucket: self.table.buckets(hash)[1 - table] }
+        });
+        let have_room = others.map(|next| self.table.free_slot(next.bucket).is_some());
+        let slot = have_room.iter().position(|&has_room| has_room).unwrap_or_else(|| {
+            let draw = KeyHash::from_u64(self.table.history.displacements).candidate(0);
+            scale(draw, SLOTS as u64) as usize
+        });
+        (Slot { bucket, slot }, others[slot])
     }
 
     /// Exchanges the entry in hand for the one in the slot, if there is one.

@@ -99,7 +99,8 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         K: Borrow<Q>,
     {
         let hash = self.hasher.hash_one(key);
-        self.table.find(hash, |entry| entry.0.borrow() == key, &mut ()).map(|place| (hash, place))
+        let (place, _) = self.table.find(hash, |entry| entry.0.borrow() == key, &mut ())?;
+        Some((hash, place))
     }
 
     /// The value under a key.
@@ -117,8 +118,9 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     where
         K: Borrow<Q>,
     {
-        let (_, place) = self.find(key)?;
-        self.table.storage().get(place).map(|(key, value)| (key, value))
+        let hash = self.hasher.hash_one(key);
+        let (_, (key, value)) = self.table.find(hash, |entry| entry.0.borrow() == key, &mut ())?;
+        Some((key, value))
     }
 
     /// The value under a key, to be changed.
@@ -142,13 +144,15 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
 
     /// Puts a value under a key and gives back the one that was there. The stored key stays.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        match self.entry(key) {
-            Entry::Occupied(mut entry) => Some(mem::replace(entry.get_mut(), value)),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
-                None
-            }
+        let Self { table, hasher, .. } = self;
+        let hash = hasher.hash_one(&key);
+        if let Some((place, _)) = table.find(hash, |entry| entry.0 == key, &mut ()) {
+            let (_, known) = table.storage_mut().get_mut(place)?;
+            return Some(mem::replace(known, value));
         }
+        table.make_room(hash_of(hasher));
+        table.place(hash, (key, value), hash_of(hasher));
+        None
     }
 
     /// Removes the entry under a key and gives back its value.
@@ -182,7 +186,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V, T, S> {
         let hash = self.hasher.hash_one(&key);
         match self.table.find(hash, |entry| entry.0 == key, &mut ()) {
-            Some(place) => Entry::Occupied(OccupiedEntry::new(self, hash, place)),
+            Some((place, _)) => Entry::Occupied(OccupiedEntry::new(self, hash, place)),
             None => Entry::Vacant(VacantEntry::new(self, hash, key)),
         }
     }
