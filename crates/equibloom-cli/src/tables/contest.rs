@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::hint::black_box;
+use std::ops::Range;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
@@ -13,10 +14,10 @@ use serde::Serialize;
 
 use super::lineup::{self, Wishes};
 
-/// Lookups of each kind that are timed, and how often: the best time counts, because whatever else the
-/// machine does only adds to it.
+/// Lookups of each kind in a round, rounds, and parts in which maps are filled.
 const LOOKUPS: usize = 1_000_000;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
+const PARTS: usize = 32;
 /// Share of the slots that the cuckoo maps fill.
 const CUCKOO_1_LOAD: f64 = 0.45;
 const CUCKOO_4_LOAD: f64 = 0.9;
@@ -33,6 +34,7 @@ pub(super) struct Results {
 #[derive(Serialize)]
 pub(super) struct MapResult {
     pub(super) map: &'static str,
+    pub(super) occupancy: Option<f64>,
     pub(super) variance: Option<f64>,
     pub(super) variance_bound: Option<f64>,
     pub(super) buckets_hit: Option<f64>,
@@ -43,6 +45,10 @@ pub(super) struct MapResult {
     pub(super) ns_insert: f64,
     pub(super) ns_hit: f64,
     pub(super) ns_miss: f64,
+    /// Times of hashbrown's of the same rounds.
+    pub(super) ratio_insert: f64,
+    pub(super) ratio_hit: f64,
+    pub(super) ratio_miss: f64,
 }
 
 /// What a map must do to take part.
@@ -93,52 +99,64 @@ pub(super) fn run(wishes: &Wishes) -> anyhow::Result<Results> {
     let too_many = || format!("{entries} entries do not fit into memory: give fewer --entries");
     // One hasher for all maps but std's, which keeps its own as its users do.
     let hasher = DefaultHashBuilder::default();
+    let peer = || {
+        let mut peer = hashbrown::HashMap::with_hasher(hasher.clone());
+        peer.try_reserve(entries).ok().with_context(too_many)?;
+        anyhow::Ok(peer)
+    };
     let mut maps = Vec::new();
     for entrant in plans {
         let map = BalancedMap::with_plan_and_hasher(entries, entrant.plan, hasher.clone())
             .with_context(too_many)?;
-        let mut result = measure_ours(entrant.name, map, entries)?;
+        let mut result = measure_ours(entrant.name, map, peer()?, entries)?;
         result.variance_bound = Some(entrant.variance_bound);
         maps.push(result);
     }
     let one =
         CuckooMap::<u64, u64, _, 1>::with_load_and_hasher(entries, CUCKOO_1_LOAD, hasher.clone())
             .with_context(too_many)?;
-    maps.push(measure_ours("cuckoo-1", one, entries)?);
+    maps.push(measure_ours("cuckoo-1", one, peer()?, entries)?);
     let four =
         CuckooMap::<u64, u64, _, 4>::with_load_and_hasher(entries, CUCKOO_4_LOAD, hasher.clone())
             .with_context(too_many)?;
-    maps.push(measure_ours("cuckoo-4", four, entries)?);
+    maps.push(measure_ours("cuckoo-4", four, peer()?, entries)?);
 
     let mut std_map = HashMap::new();
     std_map.try_reserve(entries).ok().with_context(too_many)?;
-    let capacity = std_map.capacity();
-    let (mut result, _) = measure("std", std_map, entries)?;
-    result.bytes_per_entry = Some(swiss_table_bytes(capacity) / entries as f64);
+    let slots = swiss_table_slots(std_map.capacity());
+    let (mut result, _) = measure("std", std_map, peer()?, entries)?;
+    result.occupancy = Some(entries as f64 / slots);
+    result.bytes_per_entry = Some(swiss_table_bytes(slots) / entries as f64);
     maps.push(result);
-    let mut peer = hashbrown::HashMap::with_hasher(hasher);
-    peer.try_reserve(entries).ok().with_context(too_many)?;
-    let bytes = peer.allocation_size() as f64;
-    let (mut result, _) = measure("hashbrown", peer, entries)?;
+    let map = peer()?;
+    let (slots, bytes) = (swiss_table_slots(map.capacity()), map.allocation_size() as f64);
+    let (mut result, _) = measure("hashbrown", map, peer()?, entries)?;
+    result.occupancy = Some(entries as f64 / slots);
     result.bytes_per_entry = Some(bytes / entries as f64);
     maps.push(result);
     Ok(Results { maps })
 }
 
-/// Bytes of std's map, which does not tell: a power of two of slots, 7/8 of them to be filled, each with an
-/// entry and a control byte, and 16 control bytes more.
-fn swiss_table_bytes(capacity: usize) -> f64 {
-    let slots = (capacity.saturating_mul(8) / 7).next_power_of_two();
-    slots as f64 * (size_of::<(u64, u64)>() + 1) as f64 + 16.0
+/// Slots of a map of std's or hashbrown's: a power of two, 7/8 of which may be filled.
+fn swiss_table_slots(capacity: usize) -> f64 {
+    (capacity.saturating_mul(8) / 7).next_power_of_two() as f64
+}
+
+/// Bytes of std's map, which does not tell: each slot has an entry and a control byte, and there are 16
+/// control bytes more.
+fn swiss_table_bytes(slots: f64) -> f64 {
+    slots * (size_of::<(u64, u64)>() + 1) as f64 + 16.0
 }
 
 fn measure_ours<T: RawTable<Entry = (u64, u64)>, S: BuildHasher>(
     name: &'static str,
     map: Map<u64, u64, T, S>,
+    peer: impl Contestant,
     entries: usize,
 ) -> anyhow::Result<MapResult> {
-    let (mut result, map) = measure(name, map, entries)?;
+    let (mut result, map) = measure(name, map, peer, entries)?;
     let statistics: TableStatistics = map.statistics();
+    result.occupancy = Some(statistics.occupancy());
     result.variance = Some(statistics.variance());
     result.buckets_hit = Some(statistics.hits.buckets.mean);
     result.buckets_miss = Some(statistics.misses.buckets.mean);
@@ -153,28 +171,49 @@ fn key(index: usize) -> u64 {
     KeyHash::from_u64(index as u64).candidate(0) & !STRANGER
 }
 
+/// Runs a map and its peer turn by turn, on the same keys. Whatever else the machine does meets both.
 fn measure<M: Contestant>(
     name: &'static str,
     mut map: M,
+    mut peer: impl Contestant,
     entries: usize,
 ) -> anyhow::Result<(MapResult, M)> {
-    let start = Instant::now();
-    for index in 0..entries {
-        map.insert(key(index), index as u64);
+    let mut inserts = Duel::default();
+    for part in 0..PARTS {
+        // In 128 bits, because the product may not fit.
+        let bound = |part| (entries as u128 * part as u128 / PARTS as u128) as usize;
+        let indices = bound(part)..bound(part + 1);
+        inserts.round(part, |turn| {
+            time(indices.len(), || match turn {
+                Turn::Mine => insert_all(&mut map, indices.clone()),
+                Turn::Peer => insert_all(&mut peer, indices.clone()),
+            })
+        });
     }
-    let ns_insert = nanoseconds_each(start, entries);
 
-    // The keys to look up are drawn before the clock starts.
-    let random_entry = |index| key((key(index) % entries as u64) as usize);
-    let asked: Vec<u64> = (0..LOOKUPS).map(random_entry).collect();
-    let (found, ns_hit) = best_of_rounds(|| asked.iter().filter(|&&key| map.contains(key)).count());
-    ensure!(found == LOOKUPS, "{name} lost {} keys", LOOKUPS - found);
-    let (found, ns_miss) =
-        best_of_rounds(|| asked.iter().filter(|&&key| map.contains(key | STRANGER)).count());
-    ensure!(found == 0, "{name} found {found} keys that are not there");
+    let (mut hits, mut misses) = (Duel::default(), Duel::default());
+    for round in 0..ROUNDS {
+        // Other keys in every round, drawn before the clock starts.
+        let draws = (0..LOOKUPS).map(|index| key(round * LOOKUPS + index));
+        let strangers: Vec<u64> = draws.clone().map(|draw| draw | STRANGER).collect();
+        let known: Vec<u64> = draws.map(|draw| key((draw % entries as u64) as usize)).collect();
+        for (duel, keys, expected) in [(&mut hits, &known, LOOKUPS), (&mut misses, &strangers, 0)] {
+            let mut found = expected;
+            duel.round(round, |turn| {
+                time(LOOKUPS, || match turn {
+                    Turn::Mine => found = count_found(&map, keys),
+                    Turn::Peer => {
+                        black_box(count_found(&peer, keys));
+                    }
+                })
+            });
+            ensure!(found == expected, "{name} found {found} of {expected} keys");
+        }
+    }
 
     let result = MapResult {
         map: name,
+        occupancy: None,
         variance: None,
         variance_bound: None,
         buckets_hit: None,
@@ -182,24 +221,79 @@ fn measure<M: Contestant>(
         buckets_max: None,
         lines_miss: None,
         bytes_per_entry: None,
-        ns_insert,
-        ns_hit,
-        ns_miss,
+        // Maps become slower while they are filled: all parts count.
+        ns_insert: inserts.mean(),
+        ns_hit: hits.median(),
+        ns_miss: misses.median(),
+        ratio_insert: inserts.ratio_of_means(),
+        ratio_hit: hits.median_ratio(),
+        ratio_miss: misses.median_ratio(),
     };
     Ok((result, map))
 }
 
-/// How many of the keys were found, and the least time per lookup.
-fn best_of_rounds(mut look_up_all: impl FnMut() -> usize) -> (usize, f64) {
-    let mut best = (0, f64::INFINITY);
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
-        let found = black_box(look_up_all());
-        best = (found, best.1.min(nanoseconds_each(start, LOOKUPS)));
+fn insert_all(map: &mut impl Contestant, indices: Range<usize>) {
+    for index in indices {
+        map.insert(key(index), index as u64);
     }
-    best
 }
 
-fn nanoseconds_each(start: Instant, operations: usize) -> f64 {
-    start.elapsed().as_nanos() as f64 / operations as f64
+fn count_found(map: &impl Contestant, keys: &[u64]) -> usize {
+    keys.iter().filter(|&&key| map.contains(key)).count()
+}
+
+/// Nanoseconds for each of some operations.
+fn time(operations: usize, run: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    run();
+    start.elapsed().as_nanos() as f64 / operations.max(1) as f64
+}
+
+#[derive(Clone, Copy)]
+enum Turn {
+    Mine,
+    Peer,
+}
+
+/// The times of a map and its peer, round by round.
+#[derive(Default)]
+struct Duel {
+    rounds: Vec<(f64, f64)>,
+}
+
+impl Duel {
+    /// Who begins changes from round to round.
+    fn round(&mut self, number: usize, mut run: impl FnMut(Turn) -> f64) {
+        let times = if number.is_multiple_of(2) {
+            let mine = run(Turn::Mine);
+            (mine, run(Turn::Peer))
+        } else {
+            let theirs = run(Turn::Peer);
+            (run(Turn::Mine), theirs)
+        };
+        self.rounds.push(times);
+    }
+
+    fn mean(&self) -> f64 {
+        self.rounds.iter().map(|round| round.0).sum::<f64>() / self.rounds.len() as f64
+    }
+
+    fn ratio_of_means(&self) -> f64 {
+        self.mean() * self.rounds.len() as f64
+            / self.rounds.iter().map(|round| round.1).sum::<f64>()
+    }
+
+    fn median(&self) -> f64 {
+        median(self.rounds.iter().map(|round| round.0))
+    }
+
+    fn median_ratio(&self) -> f64 {
+        median(self.rounds.iter().map(|round| round.0 / round.1))
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
 }
