@@ -21,7 +21,7 @@ use super::counters::Counter;
 use super::geometry::Geometry;
 use super::mark::Mark;
 use super::observer::LookupObserver;
-use super::tags::{PairOfPositions, Positions, WORD};
+use super::tags::{Positions, WORD, first_halves};
 use crate::error::BuildError;
 
 /// One entry's place: bucket and slot.
@@ -378,24 +378,30 @@ impl<'a, T> Bucket<'a, T> {
         None
     }
 
-    /// The same in one of two buckets. Both are read at once, and which of them has the entry is no
-    /// branch that could be mispredicted. Buckets have at most eight slots.
-    #[inline]
-    pub(crate) fn find_here_or_in<O: LookupObserver>(
+    /// The same in one of two buckets of `SLOTS` slots. If these are at most four, both buckets are read at once,
+    /// and which of them has the entry is no branch that could be mispredicted.
+    #[inline(always)]
+    pub(crate) fn find_here_or_in<const SLOTS: usize, O: LookupObserver>(
         self,
         other: Self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
         observer: &mut O,
     ) -> Option<(Slot, &'a T)> {
-        debug_assert!(self.array.geometry.words == 1, "more than one word of tags");
+        const HALF: usize = WORD / 2;
+        debug_assert!(SLOTS == self.array.geometry.slots);
+        if SLOTS > HALF {
+            let found = self.find(tag, is_match, observer);
+            return found.or_else(|| other.find(tag, is_match, observer));
+        }
         observer.bucket_read(self.index);
         observer.bucket_read(other.index);
-        let positions = PairOfPositions::new(self.tagged(tag.get()), other.tagged(tag.get()));
-        for (which, position) in positions {
-            let bucket = if which == 0 { self } else { other };
+        let slots = self.array.geometry.slots_of_first_word.in_both_halves();
+        for position in slots.with_tag(first_halves(self.tags(0), other.tags(0)), tag.get()) {
+            let either = [self.index, other.index][position / HALF];
+            let bucket = Self { index: either, ..self };
             // SAFETY: as in `find`.
-            let found = unsafe { bucket.matching(position, is_match, observer) };
+            let found = unsafe { bucket.matching(position % HALF, is_match, observer) };
             if found.is_some() {
                 return found;
             }
@@ -576,6 +582,54 @@ mod tests {
             assert_eq!(array.take(last), Some(98));
             assert_eq!(array.take(last), None);
         }
+    }
+
+    /// Tags that often agree, against a look at every slot.
+    #[test]
+    fn lookups_in_one_and_two_buckets_compare_exactly_the_entries_with_the_tag() {
+        fn check<const SLOTS: usize>() {
+            let mut array = BucketArray::<(u8, Slot)>::new(5, SLOTS, 0).unwrap();
+            for bucket in 0..5 {
+                for slot in 0..SLOTS {
+                    let draw = KeyHash::from_u64((bucket * SLOTS + slot) as u64).candidate(1);
+                    if let Some(tag) = NonZeroU8::new((draw % 4) as u8) {
+                        let at = Slot { bucket, slot };
+                        array.fill(at, tag, (tag.get(), at));
+                    }
+                }
+            }
+            for (first, second, tag) in
+                (0..5).flat_map(|a| (0..5).flat_map(move |b| (1..=4).map(move |tag| (a, b, tag))))
+            {
+                let tag = NonZeroU8::new(tag).unwrap();
+                let expected = |bucket: usize| {
+                    let slots = (0..SLOTS).map(move |slot| Slot { bucket, slot });
+                    slots.filter(|&at| array.get(at).is_some_and(|entry| entry.0 == tag.get()))
+                };
+                let [one, two] = [first, second].map(|bucket| array.bucket(bucket).unwrap());
+                let mut seen = Vec::new();
+                let mut look = |entry: &(u8, Slot)| {
+                    seen.push(entry.1);
+                    false
+                };
+                assert_eq!(one.find(tag, &mut look, &mut ()), None);
+                assert_eq!(one.find_here_or_in::<SLOTS, ()>(two, tag, &mut look, &mut ()), None);
+                let both = expected(first).chain(expected(second));
+                assert_eq!(seen, expected(first).chain(both).collect::<Vec<_>>());
+                let size =
+                    (0..SLOTS).filter(|&slot| array.get(Slot { bucket: first, slot }).is_some());
+                assert_eq!(one.size() as usize, size.count());
+                let roomier = if two.size() < one.size() { two } else { one };
+                assert_eq!(one.free_slot_here_or_in(two), roomier.free_slot());
+            }
+        }
+        check::<1>();
+        check::<2>();
+        check::<3>();
+        check::<4>();
+        check::<5>();
+        check::<7>();
+        check::<8>();
     }
 
     #[test]

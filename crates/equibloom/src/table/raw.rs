@@ -20,7 +20,10 @@ pub trait RawTable: Sized + sealed::Sealed {
     #[doc(hidden)]
     fn storage_mut(&mut self) -> &mut Storage<Self::Entry>;
     #[doc(hidden)]
-    fn into_storage(self) -> Storage<Self::Entry>;
+    fn into_storage(mut self) -> Storage<Self::Entry> {
+        let slots = self.storage().buckets.geometry().slots;
+        mem::replace(self.storage_mut(), Storage::empty(slots))
+    }
 
     /// Entries the table is planned for. Past that it grows.
     fn capacity(&self) -> usize {

@@ -67,7 +67,7 @@ impl<T> Stash<T> {
     }
 
     /// The entry with this hash for which `is_match` says yes, and where it stands.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn find(
         &self,
         hash: u64,

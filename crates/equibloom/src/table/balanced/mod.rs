@@ -11,6 +11,8 @@
 //!     lookup:   candidates in order, until found or passed = 0, then the stash
 //! ```
 //!
+//! The entries are counted in classes of keys ([`counters`](super::counters)), so that few lookups go on in vain.
+//!
 //! Entries come into a larger table in the order of the old buckets. Multi-level and single placement do
 //! not depend on the order; with sequential placement the sizes are a little less even after growth than in a
 //! table that had its size from the start.
@@ -77,9 +79,9 @@ impl<T> Balanced<T> {
         self.candidates.block(key, probe).0 as usize
     }
 
-    /// Goes on with a lookup whose first bucket was passed by. Not inlined, so that the registers are
-    /// left to the lookups that end there.
-    #[inline(never)]
+    /// Goes on with a lookup whose first bucket was passed by. Inlined, because a call would force the user's key
+    /// into memory, in the lookups that end before, too.
+    #[inline]
     fn find_beyond_the_first<O: LookupObserver>(
         &self,
         key: KeyHash,
@@ -162,10 +164,6 @@ impl<T> RawTable for Balanced<T> {
 
     fn storage_mut(&mut self) -> &mut Storage<T> {
         &mut self.storage
-    }
-
-    fn into_storage(self) -> Storage<T> {
-        self.storage
     }
 
     fn emptied(&self, capacity: usize) -> Result<Self, BuildError> {

@@ -13,8 +13,8 @@ use super::{Cuckoo, Slot, TwoFunctions};
 use crate::hashing::{KeyHash, scale};
 use crate::table::storage::{Place, Position};
 
-/// Entries that one insertion displaces at most. At a load of 95 % with four slots about 30 are usual
-/// just before the table is full.
+/// Entries that one insertion displaces at most. With four slots three or four are usual at a load of 95 %, just
+/// before the table is full.
 const MOST_DISPLACEMENTS: u64 = 500;
 
 /// Is told of every step of a walk. The unit type ignores it.
@@ -46,6 +46,7 @@ struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     /// Puts in an entry that is not in the table.
+    #[inline]
     pub(super) fn place_observed<O: WalkObserver<T>>(
         &mut self,
         hash: u64,
@@ -53,10 +54,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         hash_of: impl Fn(&T) -> u64,
         observer: &mut O,
     ) -> Place {
-        // As on the slides, an entry in tables of one slot begins in the first table, whoever is there.
-        if SLOTS > 1
-            && let Some(slot) = self.free_slot_of(hash)
-        {
+        if let Some(slot) = self.free_slot_of(hash) {
             let (table, bucket) = self.table_and_bucket(slot.bucket);
             observer.entry_moves(&entry, table, bucket, None);
             return self.storage.put(slot, self.functions.tag(hash), entry);
@@ -64,12 +62,18 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         self.displace(hash, entry, hash_of, observer)
     }
 
-    /// A free slot in one of the two buckets of an entry.
+    /// A free slot for a newcomer.
     #[inline]
     fn free_slot_of(&self, hash: u64) -> Option<Slot> {
         let [first, second] = self.buckets(hash);
         let buckets = &self.storage.buckets;
-        buckets.bucket(first)?.free_slot_here_or_in(buckets.bucket(second)?)
+        let first = buckets.bucket(first)?;
+        // As on the slides, an entry in tables of one slot begins in the first, whoever is there.
+        if SLOTS == 1 {
+            first.free_slot()
+        } else {
+            first.free_slot_here_or_in(buckets.bucket(second)?)
+        }
     }
 
     /// Which table a bucket is in, and its number there.
