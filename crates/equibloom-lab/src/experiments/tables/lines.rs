@@ -14,7 +14,7 @@ use crate::estimate::Estimate;
 use crate::experiments::Outcome;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::{Buckets, Cuckoo, Lookups, Placement, Tables, look_up, words};
+use crate::simulator::{Buckets, Lookups, Placement, Tables, look_up, words};
 
 const LOAD: f64 = 6.0;
 const ACCESSES: f64 = 1.2;
@@ -85,10 +85,10 @@ impl Table {
         }
     }
 
-    /// Whether there is nothing to simulate: a single bucket, or both buckets of a key that is not there.
-    fn is_certain(&self, operation: &Operation) -> bool {
-        let is_cuckoo = !matches!(self, Self::Balanced(_));
-        self.choices() == 1 || (is_cuckoo && operation.name == "miss")
+    /// Whether there is nothing to simulate: a single bucket, or both buckets of a cuckoo table, which are
+    /// read at once.
+    fn is_certain(&self) -> bool {
+        self.choices() == 1 || !matches!(self, Self::Balanced(_))
     }
 
     /// A map for `entries`, looked at after each of `moments`.
@@ -162,14 +162,7 @@ impl Table {
         };
         let placement = match self {
             Self::OneSlot | Self::FourSlots => {
-                let mut tables = Cuckoo::new(count / 2, statistics.slots, seed);
-                let mut come = 0;
-                let look = |&moment: &u64| {
-                    (come..moment).for_each(|_| tables.insert());
-                    come = moment;
-                    Lookups { hit: 1.0 + tables.share_beyond_first(), miss: 2.0 }
-                };
-                return moments.iter().map(look).collect();
+                return moments.iter().map(|_| Lookups { hit: 2.0, miss: 2.0 }).collect();
             }
             Self::Balanced(BucketPlan { placement, .. }) => match placement {
                 BucketPlacement::Single { threshold } => {
@@ -304,8 +297,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             "A miss reads the header of a bucket and goes on only if an entry of its key's class \
              passed by; a hit reads the entry's line, too. Tags that agree by chance add a line \
              with probability 0.4 % for each entry.",
-            "Four slots have no model of where entries are: their hits are compared with the \
-             simulation. Lines are not simulated.",
+            "A cuckoo table reads both buckets of a key at once, before it knows which of them has \
+             the entry. Lines are not simulated.",
         ],
         x: Axis::linear("slots filled [%]"),
         y: Axis::linear("buckets or lines read").of_each_panel(),
@@ -354,7 +347,7 @@ fn one(
         })
         .collect();
     let text = |what: &str| format!("{}, {name}: {what}", kind.name);
-    let is_certain = kind.table.is_certain(operation);
+    let is_certain = kind.table.is_certain();
     if let Some(models) = &models {
         let means: Vec<f64> = models.iter().map(|model| reads::mean(distribution(model))).collect();
         let model_lines: Vec<f64> = models.iter().map(|model| lines(model)).collect();

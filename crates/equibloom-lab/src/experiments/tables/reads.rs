@@ -40,12 +40,12 @@ pub(super) fn deviation(distribution: &[f64]) -> f64 {
     (squares.sum::<f64>() - mean(distribution).powi(2)).max(0.0).sqrt()
 }
 
-/// Bytes of a bucket's counters, as `equibloom::table` lays headers out: tags and at least four counters, in
-/// 8 bytes or a multiple of 16.
+/// Counters of a bucket, as `equibloom::table` lays headers out: tags and at least four bytes of counters, two in
+/// a byte, all in 8 bytes or a multiple of 16.
 pub(super) fn classes(slots: usize) -> usize {
     let least = slots + 4;
     let header = if least <= 8 { least.next_power_of_two() } else { least.next_multiple_of(16) };
-    header - slots
+    2 * (header - slots)
 }
 
 /// A bucket that so many entries come to on average.
@@ -292,9 +292,10 @@ pub(super) fn one_slot_cuckoo(entries: f64) -> Reads {
     let first = -(-entries).exp_m1() / entries;
     let second = 1.0 - first;
     Reads {
-        hits: vec![first, second],
+        // Both headers are read at once, whoever has the entry.
+        hits: vec![0.0, 1.0],
         misses: vec![0.0, 1.0],
-        hit_lines: 2.0 + second * (1.0 + TAGS_AGREE),
+        hit_lines: 3.0 + second * TAGS_AGREE,
         miss_lines: 2.0 + TAGS_AGREE * entries,
     }
 }
