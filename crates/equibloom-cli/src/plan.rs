@@ -3,20 +3,23 @@
 use std::fmt;
 
 use equibloom::{Parameters, PlacementName};
-use equibloom_theory::planner::{self, Plan, Wishes};
+use equibloom_theory::planner::{self, BlockKind, FingerprintBlocks, Layout, Plan, Wishes};
 use serde::Serialize;
 
 use crate::answer::{self, number};
 use crate::quantity;
 
+const EXAMPLES: &str = "Examples:
+  equibloom plan --keys 100M --memory 150MB
+  equibloom plan --keys 1M --fpr 1e-6 --removable
+  equibloom plan --keys 1M --bits-per-key 24 --block bloom --accesses-miss 1.2";
+
 /// Finds the best filter for your keys, memory, rate and accesses, and says why.
 ///
 /// Give keys with memory, bits per key or a rate; or memory with a rate or bits per key. Everything else is
 /// chosen so that the false-positive rate is lowest.
-///
-/// Example: equibloom plan --keys 100M --memory 150MB
 #[derive(clap::Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Number of keys, such as 250000, 100M or 1e9.
     #[arg(long, value_name = "COUNT", value_parser = quantity::count)]
@@ -49,6 +52,15 @@ pub(crate) struct Arguments {
     /// or one-plus-alpha.
     #[arg(long, value_name = "NAME")]
     placement: Option<PlacementName>,
+    /// The kind of blocks, instead of the best one: bloom or fingerprint.
+    #[arg(long, value_name = "KIND")]
+    block: Option<BlockKind>,
+    /// Hint bits of a block, instead of the best number: 0 (the papers' rule, by the load) to 64.
+    #[arg(long, value_name = "COUNT")]
+    hints: Option<u32>,
+    /// Keys will be removed again: every insert is stored, in fingerprint blocks.
+    #[arg(long)]
+    removable: bool,
     /// Bits of the hash, if it is not the library's own [default: 128].
     #[arg(long, value_name = "BITS")]
     hash_bits: Option<u32>,
@@ -69,6 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         choices: arguments.choices,
         overflow: arguments.overflow,
         placement: arguments.placement,
+        block: arguments.block,
+        hints: arguments.hints,
+        multiset: arguments.removable,
         hash_bits: arguments.hash_bits,
         ..Wishes::default()
     };
@@ -81,6 +96,8 @@ struct Answer {
     placement: &'static str,
     /// None for the classical filter.
     block: Option<Block>,
+    /// Whether keys can be removed.
+    removable: bool,
     keys: u64,
     rate: f64,
     /// Standard deviation of the rate from one filter to the next.
@@ -102,13 +119,49 @@ struct Answer {
 struct Block {
     kind: &'static str,
     bits: u32,
+    /// Bits that tell lookups whether to go on.
+    hints: u32,
+    /// Of fingerprint blocks: keys that fit, lists, and bits of a remainder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slots: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lists: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remainder_bits: Option<u32>,
+}
+
+impl Block {
+    fn of(layout: &Layout) -> Option<Self> {
+        let (kind, (_, bits)) = (layout.block_kind()?.as_str(), layout.table()?);
+        let block = Self {
+            kind,
+            bits,
+            hints: layout.hints(),
+            slots: None,
+            lists: None,
+            remainder_bits: None,
+        };
+        Some(match *layout {
+            Layout::Fingerprint {
+                blocks: FingerprintBlocks { slots, lists, remainder_bits, .. },
+                ..
+            } => Self {
+                slots: Some(slots),
+                lists: Some(lists),
+                remainder_bits: Some(remainder_bits),
+                ..block
+            },
+            _ => block,
+        })
+    }
 }
 
 impl From<Plan> for Answer {
     fn from(plan: Plan) -> Self {
         Self {
             placement: plan.layout.placement().as_str(),
-            block: plan.layout.blocks().map(|blocks| Block { kind: "bloom", bits: blocks.bits }),
+            block: Block::of(&plan.layout),
+            removable: matches!(plan.layout, Layout::Fingerprint { multiset: true, .. }),
             keys: plan.keys,
             rate: plan.rate(),
             rate_deviation: plan.expected.rate_deviation,
@@ -130,7 +183,11 @@ impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.placement)?;
         if let Some(block) = &self.block {
-            write!(f, ", blocks of {} bits", block.bits)?;
+            let kind = if block.slots.is_some() { "fingerprint blocks" } else { "blocks" };
+            write!(f, ", {kind} of {} bits", block.bits)?;
+        }
+        if self.removable {
+            write!(f, ", keys removable")?;
         }
         writeln!(f, ", for {} keys\n", self.keys)?;
         writeln!(f, "  false-positive rate   {}", number(self.rate))?;

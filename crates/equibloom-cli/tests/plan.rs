@@ -50,11 +50,25 @@ fn a_filter_from_the_json_measures_what_it_says() {
 #[test]
 fn sizes_are_found_from_any_sufficient_wishes() {
     let by_rate = json("--keys 1e6 --fpr 1e-4");
-    assert!(by_rate["bits_per_key"].as_f64().unwrap() < 21.0);
+    assert!(by_rate["bits_per_key"].as_f64().unwrap() < 17.0);
     let by_memory = json("--memory 1MiB --fpr 1%");
     assert!((700_000..900_000).contains(&by_memory["keys"].as_u64().unwrap()), "{by_memory}");
     let by_bits = json("--memory 1GiB --bits-per-key 16");
     assert_eq!(by_bits["keys"], 1 << 29);
+}
+
+#[test]
+fn blocks_can_be_asked_for() {
+    let removable = json("--keys 1M --bits-per-key 12 --removable");
+    assert_eq!(removable["block"]["kind"], "fingerprint");
+    assert_eq!(removable["removable"], true);
+    assert!(removable["rate"].as_f64().unwrap() < 2.4e-3, "{removable}");
+    let hinted = json("--keys 1M --bits-per-key 24 --block bloom --hints 10");
+    assert_eq!(hinted["block"]["kind"], "bloom");
+    assert_eq!(hinted["block"]["hints"], 10);
+    assert_eq!(hinted["removable"], false);
+    let best = json("--keys 1M --bits-per-key 24");
+    assert!(best["rate"].as_f64() < hinted["rate"].as_f64());
 }
 
 #[test]
@@ -91,6 +105,10 @@ fn bad_wishes_are_refused_by_name_value_and_range() {
             "--keys 1M --memory 1MB --fpr 1e-4",
             &["raise rate to", "raise memory to", "lower keys to"],
         ),
+        ("--keys 1M --fpr 1% --block best", &["--block", "best", "fingerprint"]),
+        ("--keys 1M --fpr 1% --hints 65", &["--hints", "65", "0 and 64"]),
+        ("--keys 1M --fpr 1% --removable --block bloom", &["removal", "fingerprint"]),
+        ("--keys 1M --bits-per-key 6 --removable", &["64 slots", "raise memory to"]),
         ("--keys 1M --bits-per-key 9 --placement two-choice", &["raise accesses_miss from 1.5 to"]),
     ] {
         let output = run(arguments);

@@ -108,6 +108,35 @@ fn exact_rates_count_all_memory() {
     }
 }
 
+/// All memory counted, at most 1.25 blocks per miss and 1.2 per insert unless said otherwise.
+#[test]
+fn blocks_past_the_papers_have_lower_rates() {
+    for (blocks, bits, rate) in [
+        ("fingerprint", 10, 9.0e-3),
+        ("fingerprint", 12, 2.4e-3),
+        ("fingerprint --removable", 16, 1.9e-4),
+        ("fingerprint --hints 8", 24, 1.6e-6),
+        ("bloom --hints 12 --accesses-miss 1.2", 24, 2.9e-5),
+        ("bloom --hints 12 --accesses-miss 1.2", 32, 9.5e-7),
+    ] {
+        let question = format!("rate --placement multi-level --choices 4 --block {blocks}");
+        let answer = json(&format!("{question} --bits-per-key {bits}"));
+        let number = |field: &str| answer[field].as_f64().unwrap();
+        assert!(number("rate") <= rate, "{blocks}, {bits} bits: {answer}");
+        assert!(number("bits_per_key") <= f64::from(bits));
+        assert!(number("accesses_miss") <= 1.25 && number("accesses_insert") <= 1.2);
+        assert_eq!(answer["block"], blocks.split(' ').next().unwrap());
+        assert_eq!(answer["fingerprint"]["slots"].is_u64(), blocks.starts_with("fingerprint"));
+    }
+    let given = "--block fingerprint --hints 16 --slots 48 --lists 64 --remainder-bits 8";
+    let answer =
+        json(&format!("rate --placement sequential {given} --bits-per-key 13 --accesses-miss 2"));
+    assert_eq!(answer["hints"], 16);
+    assert_eq!(answer["fingerprint"]["lists"], 64);
+    let papers = json("rate --placement multi-level --block bloom --hints 0 --bits-per-key 24");
+    assert!(papers["accesses_miss"].as_f64().unwrap() > 2.0, "{papers}");
+}
+
 #[test]
 fn fluid_limits_end_where_the_optimum_is() {
     let answer =
@@ -137,6 +166,8 @@ fn people_get_texts() {
         ("lower-bound --load 8 --accesses 1", "infinite"),
         ("optimum --placement multi-level --load 8", "subtables"),
         ("rate --placement blocked --bits-per-key 16", "false-positive rate"),
+        ("rate --placement single --block fingerprint --bits-per-key 16", "lists"),
+        ("rate --placement sequential --hints 5 --bits-per-key 24", "hints"),
         ("alpha --bits-per-key 12 --model paper", "alpha"),
         ("fluid --placement single --overflow 1% --load 8", "overflow"),
     ] {
@@ -175,6 +206,25 @@ fn what_is_outside_the_domain_is_refused_by_name_value_and_range() {
         ("rate --placement blocked --alpha 0.5 --bits-per-key 16", &["--alpha", "0.5"]),
         ("rate --placement two-choice --overflow 0.5 --bits-per-key 16", &["--overflow", "0.5"]),
         ("rate --placement magic --bits-per-key 16", &["--placement", "magic", "blocked"]),
+        (
+            "rate --placement single --block cuckoo --bits-per-key 16",
+            &["--block", "cuckoo", "bloom"],
+        ),
+        ("rate --placement single --hints 65 --bits-per-key 16", &["--hints", "65", "0 and 64"]),
+        ("rate --placement blocked --hints 4 --bits-per-key 16", &["blocked", "4 hints"]),
+        (
+            "rate --placement single --hints 4 --bits-per-key 16 --model paper",
+            &["--model", "exact"],
+        ),
+        ("rate --placement single --hints 4 --bits-per-key 16 --hashes 5", &["--hashes", "leave"]),
+        (
+            "rate --placement single --block fingerprint --bits-per-key 16 --slots 60 --remainder-bits 8",
+            &["--slots", "60", "at most 56"],
+        ),
+        (
+            "rate --placement single --block fingerprint --bits-per-key 16 --block-bits 256",
+            &["512 bits", "set block_bits"],
+        ),
         ("alpha --bits-per-key -3 --model paper", &["--bits-per-key", "-3", "above 0"]),
         ("fluid --placement classical --load 8", &["classical", "no buckets"]),
         ("fluid --placement blocked --load 1e6", &["--load", "1000000", "20000"]),

@@ -133,3 +133,78 @@ fn tables_of_fingerprints_measure_what_the_model_says() {
     };
     check_both("sequential, a=0.98", &budget);
 }
+
+#[test]
+fn more_hints_spare_more_accesses_and_none_is_the_rule_of_the_papers() {
+    let levels = || Levels::Subtables(vec![5_400, 900, 150]);
+    let misses = [0, 1, 2, 8, 64].map(|hints| {
+        // The same data bits, so that nothing else differs.
+        let machine = Machine { data_bits: 180, ..hinted(levels(), 256, (25, 0.0), hints, None) };
+        machine.predict().unwrap()
+    });
+    for pair in misses.windows(2) {
+        assert!(pair[1].accesses_miss < pair[0].accesses_miss && pair[1].rate < pair[0].rate);
+        assert!((pair[1].accesses_insert - pair[0].accesses_insert).abs() < 1e-12);
+    }
+    // A full block turns somebody away sooner or later: one hint is not much more than the load.
+    assert!(misses[0].accesses_miss - misses[1].accesses_miss < 0.2);
+    assert!(misses[4].accesses_miss < 1.1);
+}
+
+#[test]
+fn with_long_fingerprints_sets_and_multisets_are_the_same() {
+    let levels = Levels::Subtables(vec![3_000, 600]);
+    let set = fingerprint(levels, 15, 10, 30, 8);
+    let one = set.predict().unwrap();
+    let other = FingerprintMachine { multiset: true, ..set }.predict().unwrap();
+    assert!((one.rate / other.rate - 1.0).abs() < 1e-6);
+    assert!((one.accesses_miss - other.accesses_miss).abs() < 1e-6);
+    // Each of the first level's keys is one of its fingerprints, and few strangers go further.
+    let first = 50_000.0 / 3_000.0 / (10.0 * 2.0_f64.powi(30));
+    assert!((1.0..1.6).contains(&(one.rate / first)), "{}", one.rate);
+}
+
+#[test]
+fn impossible_blocks_are_refused_and_extreme_ones_answered() {
+    let good = fingerprint(anywhere(10, 3), 48, 64, 8, 16);
+    good.predict().unwrap();
+    for bad in [
+        FingerprintMachine { slots: 0, ..good.clone() },
+        FingerprintMachine { slots: 49, ..good.clone() },
+        FingerprintMachine { lists: 0, ..good.clone() },
+        FingerprintMachine { lists: 65, ..good.clone() },
+        FingerprintMachine { remainder_bits: 57, ..good.clone() },
+        FingerprintMachine { hints: 65, ..good.clone() },
+        FingerprintMachine { hints: 0, multiset: true, ..good.clone() },
+        FingerprintMachine { keys: u64::MAX, ..good.clone() },
+        FingerprintMachine { levels: Levels::Subtables(vec![]), ..good.clone() },
+    ] {
+        assert!(bad.predict().is_err(), "{bad:?}");
+    }
+    for keys in [0, 1, 1_000, 100_000_000, 1 << 53] {
+        for levels in [anywhere(10, 1), anywhere(10, 3), Levels::Subtables(vec![1, 7, 1])] {
+            for (slots, lists, remainder_bits) in [(1, 1, 1), (48, 64, 8), (8, 6, 56)] {
+                for (hints, multiset) in [(0, false), (1, true), (16, true)] {
+                    for access_budget in [None, Some(0), Some(500)] {
+                        let levels = levels.clone();
+                        let machine = FingerprintMachine {
+                            keys,
+                            slots,
+                            lists,
+                            remainder_bits,
+                            hints,
+                            levels,
+                            multiset,
+                            access_budget,
+                        };
+                        let p = machine.predict().unwrap();
+                        assert!((0.0..=1.0 + 1e-9).contains(&p.rate), "{machine:?}: {p:?}");
+                        assert!((0.0..=1.0 + 1e-9).contains(&p.overflow_fraction), "{machine:?}");
+                        assert!(p.accesses_insert.is_finite() && p.rate_deviation.is_finite());
+                        assert!(p.accesses_miss >= 1.0 - 1e-9 && p.accesses_miss <= 3.0 + 1e-9);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `equibloom theory`: bounds, optimal parameters, rates and fluid limits.
 
 mod alpha;
+mod blocks;
 mod fluid;
 mod lower_bound;
 mod model;

@@ -1,27 +1,38 @@
-//! `equibloom theory rate`: the false-positive rate of a scheme of the papers.
+//! `equibloom theory rate`: the false-positive rate of a scheme of the papers, or with blocks past them.
 
 use std::fmt;
 
+use anyhow::bail;
 use equibloom::Scheme as BuiltScheme;
+use equibloom_theory::exact::Prediction;
 use equibloom_theory::paper::{self, Hashes};
-use equibloom_theory::planner::paper_layout;
+use equibloom_theory::planner::{BlockKind, FingerprintBlocks, Layout, paper_layout};
 use serde::Serialize;
 
+use super::blocks::BlockArguments;
 use super::model::{Model, ModelArguments, hashes};
 use super::scheme::SchemeArguments;
 use crate::answer::{self, number};
 
-/// The false-positive rate and accesses of a scheme with the papers' parameters.
+const EXAMPLES: &str = "Examples:
+  equibloom theory rate --placement multi-level --block-bits 256 --bits-per-key 40 --model paper
+  equibloom theory rate --placement multi-level --block fingerprint --bits-per-key 12
+  equibloom theory rate --placement multi-level --block bloom --hints 12 --bits-per-key 24";
+
+/// The false-positive rate and accesses of a scheme with the papers' parameters, or with hints or fingerprints.
 ///
 /// The model `paper` is what the papers print: bits per key is block bits / load, the overflow list is not
 /// counted, bits are independent. The model `exact` counts all memory and predicts the machine.
 ///
-/// Example: equibloom theory rate --placement multi-level --block-bits 256 --bits-per-key 40 --model paper
+/// With hints or fingerprint blocks, which only `exact` knows, --accesses and --accesses-miss are limits,
+/// and everything left out is chosen so that the rate is lowest.
 #[derive(clap::Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     scheme: SchemeArguments,
+    #[command(flatten)]
+    blocks: BlockArguments,
     #[command(flatten)]
     model: ModelArguments,
     /// Hash functions: `paper` for round(bits per key × ln 2), `best` for the lowest rate, or a number.
@@ -33,9 +44,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let answer = match arguments.model.model {
-        Model::Paper => by_the_papers(arguments)?,
-        Model::Exact => exact(arguments)?,
+    let answer = match (arguments.model.model, arguments.blocks.are_of_the_papers()) {
+        (Model::Paper, true) => by_the_papers(arguments)?,
+        (Model::Exact, true) => exact(arguments)?,
+        (Model::Exact, false) => past_the_papers(arguments)?,
+        (Model::Paper, false) => {
+            bail!(
+                "--model is paper, but the papers have neither hints nor fingerprints: it must be exact"
+            )
+        }
     };
     answer::print(&answer, arguments.json)
 }
@@ -55,6 +72,9 @@ fn by_the_papers(arguments: &Arguments) -> anyhow::Result<Answer> {
         overflow: rate.overflow,
         hashes: rate.hashes,
         bits_per_key,
+        block: None,
+        hints: None,
+        fingerprint: None,
         parameters: None,
     })
 }
@@ -65,18 +85,37 @@ fn exact(arguments: &Arguments) -> anyhow::Result<Answer> {
     let scheme = arguments.scheme.scheme()?;
     let (layout, expected) =
         paper_layout(scheme, keys, memory, block_bits, hashes).map_err(answer::in_flags)?;
-    Ok(Answer {
-        rate: expected.rate,
-        rate_with_coin: None,
-        accesses_insert: expected.accesses_insert,
-        accesses_hit: expected.accesses_hit,
-        accesses_miss: expected.accesses_miss,
-        accesses_miss_with_coin: None,
-        overflow: expected.overflow_fraction,
-        hashes: layout.hashes(),
-        bits_per_key: 8.0 * layout.bytes() as f64 / keys as f64,
-        parameters: Some(BuiltScheme::from(&layout)),
-    })
+    Ok(Answer::of(&layout, &expected, keys))
+}
+
+fn past_the_papers(arguments: &Arguments) -> anyhow::Result<Answer> {
+    let Arguments { hashes, model: ModelArguments { block_bits, keys, .. }, .. } = *arguments;
+    if hashes != Hashes::Best {
+        bail!("--hashes is for filters of the papers: with hints and fingerprints leave it out");
+    }
+    let memory = arguments.model.memory()?;
+    let plan = arguments.blocks.plan(&arguments.scheme, keys, memory, block_bits)?;
+    Ok(Answer::of(&plan.layout, &plan.expected, keys))
+}
+
+impl Answer {
+    fn of(layout: &Layout, expected: &Prediction, keys: u64) -> Self {
+        Self {
+            rate: expected.rate,
+            rate_with_coin: None,
+            accesses_insert: expected.accesses_insert,
+            accesses_hit: expected.accesses_hit,
+            accesses_miss: expected.accesses_miss,
+            accesses_miss_with_coin: None,
+            overflow: expected.overflow_fraction,
+            hashes: layout.hashes(),
+            bits_per_key: 8.0 * layout.bytes() as f64 / keys as f64,
+            block: layout.block_kind().map(BlockKind::as_str),
+            hints: Some(layout.hints()),
+            fingerprint: Fingerprint::of(layout),
+            parameters: Some(BuiltScheme::from(layout)),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -91,11 +130,36 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses_miss_with_coin: Option<f64>,
     overflow: f64,
+    /// Bits that a key sets; none of a fingerprint.
     hashes: u32,
     bits_per_key: f64,
+    /// The kind of blocks, by the exact model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<&'static str>,
+    /// Hint bits of a block, by the exact model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hints: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<Fingerprint>,
     /// The filter that was predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<BuiltScheme>,
+}
+
+/// What a fingerprint block is made of.
+#[derive(Serialize)]
+struct Fingerprint {
+    slots: u32,
+    lists: u32,
+    remainder_bits: u32,
+}
+
+impl Fingerprint {
+    fn of(layout: &Layout) -> Option<Self> {
+        let Layout::Fingerprint { blocks, .. } = layout else { return None };
+        let FingerprintBlocks { slots, lists, remainder_bits, .. } = *blocks;
+        Some(Self { slots, lists, remainder_bits })
+    }
 }
 
 impl fmt::Display for Answer {
@@ -116,7 +180,16 @@ impl fmt::Display for Answer {
         let coin = with_coin(self.accesses_miss_with_coin);
         writeln!(f, "accesses per miss     {}{coin}", number(self.accesses_miss))?;
         writeln!(f, "overflow              {:.5} %", 100.0 * self.overflow)?;
-        writeln!(f, "hash functions        {}", self.hashes)?;
+        match &self.fingerprint {
+            Some(Fingerprint { slots, lists, remainder_bits }) => writeln!(
+                f,
+                "block                 {slots} slots of {remainder_bits} bits in {lists} lists"
+            )?,
+            None => writeln!(f, "hash functions        {}", self.hashes)?,
+        }
+        if let Some(hints) = self.hints.filter(|&hints| hints > 0) {
+            writeln!(f, "hints                 {hints}")?;
+        }
         writeln!(f, "bits per key          {}", number(self.bits_per_key))
     }
 }

@@ -14,17 +14,17 @@ pub(super) struct SchemeArguments {
     pub(super) placement: PlacementName,
     /// Accesses per insert of sequential and multi-level, on average.
     #[arg(long, value_name = "MEAN", default_value = "1.2", value_parser = quantity::real)]
-    accesses: f64,
+    pub(super) accesses: f64,
     /// Candidate blocks per key of sequential and multi-level.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
-    choices: u32,
+    pub(super) choices: u32,
     /// Share of the keys in the overflow list: single needs it, sequential and multi-level have the least
     /// possible without it.
     #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
-    overflow: Option<f64>,
+    pub(super) overflow: Option<f64>,
     /// Share of the keys with a second choice, for one-plus-alpha.
     #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
-    alpha: Option<f64>,
+    pub(super) alpha: Option<f64>,
 }
 
 impl SchemeArguments {

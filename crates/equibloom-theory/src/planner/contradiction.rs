@@ -6,6 +6,7 @@ use super::sizes::{Known, reach};
 use super::survey::Survey;
 use super::wishes::{Limits, Wishes};
 use crate::error::Error;
+use crate::exact::{FINGERPRINT_BLOCK_BITS, MOST_SLOTS};
 
 /// No placement in question keeps to the limits, or the memory is too small for any.
 pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
@@ -15,11 +16,13 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
         _ => None,
     });
     let contenders = survey.contenders();
-    let Some(only) = wishes.placement else {
-        let conflict = format!("{} bytes hold no filter", survey.sizing.bytes);
-        let remedies = vec!["give more memory".to_owned()];
-        return impossible.unwrap_or(Error::Contradiction { conflict, remedies });
-    };
+    let [only, ..] = contenders[..] else { return no_filter(survey) };
+    if wishes.leave_blocks_open() {
+        return impossible.unwrap_or_else(|| no_filter(survey));
+    }
+    if let Some(error) = unfit_blocks(survey) {
+        return error;
+    }
     let limits = survey.limits;
     let mut remedies = Vec::new();
     let free = Limits { accesses_miss: f64::INFINITY, ..limits };
@@ -50,7 +53,7 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
             ));
         }
     }
-    let needed = most_accesses_needed(only);
+    let needed = most_accesses_needed(only.placement);
     if limits.choices < needed {
         remedies.push(format!("raise choices from {} to {needed}", limits.choices));
     }
@@ -59,8 +62,49 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
     {
         return impossible;
     }
-    remedies.push("leave the placement to the planner".to_owned());
-    Error::Contradiction { conflict: format!("{only} does not keep to the limits"), remedies }
+    remedies.push(match wishes.placement {
+        Some(_) => "leave the placement to the planner".to_owned(),
+        None => "leave blocks and hints to the planner".to_owned(),
+    });
+    let names: Vec<String> = contenders.iter().map(ToString::to_string).collect();
+    let verb = if names.len() == 1 { "does not keep" } else { "do not keep" };
+    Error::Contradiction {
+        conflict: format!("{} {verb} to the limits", names.join(", ")),
+        remedies,
+    }
+}
+
+/// Not even a blocked filter fits.
+fn no_filter(survey: &Survey) -> Error {
+    let conflict = format!("{} bytes hold no filter", survey.sizing.bytes);
+    Error::Contradiction { conflict, remedies: vec!["give more memory".to_owned()] }
+}
+
+/// All that is left are fingerprint blocks, and they cannot be had in this size or for so many keys.
+fn unfit_blocks(survey: &Survey) -> Option<Error> {
+    let first = survey.findings.iter().find_map(|(_, finding)| finding.as_ref().err())?;
+    let (conflict, remedy) = match first {
+        Refusal::CacheLinesOnly => (
+            format!(
+                "blocks of fingerprints are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}",
+                survey.limits.block_bits
+            ),
+            format!("set block_bits to {FINGERPRINT_BLOCK_BITS}"),
+        ),
+        Refusal::TooManyKeysABlock { load } => {
+            let keys = survey.sizing.keys as f64;
+            let bits = f64::from(FINGERPRINT_BLOCK_BITS) / f64::from(MOST_SLOTS);
+            (
+                format!(
+                    "{load:.0} keys would come to a block of fingerprints, which has {MOST_SLOTS} slots at most"
+                ),
+                // A block in eight stays empty, so that keys find room.
+                format!("raise memory to about {:.0} bytes", 1.125 * bits * keys / 8.0),
+            )
+        }
+        _ => return None,
+    };
+    Some(Error::Contradiction { conflict, remedies: vec![remedy] })
 }
 
 fn most_accesses_needed(placement: PlacementName) -> u32 {

@@ -189,8 +189,9 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Candidat
         Ok(other) => {
             let times = other.expected.rate / best.expected.rate;
             let (rate, miss) = (other.expected.rate, other.expected.accesses_miss);
-            let why = match &other.layout {
-                Layout::Fingerprint { blocks, .. } => format!(
+            let why = match (&other.layout, &best.layout) {
+                (Layout::Fingerprint { .. }, Layout::Fingerprint { .. }) => String::new(),
+                (Layout::Fingerprint { blocks, .. }, _) => format!(
                     "; {} bits of remainder are all that {} slots leave at so few bits per key",
                     blocks.remainder_bits, blocks.slots
                 ),

@@ -3,6 +3,7 @@
 use super::block_kind::BlockKind;
 use super::contender::Contender;
 use super::memory::Sizing;
+use super::placement::PlacementName;
 use super::search::{Finding, Search};
 use super::settle::Candidate;
 use super::wishes::{Limits, Wishes};
@@ -30,7 +31,7 @@ impl Survey {
             && best.layout.block_kind() == Some(BlockKind::Bloom)
         {
             let limits = Limits { block_bits: OTHER_BLOCK_BITS, ..survey.limits };
-            let search = Search { sizing, limits };
+            let search = Search { sizing, limits, to_beat: best.expected.rate };
             survey.smaller_blocks = search.best(best.contender()).ok();
         }
         survey
@@ -38,8 +39,20 @@ impl Survey {
 
     /// Only these, only the given size of blocks.
     pub(crate) fn of(contenders: &[Contender], limits: Limits, sizing: Sizing) -> Self {
-        let search = Search { sizing, limits };
-        let findings = contenders.iter().map(|&who| (who, search.best(who))).collect();
+        let mut findings: Vec<(Contender, Finding)> = Vec::new();
+        // The slowest search last, when it is known what is to be beaten.
+        let slow = |who: &&Contender| who.placement == PlacementName::OnePlusAlpha;
+        let others = contenders.iter().filter(|who| !slow(who));
+        let mut to_beat = f64::INFINITY;
+        for &who in others.chain(contenders.iter().filter(slow)) {
+            let finding = Search { sizing, limits, to_beat }.best(who);
+            if let Ok(found) = &finding {
+                to_beat = to_beat.min(found.expected.rate);
+            }
+            findings.push((who, finding));
+        }
+        let place = |who: Contender| contenders.iter().position(|&other| other == who);
+        findings.sort_by_key(|&(who, _)| place(who));
         Self { sizing, limits, findings, smaller_blocks: None }
     }
 

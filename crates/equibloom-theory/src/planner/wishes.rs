@@ -4,7 +4,9 @@ use super::block_kind::BlockKind;
 use super::memory::{BLOCK_BITS, MOST_BYTES, MOST_CHOICES, MOST_KEYS};
 use super::placement::PlacementName;
 use crate::error::{Error, require};
-use crate::exact::{MOST_HINTS, MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS};
+use crate::exact::{
+    FINGERPRINT_BLOCK_BITS, MOST_HINTS, MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS,
+};
 
 /// What is asked of a filter; everything left out is chosen by the planner.
 ///
@@ -100,6 +102,16 @@ impl Wishes {
         }
     }
 
+    /// Whether nothing is said about placement and blocks, so that the simplest filter is good enough.
+    pub(crate) fn leave_blocks_open(&self) -> bool {
+        let of_slots = [self.slots, self.lists, self.remainder_bits];
+        self.placement.is_none()
+            && self.block != Some(BlockKind::Fingerprint)
+            && self.hints.is_none_or(|hints| hints == 0)
+            && !self.multiset
+            && of_slots == [None; 3]
+    }
+
     /// How often a stranger has the same hash as one of the keys: no filter has a lower rate.
     pub(crate) fn rate_floor(&self, keys: u64) -> f64 {
         keys as f64 * 0.5_f64.powi(self.hash_bits.unwrap_or(HASH_BITS) as i32)
@@ -128,6 +140,21 @@ impl Wishes {
         whole("slots", self.slots.map(u64::from), 1, MOST_SLOTS.into())?;
         whole("lists", self.lists.map(u64::from), 1, MOST_LISTS.into())?;
         whole("remainder_bits", self.remainder_bits.map(u64::from), 1, MOST_REMAINDER_BITS.into())?;
+        if let Some(slots) = self.slots {
+            let remainder_bits = self.remainder_bits.unwrap_or(1);
+            let beside = self.hints.unwrap_or(0) + self.lists.unwrap_or(1);
+            let used = beside + slots * (1 + remainder_bits);
+            require(
+                used <= FINGERPRINT_BLOCK_BITS,
+                "slots",
+                f64::from(slots),
+                format!(
+                    "at most {}: hints + lists + slots × (1 + remainder bits) would be {used}, above \
+                     {FINGERPRINT_BLOCK_BITS}",
+                    FINGERPRINT_BLOCK_BITS.saturating_sub(beside) / (1 + remainder_bits)
+                ),
+            )?;
+        }
         whole("hash_bits", self.hash_bits.map(u64::from), 32, 1024)?;
         let few_bits = |bits: f64| (0.01..=1e6).contains(&bits);
         real("bits_per_key", self.bits_per_key, few_bits, "between 0.01 and 1e6")?;

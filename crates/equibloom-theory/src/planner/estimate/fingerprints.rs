@@ -49,6 +49,13 @@ pub(crate) struct Estimate {
     pub(crate) overflow: f64,
 }
 
+/// Why there is no filter of some shape. Larger later subtables have less overflow and cost more accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooMuch {
+    Overflow,
+    Accesses,
+}
+
 /// Keys, memory and limits of the filters that are compared.
 pub(crate) struct Estimator {
     pub(crate) keys: f64,
@@ -81,12 +88,15 @@ impl Estimator {
         (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0)
     }
 
-    /// The best filter of this shape with so many slots, if any keeps to the limits.
-    pub(crate) fn at(&self, shape: &Shape, slots: u32) -> Option<Estimate> {
+    /// The best filter of this shape with so many slots, or what is too much.
+    pub(crate) fn at(&self, shape: &Shape, slots: u32) -> Result<Estimate, TooMuch> {
         let limits = &self.limits;
-        let (overflow, filled) = self.settled(shape, slots)?;
-        if filled.accesses_insert > limits.accesses_insert || overflow > limits.overflow {
-            return None;
+        let (overflow, filled) = self.settled(shape, slots).ok_or(TooMuch::Overflow)?;
+        if overflow > limits.overflow {
+            return Err(TooMuch::Overflow);
+        }
+        if filled.accesses_insert > limits.accesses_insert {
+            return Err(TooMuch::Accesses);
         }
         let choices = shape.choices();
         let hints = match (limits.hints, choices) {
@@ -110,8 +120,8 @@ impl Estimator {
                 best = Some((rate, contents));
             }
         }
-        let (rate, contents) = best?;
-        Some(Estimate { shape: shape.clone(), contents, rate, overflow })
+        let (rate, contents) = best.ok_or(TooMuch::Accesses)?;
+        Ok(Estimate { shape: shape.clone(), contents, rate, overflow })
     }
 
     fn settled(&self, shape: &Shape, slots: u32) -> Option<(f64, Filled)> {

@@ -9,7 +9,7 @@ use super::{Finding, Refusal, Search};
 use crate::error::Error;
 use crate::exact::{FINGERPRINT_BLOCK_BITS, MOST_SLOTS};
 use crate::planner::estimate::Shape;
-use crate::planner::estimate::fingerprints::{Estimate, Estimator};
+use crate::planner::estimate::fingerprints::{Estimate, Estimator, TooMuch};
 use crate::planner::fingerprint_table::{FingerprintBlocks, Route};
 use crate::planner::layout::Layout;
 use crate::planner::memory::divide;
@@ -22,6 +22,9 @@ const RATIOS: [f64; 8] = [0.02, 0.035, 0.055, 0.08, 0.115, 0.16, 0.22, 0.3];
 /// By how much the best ratio is changed then, in both directions.
 const REFINEMENTS: [f64; 3] = [1.2, 1.1, 1.05];
 
+/// Halvings of the range between two ratios of which neither keeps to the limits.
+const BISECTIONS: usize = 5;
+
 /// Most choices worth trying.
 const MOST_CHOICES: u32 = 4;
 
@@ -29,7 +32,10 @@ const MOST_CHOICES: u32 = 4;
 const FINALISTS: usize = 3;
 
 /// Corrections of the limits for what the estimates leave out.
-const CORRECTIONS: usize = 4;
+const CORRECTIONS: usize = 8;
+
+/// The next try where the overflow list found no room.
+const LESS_OVERFLOW: f64 = 0.3;
 
 impl Search {
     pub(super) fn fingerprints(&self, placement: PlacementName) -> Finding {
@@ -46,66 +52,67 @@ impl Search {
             return Err(Refusal::SecondBlock);
         }
         let bytes = self.sizing.bytes as f64;
-        let mut estimator = Estimator { keys, bytes, limits: self.limits };
-        for _ in 0..CORRECTIONS {
-            let mut finalists = self.finalists(&estimator, placement);
-            if finalists.is_empty() {
-                return Err(Refusal::Limits);
-            }
-            finalists.truncate(FINALISTS);
-            let mut best: Option<Candidate> = None;
-            let mut excess: f64 = 0.0;
-            for estimate in &finalists {
-                // Too little room for the list: another one may do.
-                let Ok(found) = self.settle_fingerprints(estimate) else { continue };
-                if !self.keeps_to_limits(&found.expected) {
-                    excess = excess.max(found.expected.accesses_miss - self.limits.accesses_miss);
-                    continue;
-                }
-                if best.as_ref().is_none_or(|best| found.expected.rate < best.expected.rate) {
-                    best = Some(found);
-                }
-            }
-            if let Some(best) = best {
-                return Ok(best);
-            }
-            estimator.limits.accesses_miss -= 1.1 * excess + 1e-4;
-            estimator.limits.accesses_insert -= 1e-4;
-            estimator.limits.overflow *= 0.98;
-        }
-        Err(Refusal::Limits)
+        let estimator = Estimator { keys, bytes, limits: self.limits };
+        let slots = estimator.slots();
+        let mut finalists: Vec<Estimate> =
+            slots.filter_map(|slots| self.estimate(&estimator, placement, slots)).collect();
+        finalists.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        finalists.truncate(FINALISTS);
+        let settled = finalists.into_iter().filter_map(|first| self.corrected(first, placement));
+        let best = settled.min_by(|a, b| a.expected.rate.total_cmp(&b.expected.rate));
+        best.ok_or(Refusal::Limits)
     }
 
-    /// The best filter for each number of slots, the best of them first.
-    fn finalists(&self, estimator: &Estimator, placement: PlacementName) -> Vec<Estimate> {
-        let mut finalists: Vec<Estimate> = estimator
-            .slots()
-            .filter_map(|slots| match placement {
-                PlacementName::Single => estimator.at(&Shape::Anywhere(1), slots),
-                PlacementName::Sequential => {
-                    let most = self.limits.choices.min(MOST_CHOICES);
-                    let shapes = (2..=most).map(Shape::Anywhere);
-                    lowest(shapes.filter_map(|shape| estimator.at(&shape, slots)))
+    /// The best filter with so many slots.
+    fn estimate(
+        &self,
+        estimator: &Estimator,
+        placement: PlacementName,
+        slots: u32,
+    ) -> Option<Estimate> {
+        match placement {
+            PlacementName::Single => estimator.at(&Shape::Anywhere(1), slots).ok(),
+            PlacementName::Sequential => {
+                let most = self.limits.choices.min(MOST_CHOICES);
+                let shapes = (2..=most).map(Shape::Anywhere);
+                lowest(shapes.filter_map(|shape| estimator.at(&shape, slots).ok()))
+            }
+            _ => self.best_subtables(estimator, slots),
+        }
+    }
+
+    /// The same by the exact model; if that sees a limit exceeded, the next best that keeps to it.
+    fn corrected(&self, mut estimate: Estimate, placement: PlacementName) -> Option<Candidate> {
+        let (keys, bytes) = (self.sizing.keys as f64, self.sizing.bytes as f64);
+        let mut estimator = Estimator { keys, bytes, limits: self.limits };
+        for _ in 0..CORRECTIONS {
+            let limits = &mut estimator.limits;
+            match self.settle_fingerprints(&estimate) {
+                Ok(found) if self.keeps_to_limits(&found.expected) => return Some(found),
+                Ok(Candidate { expected: seen, .. }) => {
+                    limits.accesses_miss -= excess(seen.accesses_miss, self.limits.accesses_miss);
+                    limits.accesses_insert -=
+                        excess(seen.accesses_insert, self.limits.accesses_insert);
+                    if seen.overflow_fraction > self.limits.overflow {
+                        limits.overflow *= 0.9 * self.limits.overflow / seen.overflow_fraction;
+                    }
                 }
-                _ => self.best_subtables(estimator, slots),
-            })
-            .collect();
-        finalists.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-        finalists
+                // So near to full that every slot given to the list turns another key away.
+                Err(_) => limits.overflow = LESS_OVERFLOW * estimate.overflow,
+            }
+            estimate = self.estimate(&estimator, placement, estimate.contents.slots)?;
+        }
+        None
     }
 
     fn best_subtables(&self, estimator: &Estimator, slots: u32) -> Option<Estimate> {
         let most = self.limits.choices.min(MOST_CHOICES);
         lowest((2..=most).filter_map(|choices| {
-            let at =
-                |ratio: f64| Some((ratio, estimator.at(&Shape::geometric(ratio, choices), slots)?));
-            let (mut ratio, mut best) = RATIOS
-                .into_iter()
-                .filter_map(at)
-                .min_by(|(_, a), (_, b)| a.rate.total_cmp(&b.rate))?;
+            let at = |ratio: f64| estimator.at(&Shape::geometric(ratio, choices), slots);
+            let (mut ratio, mut best) = first_look(at)?;
             for factor in REFINEMENTS {
                 for other in [ratio / factor, ratio * factor] {
-                    if let Some((other, found)) = at(other)
+                    if let Ok(found) = at(other)
                         && found.rate < best.rate
                     {
                         (ratio, best) = (other, found);
@@ -142,6 +149,40 @@ impl Search {
     }
 }
 
+/// The best of a few ratios, or one between them: the limits may leave only a narrow range.
+fn first_look(at: impl Fn(f64) -> Result<Estimate, TooMuch>) -> Option<(f64, Estimate)> {
+    let mut best: Option<(f64, Estimate)> = None;
+    let (mut too_small, mut too_large) = (0.0, 0.5);
+    for ratio in RATIOS {
+        match at(ratio) {
+            Ok(found) => {
+                if best.as_ref().is_none_or(|(_, best)| found.rate < best.rate) {
+                    best = Some((ratio, found));
+                }
+            }
+            Err(TooMuch::Overflow) => too_small = ratio,
+            Err(TooMuch::Accesses) => too_large = f64::min(too_large, ratio),
+        }
+    }
+    for _ in 0..BISECTIONS {
+        if best.is_some() || too_small >= too_large {
+            break;
+        }
+        let ratio = (too_small + too_large) / 2.0;
+        match at(ratio) {
+            Ok(found) => best = Some((ratio, found)),
+            Err(TooMuch::Overflow) => too_small = ratio,
+            Err(TooMuch::Accesses) => too_large = ratio,
+        }
+    }
+    best
+}
+
 fn lowest(estimates: impl Iterator<Item = Estimate>) -> Option<Estimate> {
     estimates.min_by(|a, b| a.rate.total_cmp(&b.rate))
+}
+
+/// By how much a limit was exceeded, and a little more.
+fn excess(seen: f64, limit: f64) -> f64 {
+    if seen > limit { 1.1 * (seen - limit) + 1e-5 } else { 0.0 }
 }

@@ -22,6 +22,9 @@ const REFINEMENTS: usize = 3;
 /// A number of hash functions whose rate is higher by this factor is not followed.
 const FAR_BEHIND: f64 = 1.01;
 
+/// Refining α lowers the rate by less than this factor.
+const HOPELESS: f64 = 1.3;
+
 impl Search {
     pub(super) fn blocked(&self) -> Finding {
         let blocks = self.whole_table()?;
@@ -79,7 +82,7 @@ impl Search {
         let index = (0..looks.len()).min_by(|&a, &b| rate(&looks[a]).total_cmp(&rate(&looks[b])));
         let index = index.unwrap_or(0);
         let mut best = looks[index].1.clone();
-        if looks.len() < 3 {
+        if looks.len() < 3 || best.expected.rate > HOPELESS * self.to_beat {
             return Ok(best);
         }
         // The three looks around the best one; at an end, the three nearest.

@@ -20,6 +20,8 @@ use crate::minimum;
 pub(crate) struct Search {
     pub(crate) sizing: Sizing,
     pub(crate) limits: Limits,
+    /// A rate that is reached already: what is far above it need not be searched to the last digit.
+    pub(crate) to_beat: f64,
 }
 
 /// The best filter of a placement, or why it cannot be had.
