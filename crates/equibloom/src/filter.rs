@@ -53,6 +53,27 @@ impl<F: RawFilter, H> Filter<F, H> {
         Ok(Self { raw: F::new(parameters)?, parameters: parameters.clone(), hasher })
     }
 
+    /// A filter from its parts.
+    #[cfg(feature = "file")]
+    pub(crate) const fn from_raw(parameters: Parameters, raw: F, hasher: H) -> Self {
+        Self { parameters, raw, hasher }
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) const fn raw(&self) -> &F {
+        &self.raw
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) const fn raw_mut(&mut self) -> &mut F {
+        &mut self.raw
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) const fn hasher(&self) -> &H {
+        &self.hasher
+    }
+
     /// What the filter was made from.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters

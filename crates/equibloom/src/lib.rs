@@ -34,10 +34,12 @@
 //! - `std` (default): [`Parameters::with_random_seed`]. Without it the crate needs `alloc` only.
 //! - `planner` (default): [`AnyFilter::builder`], the best filter for what a user wants, and
 //!   [`Parameters::predict`], what to expect of a filter before it is made.
+//! - `file`: filters in files ([`file`]): [`AnyFilter::save`], [`AnyFilter::load`], and
+//!   [`AnyFilter::open`], which asks a file in place.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-// Not `forbid`: the buckets of the hash tables hold entries in slots that may be free
-// (`table/buckets.rs`, the only exception).
+// Not `forbid`, for two exceptions: the buckets of the hash tables hold entries in slots that may be
+// free (`table/buckets.rs`), and words are zeroed lazily or mapped from a file (`memory.rs`).
 #![deny(unsafe_code)]
 
 extern crate alloc;
@@ -49,6 +51,8 @@ pub mod block;
 #[cfg(feature = "planner")]
 mod builder;
 mod error;
+#[cfg(feature = "file")]
+pub mod file;
 mod filter;
 #[cfg(feature = "planner")]
 mod growing;

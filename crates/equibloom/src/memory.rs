@@ -1,76 +1,313 @@
-//! Zeroed words on cache-line boundaries, in safe code.
+//! Words on cache-line boundaries: allocated, or mapped from a file.
+//!
+//! Reads go through a pointer and a length, wherever the words are. Allocated words come zeroed from the
+//! operating system page by page, as they are first touched, so that a large filter costs nothing
+//! before it is used. Mapped words are the file's own pages and are never written: the first change
+//! copies them into allocated memory.
+//!
+//! One of the two files of the library with unsafe code, behind a safe interface that checks every index. It is
+//! needed because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
+//! every page, and so is everything that asks the allocator for more than its own alignment), and because
+//! the length of a mapping is known only at run time.
+//!
+//! **Invariant.** `start` points to `count` lines, initialised, on a line boundary, which live as long
+//! as `owner` does. Nobody else writes to them; nobody at all while they are mapped.
 
-use alloc::vec::Vec;
+#![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
+
+use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+use core::alloc::Layout;
+use core::fmt;
+use core::ptr::NonNull;
+use core::slice;
 
 use crate::error::BuildError;
 
 pub(crate) const WORDS_PER_LINE: usize = 8;
-const LINE_BYTES: u64 = 64;
+const LINE_BYTES: usize = 64;
 
-/// One cache line. A vector of these starts on a line boundary, so that a block whose size divides
+/// What a mapped array keeps alive.
+#[cfg(feature = "file")]
+pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
+
+/// Maps a file, all of it, to be read.
+#[cfg(feature = "file")]
+pub(crate) fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
+    // SAFETY: what is read from it are words, of which every bit pattern is one. That the file neither
+    // changes nor shrinks meanwhile no program can make sure of; `AnyFilter::open` asks for it.
+    Ok(Mapping::new(unsafe { memmap2::Mmap::map(file) }?))
+}
+
+/// One cache line. An array of these starts on a line boundary, so that a block whose size divides
 /// 512 bits never straddles two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Line([u64; WORDS_PER_LINE]);
 
 /// Bytes that `words` words occupy: whole lines.
 pub(crate) const fn bytes_for(words: u64) -> u64 {
-    words.div_ceil(WORDS_PER_LINE as u64).saturating_mul(LINE_BYTES)
+    words.div_ceil(WORDS_PER_LINE as u64).saturating_mul(LINE_BYTES as u64)
 }
 
-/// A fixed number of 64-bit words, initially zero.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Words {
-    lines: Vec<Line>,
+/// A fixed number of 64-bit words, initially zero or what a file holds.
+pub struct Words {
+    start: NonNull<Line>,
+    count: usize,
+    owner: Owner,
 }
+
+/// Who gives the memory back.
+enum Owner {
+    /// There is none.
+    Nobody,
+    /// These words, to the allocator: what it gave them, up to a line before the first.
+    Allocator(NonNull<u8>),
+    /// The last array that is mapped from the same file.
+    #[cfg(feature = "file")]
+    Mapping(Mapping),
+}
+
+// SAFETY: the array owns its words like a `Vec<u64>`, or shares them with others that only read.
+unsafe impl Send for Words {}
+// SAFETY: as above; a shared reference gives out shared references only.
+unsafe impl Sync for Words {}
 
 impl Words {
     /// At least `count` zero words, or an error if the memory cannot be had.
     pub(crate) fn zeroed(count: u64) -> Result<Self, BuildError> {
         let lines = count.div_ceil(WORDS_PER_LINE as u64);
         let refused = BuildError::OutOfMemory { bytes: bytes_for(count) };
-        let Ok(lines) = usize::try_from(lines) else {
-            return Err(refused);
-        };
-        let mut memory = Vec::new();
-        if memory.try_reserve_exact(lines).is_err() {
-            return Err(refused);
+        match usize::try_from(lines).ok().and_then(Self::zeroed_lines) {
+            Some(words) => Ok(words),
+            None => Err(refused),
         }
-        memory.resize(lines, Line([0; WORDS_PER_LINE]));
-        Ok(Self { lines: memory })
+    }
+
+    /// No words, and no memory.
+    pub(crate) const fn none() -> Self {
+        Self { start: NonNull::dangling(), count: 0, owner: Owner::Nobody }
+    }
+
+    /// What the allocator is asked for: words, not lines, because beyond its usual alignment it would
+    /// zero them itself, page by page; and a line more, for the boundary.
+    fn layout(lines: usize) -> Option<Layout> {
+        Layout::array::<u64>(lines.checked_add(1)?.checked_mul(WORDS_PER_LINE)?).ok()
+    }
+
+    /// The one place where memory is allocated; large pages would be asked for here.
+    fn zeroed_lines(lines: usize) -> Option<Self> {
+        if lines == 0 {
+            return Some(Self::none());
+        }
+        let layout = Self::layout(lines)?;
+        // SAFETY: the layout is not empty.
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let to_boundary = base.align_offset(LINE_BYTES);
+        if to_boundary >= LINE_BYTES {
+            // A pointer can always be aligned at run time; if not, there is nothing to be had.
+            // SAFETY: allocated above with this layout.
+            unsafe { dealloc(base.as_ptr(), layout) };
+            return None;
+        }
+        // SAFETY: less than a line further on, and the layout has a line to spare.
+        let start = unsafe { base.add(to_boundary) }.cast();
+        Some(Self { start, count: lines, owner: Owner::Allocator(base) })
+    }
+
+    /// Words of a mapped file, from byte `offset` on; `None` if they do not lie in it as whole lines
+    /// on a line boundary.
+    #[cfg(feature = "file")]
+    pub(crate) fn mapped(mapping: &Mapping, offset: u64, bytes: u64) -> Option<Self> {
+        let offset = usize::try_from(offset).ok()?;
+        let bytes = usize::try_from(bytes).ok()?;
+        let section = mapping.get(offset..offset.checked_add(bytes)?)?;
+        let start = NonNull::from(section).cast::<Line>();
+        if !bytes.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
+            return None;
+        }
+        // The mapping does not move when its handle does. That nobody changes the file under it is
+        // what `AnyFilter::open` asks of its callers; any bits are words.
+        let owner = Owner::Mapping(mapping.clone());
+        Some(Self { start, count: bytes / LINE_BYTES, owner })
+    }
+
+    /// Whether the words are those of a mapped file.
+    #[inline(always)]
+    pub(crate) const fn is_mapped(&self) -> bool {
+        !matches!(self.owner, Owner::Nobody | Owner::Allocator(_))
+    }
+
+    /// Copies mapped words into allocated memory, where they can be changed.
+    #[cfg(feature = "file")]
+    pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
+        if self.is_mapped() {
+            let out_of_memory = BuildError::OutOfMemory { bytes: self.bytes() };
+            *self = self.copied().ok_or(out_of_memory)?;
+        }
+        Ok(())
+    }
+
+    fn copied(&self) -> Option<Self> {
+        let mut copy = Self::zeroed_lines(self.count)?;
+        copy.lines_mut().copy_from_slice(self.lines());
+        Some(copy)
+    }
+
+    /// A copy, or the end of the program, as with every collection of the standard library.
+    #[cold]
+    #[inline(never)]
+    fn copied_or_abort(&self) -> Self {
+        match (self.copied(), Self::layout(self.count)) {
+            (Some(copy), _) => copy,
+            (None, layout) => handle_alloc_error(layout.unwrap_or(Layout::new::<Line>())),
+        }
+    }
+
+    #[inline(always)]
+    fn lines(&self) -> &[Line] {
+        // SAFETY: the invariant.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
+    }
+
+    #[inline(always)]
+    fn lines_mut(&mut self) -> &mut [Line] {
+        if self.is_mapped() {
+            *self = self.copied_or_abort();
+        }
+        // SAFETY: the invariant; the words are not mapped, so that they are this array's alone, and it
+        // is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
 
     #[inline]
     pub(crate) fn get(&self, index: usize) -> u64 {
-        self.lines[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
+        self.lines()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
     /// Eight words at once.
     #[inline]
     pub(crate) fn line(&self, line: usize) -> &[u64; WORDS_PER_LINE] {
-        &self.lines[line].0
+        &self.lines()[line].0
     }
 
     #[inline]
     pub(crate) fn line_mut(&mut self, line: usize) -> &mut [u64; WORDS_PER_LINE] {
-        &mut self.lines[line].0
+        &mut self.lines_mut()[line].0
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut u64 {
-        &mut self.lines[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
+        &mut self.lines_mut()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
     /// All words, including the few that fill the last line.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.lines.iter().flat_map(|line| line.0)
+        self.lines().iter().flat_map(|line| line.0)
     }
 
     pub(crate) fn fill_with_zeros(&mut self) {
-        self.lines.fill(Line([0; WORDS_PER_LINE]));
+        self.lines_mut().fill(Line([0; WORDS_PER_LINE]));
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.lines.len() as u64 * LINE_BYTES
+        self.count as u64 * LINE_BYTES as u64
+    }
+
+    /// The words as this machine stores them.
+    #[cfg(feature = "file")]
+    pub(crate) fn native_bytes(&self) -> &[u8] {
+        let lines = self.lines();
+        // SAFETY: a line is 64 bytes without padding, any of them can be read as such, and the slice is
+        // borrowed from the same array.
+        unsafe { slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
+    }
+
+    /// The words as this machine stores them, to be written.
+    #[cfg(feature = "file")]
+    pub(crate) fn native_bytes_mut(&mut self) -> &mut [u8] {
+        let lines = self.lines_mut();
+        let bytes = size_of_val(lines);
+        // SAFETY: as above, and any bytes make a line.
+        unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), bytes) }
+    }
+
+    /// Turns words that were read as little-endian bytes into numbers: nothing to do on most machines.
+    #[cfg(feature = "file")]
+    pub(crate) fn read_as_little_endian(mut self) -> Self {
+        if cfg!(target_endian = "big") {
+            for line in self.lines_mut() {
+                line.0 = line.0.map(u64::from_le);
+            }
+        }
+        self
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        if let Owner::Allocator(base) = self.owner
+            && let Some(layout) = Self::layout(self.count)
+        {
+            // SAFETY: allocated with this layout, for this number of lines.
+            unsafe { dealloc(base.as_ptr(), layout) };
+        }
+    }
+}
+
+/// A clone of mapped words reads the same mapping.
+impl Clone for Words {
+    fn clone(&self) -> Self {
+        #[cfg(feature = "file")]
+        if let Owner::Mapping(mapping) = &self.owner {
+            let owner = Owner::Mapping(mapping.clone());
+            return Self { start: self.start, count: self.count, owner };
+        }
+        self.copied_or_abort()
+    }
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Self) -> bool {
+        self.lines() == other.lines()
+    }
+}
+
+impl Eq for Words {}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_zero_on_line_boundaries_and_keep_what_is_written() {
+        for count in [0, 1, 7, 8, 9, 1_000, 100_000] {
+            let mut words = Words::zeroed(count).unwrap();
+            assert_eq!(words.bytes(), bytes_for(count));
+            assert!(words.lines().as_ptr().is_aligned());
+            assert!(words.iter().all(|word| word == 0));
+            assert_eq!(words.iter().count() as u64, bytes_for(count) / 8);
+            for index in 0..count as usize {
+                *words.get_mut(index) = index as u64 + 1;
+            }
+            let copy = words.clone();
+            assert_eq!(copy, words);
+            words.fill_with_zeros();
+            assert!((0..count as usize).all(|index| copy.get(index) == index as u64 + 1));
+            assert!(words.iter().all(|word| word == 0));
+        }
+    }
+
+    #[test]
+    fn memory_that_cannot_be_had_is_refused() {
+        for count in [1 << 60, u64::MAX - 7, u64::MAX] {
+            let refusal = BuildError::OutOfMemory { bytes: bytes_for(count) };
+            assert_eq!(Words::zeroed(count), Err(refusal));
+        }
     }
 }

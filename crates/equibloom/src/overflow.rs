@@ -48,6 +48,37 @@ impl OverflowList {
         Ok(Self { slots: Words::zeroed(slot_count)?, slot_count, capacity, len: 0 })
     }
 
+    /// A list over the words of a file; `None` if they are not as many as it needs. They may be anything:
+    /// see [`find`](Self::find) and [`detach`](Self::detach).
+    #[cfg(feature = "file")]
+    pub(crate) fn over(slots: Words, capacity: u64, len: u64) -> Option<Self> {
+        let slot_count = slot_count(capacity);
+        let fits = slots.bytes() == crate::memory::bytes_for(slot_count) && len <= capacity;
+        fits.then_some(Self { slots, slot_count, capacity, len })
+    }
+
+    /// The words it lies in.
+    #[cfg(feature = "file")]
+    pub(crate) fn storage(&self) -> &Words {
+        &self.slots
+    }
+
+    /// Copies a mapped list into memory, where it can be changed. Nobody has looked through the mapped
+    /// words, so the copy is made entry by entry: the same words, if they were those of a list, and those
+    /// of a list in any case.
+    #[cfg(feature = "file")]
+    pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
+        if self.slots.is_mapped() {
+            let entries = self.entries().count() as u64;
+            let mut copy = Self::new(self.capacity.max(entries))?;
+            for entry in self.entries() {
+                copy.place(entry);
+            }
+            *self = copy;
+        }
+        Ok(())
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
@@ -77,7 +108,8 @@ impl OverflowList {
         self.slots.iter().filter(|&slot| slot != FREE)
     }
 
-    /// The slot of an entry.
+    /// The slot of an entry. Ends whatever the words are: an entry's distance from its home is below
+    /// the number of slots, so that after as many steps any would stand behind the one looked for.
     fn find(&self, entry: u64) -> Option<usize> {
         if self.is_empty() {
             return None;
@@ -98,6 +130,8 @@ impl OverflowList {
 
     /// Makes room for `more` entries: there is enough, or the list grows, unless it is told to refuse.
     pub(crate) fn make_room(&mut self, more: u64, when_full: WhenFull) -> Result<(), ListFull> {
+        #[cfg(feature = "file")]
+        self.detach().map_err(|_| ListFull)?;
         let needed = self.len.saturating_add(more);
         if needed <= self.capacity {
             return Ok(());
@@ -124,6 +158,11 @@ impl OverflowList {
 
     /// Removes one such entry; whether there was one.
     pub(crate) fn remove(&mut self, entry: u64) -> bool {
+        #[cfg(feature = "file")]
+        if self.detach().is_err() {
+            // It stays, and is found as before.
+            return false;
+        }
         let Some(mut free) = self.find(entry) else { return false };
         // Those behind it move up, as long as they are not at home.
         loop {

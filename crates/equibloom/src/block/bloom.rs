@@ -16,8 +16,6 @@
 //! at 24 bits per key), it cannot overflow, and it is the better measure, because the rate of a block
 //! depends on its set bits, not on how many keys set them.
 
-use alloc::boxed::Box;
-
 use super::hints::Hints;
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
@@ -191,22 +189,31 @@ impl BlockArray for BloomBlocks {
 
     const HAS_SLOTS: bool = false;
 
-    fn allocate(
-        &BloomShape { table, counter_bits, hints }: &BloomShape,
-    ) -> Result<Self, BuildError> {
+    fn words_for(BloomShape { table, .. }: &BloomShape) -> Result<u64, BuildError> {
         let stride_bits = BlockTable::stride_bits(table.bits);
-        let words_per_block = stride_bits / u64::from(WORD_BITS);
         let too_large = BuildError::TooLarge { count: table.count, bits: stride_bits };
-        let words = table.count.checked_mul(words_per_block).ok_or(too_large)?;
-        Ok(Self {
-            words: Words::zeroed(words)?,
+        table.count.checked_mul(stride_bits / u64::from(WORD_BITS)).ok_or(too_large)
+    }
+
+    fn over(&BloomShape { table, counter_bits, hints }: &BloomShape, words: Words) -> Self {
+        let words_per_block = BlockTable::stride_bits(table.bits) / u64::from(WORD_BITS);
+        Self {
+            words,
             count: table.count,
             words_per_block: words_per_block as usize,
             within_lines: (WORDS_PER_LINE as u64).is_multiple_of(words_per_block),
             counter_bits,
             hints: Hints::new(counter_bits, hints),
             pattern: PatternShape::new(table.bits - counter_bits - hints, table.hashes),
-        })
+        }
+    }
+
+    fn storage(&self) -> &Words {
+        &self.words
+    }
+
+    fn storage_mut(&mut self) -> &mut Words {
+        &mut self.words
     }
 
     #[inline]
@@ -245,24 +252,13 @@ impl BlockArray for BloomBlocks {
         }
     }
 
-    fn clear(&mut self) {
-        self.words.fill_with_zeros();
-    }
-
-    fn bytes(&self) -> u64 {
-        self.words.bytes()
-    }
-
-    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.words.iter())
-    }
-
     fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {
         let (bits, hashes) = (self.pattern.positions(), self.pattern.hashes());
         let match_probability = match_probabilities(bits, hashes);
         let likely_load = likely_loads(bits, hashes);
         (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
-            let set_bits = self.set_bits(block);
+            // A damaged file may have bits set in the padding.
+            let set_bits = self.set_bits(block).min(bits);
             let likely = likely_load[set_bits as usize];
             let marked = f64::from(self.marks(block)) / f64::from(self.hints.count());
             Sight {

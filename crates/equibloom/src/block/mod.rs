@@ -22,6 +22,7 @@ use alloc::boxed::Box;
 
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
+use crate::memory::Words;
 use crate::placement::{Level, Stop};
 
 /// Position of a block in its array.
@@ -54,8 +55,22 @@ pub trait BlockArray: BlockView + Clone + PartialEq + sealed::Sealed {
     /// false positives.
     const HAS_SLOTS: bool;
 
+    /// Words that such an array occupies.
+    fn words_for(shape: &Self::Shape) -> Result<u64, BuildError>;
+
+    /// An array over words that are there already, as many as it needs.
+    fn over(shape: &Self::Shape, words: Words) -> Self;
+
+    /// The words it lies in.
+    fn storage(&self) -> &Words;
+
+    /// The words it lies in, to be changed.
+    fn storage_mut(&mut self) -> &mut Words;
+
     /// Allocates the array, empty. The shape has been checked; only the memory can be wanting.
-    fn allocate(shape: &Self::Shape) -> Result<Self, BuildError>;
+    fn allocate(shape: &Self::Shape) -> Result<Self, BuildError> {
+        Ok(Self::over(shape, Words::zeroed(Self::words_for(shape)?)?))
+    }
 
     /// Number of blocks.
     fn count(&self) -> u64;
@@ -73,13 +88,19 @@ pub trait BlockArray: BlockView + Clone + PartialEq + sealed::Sealed {
     fn mark(&mut self, stop: Stop);
 
     /// Empties every block.
-    fn clear(&mut self);
+    fn clear(&mut self) {
+        self.storage_mut().fill_with_zeros();
+    }
 
     /// Bytes of the array, padding included.
-    fn bytes(&self) -> u64;
+    fn bytes(&self) -> u64 {
+        self.storage().bytes()
+    }
 
     /// Every word of the array in order.
-    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_>;
+    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        Box::new(self.storage().iter())
+    }
 
     /// What the blocks of a level look like, one after the other.
     fn sights(&self, level: Level) -> impl Iterator<Item = Sight>;

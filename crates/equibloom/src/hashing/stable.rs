@@ -30,6 +30,11 @@ impl Stable {
     pub const fn with_seed(seed: u64) -> Self {
         Self { seed }
     }
+
+    /// The number of this hash function.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
 }
 
 impl<K: StableKey + ?Sized> KeyHasher<K> for Stable {

@@ -26,6 +26,7 @@ pub struct Balanced<R, B = BloomBlocks> {
     pub(super) overflow: OverflowList,
     pub(super) when_full: WhenFull,
     pub(super) budget: AccessBudget,
+    // These two may come from a hostile file and be anything: sums saturate.
     pub(super) elements: u64,
     pub(super) saturated: u64,
 }
@@ -70,7 +71,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
                 self.blocks.add(block, key);
             }
         }
-        self.saturated += 1;
+        self.saturated = self.saturated.saturating_add(1);
         Ok(())
     }
 
@@ -143,7 +144,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         }
         self.mark(key, turned_away);
         self.budget.spend(reads);
-        self.elements += 1;
+        self.elements = self.elements.saturating_add(1);
         Ok(Insertion::New)
     }
 
@@ -166,7 +167,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         }
         let key = self.blocks.seen(key);
         B::take_out(self, key, observer)?;
-        self.elements -= 1;
+        self.elements = self.elements.saturating_sub(1);
         Ok(())
     }
 
@@ -214,8 +215,8 @@ impl<R: Rule, B: Contents> Absorb for Balanced<R, B> {
     fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
         B::absorb(self, other, factor)?;
         self.budget.absorb(&other.budget);
-        self.elements += other.elements;
-        self.saturated += other.saturated;
+        self.elements = self.elements.saturating_add(other.elements);
+        self.saturated = self.saturated.saturating_add(other.saturated);
         Ok(())
     }
 }

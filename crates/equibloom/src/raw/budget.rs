@@ -68,6 +68,12 @@ impl AccessBudget {
         self.spent
     }
 
+    /// The same budget with so much of it used.
+    #[cfg(feature = "file")]
+    pub(super) const fn restored(self, used: u64, spent: bool) -> Self {
+        Self { total: self.total, used, spent }
+    }
+
     pub(super) const fn reset(&mut self) {
         *self = Self::of(self.total);
     }

@@ -16,10 +16,10 @@ use crate::statistics::{Memory, Statistics};
 /// stops at the first that is unset, after about two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classical {
-    array: Words,
-    bits: u64,
-    hashes: u32,
-    elements: u64,
+    pub(super) array: Words,
+    pub(super) bits: u64,
+    pub(super) hashes: u32,
+    pub(super) elements: u64,
 }
 
 impl Classical {
@@ -58,7 +58,7 @@ impl RawFilter for Classical {
         if unset_before == 0 {
             return Ok(Insertion::AlreadyPresent);
         }
-        self.elements += 1;
+        self.elements = self.elements.saturating_add(1);
         Ok(Insertion::New)
     }
 
@@ -127,7 +127,7 @@ impl Absorb for Classical {
                 *self.array.get_mut((bit / 64) as usize) |= 1 << (bit % 64);
             }
         }
-        self.elements += other.elements;
+        self.elements = self.elements.saturating_add(other.elements);
         Ok(())
     }
 }

@@ -10,10 +10,14 @@ mod budget;
 mod classical;
 mod contents;
 mod design;
+#[cfg(feature = "file")]
+mod parts;
 
 pub use any::Any;
 pub use balanced::Balanced;
 pub use classical::Classical;
+#[cfg(feature = "file")]
+pub(crate) use parts::{Counters, FromParts, Parts, blocks_bytes, planned_overflow};
 
 use alloc::boxed::Box;
 

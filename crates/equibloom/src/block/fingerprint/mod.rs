@@ -23,7 +23,6 @@ mod fields;
 mod pocket;
 mod shape;
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{BlockArray, BlockIndex, BlockView, Sight};
@@ -111,11 +110,22 @@ impl BlockArray for FingerprintBlocks {
 
     const HAS_SLOTS: bool = true;
 
-    fn allocate(table: &FingerprintTable) -> Result<Self, BuildError> {
+    fn words_for(table: &FingerprintTable) -> Result<u64, BuildError> {
         let bits = u64::from(fields::LINE_BITS);
         let too_large = BuildError::TooLarge { count: table.count, bits };
-        let words = table.count.checked_mul(bits / 64).ok_or(too_large)?;
-        Ok(Self { words: Words::zeroed(words)?, count: table.count, shape: Shape::new(table) })
+        table.count.checked_mul(bits / 64).ok_or(too_large)
+    }
+
+    fn over(table: &FingerprintTable, words: Words) -> Self {
+        Self { words, count: table.count, shape: Shape::new(table) }
+    }
+
+    fn storage(&self) -> &Words {
+        &self.words
+    }
+
+    fn storage_mut(&mut self) -> &mut Words {
+        &mut self.words
     }
 
     #[inline]
@@ -137,18 +147,6 @@ impl BlockArray for FingerprintBlocks {
             let bit = self.shape.hints.bit_of(stop.onward);
             self.words.line_mut(stop.block.0 as usize)[0] |= 1 << bit;
         }
-    }
-
-    fn clear(&mut self) {
-        self.words.fill_with_zeros();
-    }
-
-    fn bytes(&self) -> u64 {
-        self.words.bytes()
-    }
-
-    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.words.iter())
     }
 
     fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {

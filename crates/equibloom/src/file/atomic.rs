@@ -1,0 +1,119 @@
+//! A file that is replaced as a whole, or not at all.
+
+use alloc::format;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::FileErrorKind;
+
+/// How the names of unfinished files end.
+const SUFFIX: &str = "equibloom-tmp";
+/// Bytes of the file's own name in them: with number and suffix they stay below the usual 255.
+const MOST_NAME_BYTES: usize = 150;
+/// Names that are tried.
+const TRIES: u32 = 1_000;
+
+/// Writes a file beside its place and puts it there when it is complete and on the disk.
+pub(super) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
+) -> Result<(), FileErrorKind> {
+    let path = &target(path)?;
+    let (mut unfinished, mut file) = Unfinished::beside(path)?;
+    if let Ok(old) = fs::metadata(path) {
+        if !old.is_file() {
+            return Err(FileErrorKind::NotReplaceable);
+        }
+        let kept = file.set_permissions(old.permissions());
+        kept.map_err(|error| FileErrorKind::io("keep the permissions of", error))?;
+    }
+    write(&mut file)?;
+    file.sync_all().map_err(|error| FileErrorKind::io("force to the disk", error))?;
+    drop(file);
+    fs::rename(&unfinished.path, path).map_err(|error| FileErrorKind::io("replace", error))?;
+    unfinished.is_in_place = true;
+    sync_directory(path)
+}
+
+/// The file itself, if the path is a link to it.
+fn target(path: &Path) -> Result<PathBuf, FileErrorKind> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => {
+            fs::canonicalize(path).map_err(|error| FileErrorKind::io("follow the link", error))
+        }
+        _ => Ok(path.to_path_buf()),
+    }
+}
+
+/// The rename is on the disk when its directory is.
+fn sync_directory(path: &Path) -> Result<(), FileErrorKind> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let directory = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
+    match directory {
+        // Some file systems cannot, and some directories can be written but not read.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced.map_err(|error| {
+            FileErrorKind::io(
+                "force to the disk the directory of the new file, and have written",
+                error,
+            )
+        }),
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A file under a name of its own, which is removed unless it gets to its place.
+#[derive(Debug)]
+struct Unfinished {
+    path: PathBuf,
+    is_in_place: bool,
+}
+
+impl Unfinished {
+    fn beside(path: &Path) -> Result<(Self, File), FileErrorKind> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = path.file_name().ok_or(FileErrorKind::NotReplaceable)?.to_string_lossy();
+        let name = &name[..name.floor_char_boundary(MOST_NAME_BYTES)];
+        let mut tries = 0;
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".{name}.{}-{number}.{SUFFIX}", process::id());
+            let path = directory_of(path).join(name);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Self { path, is_in_place: false }, file)),
+                // Left behind by another process of this number.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < TRIES => {
+                    tries += 1;
+                }
+                Err(error) => return Err(FileErrorKind::io("create a file beside", error)),
+            }
+        }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.is_in_place {
+            // If that fails too, the error that brought us here says more.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Numbers in a fixed order, little-endian, one after the other.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::FileErrorKind;
+
+/// Appends numbers.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    bytes: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn u32(&mut self, value: u32) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub(super) fn u64(&mut self, value: u64) {
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub(super) fn f64(&mut self, value: f64) {
+        self.u64(value.to_bits());
+    }
+
+    /// A name in `N` bytes, cut or filled with zeros.
+    pub(super) fn name<const N: usize>(&mut self, name: &str) {
+        let padded = name.bytes().chain(core::iter::repeat(0));
+        self.bytes.extend(padded.take(N));
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Takes numbers, and knows where they stood.
+#[derive(Debug)]
+pub(super) struct Decoder<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// Where the next number stands.
+    pub(super) const fn position(&self) -> u64 {
+        self.position as u64
+    }
+
+    fn take<const N: usize>(&mut self, name: &'static str) -> Result<[u8; N], FileErrorKind> {
+        let rest = self.bytes.get(self.position..).unwrap_or(&[]);
+        let Some((taken, _)) = rest.split_first_chunk() else {
+            let accepted = format!("at least {N} bytes for {name}");
+            let value = rest.len() as u64;
+            let (name, offset) = ("what is left of the header", self.position());
+            return Err(FileErrorKind::Field { name, offset, value, accepted });
+        };
+        self.position += N;
+        Ok(*taken)
+    }
+
+    pub(super) fn u32(&mut self, name: &'static str) -> Result<u32, FileErrorKind> {
+        self.take(name).map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self, name: &'static str) -> Result<u64, FileErrorKind> {
+        self.take(name).map(u64::from_le_bytes)
+    }
+
+    pub(super) fn f64(&mut self, name: &'static str) -> Result<f64, FileErrorKind> {
+        self.u64(name).map(f64::from_bits)
+    }
+
+    /// A 32-bit number up to `most`.
+    pub(super) fn u32_up_to(
+        &mut self,
+        name: &'static str,
+        most: u32,
+    ) -> Result<u32, FileErrorKind> {
+        let value = self.u32(name)?;
+        if value <= most {
+            return Ok(value);
+        }
+        let (offset, accepted) = (self.position() - 4, format!("a whole number up to {most}"));
+        Err(FileErrorKind::Field { name, offset, value: value.into(), accepted })
+    }
+
+    /// A name of at most `N` bytes, filled with zeros.
+    pub(super) fn name<const N: usize>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<String, FileErrorKind> {
+        let bytes: [u8; N] = self.take(name)?;
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(N);
+        Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
+    }
+
+    /// Everything has been taken.
+    pub(super) fn end(&self) -> Result<(), FileErrorKind> {
+        let left = (self.bytes.len() - self.position) as u64;
+        if left == 0 {
+            return Ok(());
+        }
+        let (name, offset) = ("what is left of the header", self.position());
+        Err(FileErrorKind::Field { name, offset, value: left, accepted: "0 bytes".into() })
+    }
+}

@@ -1,0 +1,36 @@
+//! A filter whose words are the pages of its file.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::header::{BLOCKS, Header, OVERFLOW};
+use super::read::{self, Input};
+use super::{FileErrorKind, input};
+use crate::filter::AnyFilter;
+use crate::memory::{Mapping, Words, map};
+
+/// Maps a file after a look at its header.
+pub(super) fn open(path: &Path) -> Result<AnyFilter, FileErrorKind> {
+    let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
+    let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
+    // Words lie in the file as on a little-endian machine.
+    if cfg!(target_endian = "big") || !metadata.is_file() {
+        drop(file);
+        return input(path).and_then(read::filter);
+    }
+    let header = Input::sized(&file, metadata.len()).header()?;
+    let mapping = map(&file).map_err(|error| FileErrorKind::io("map", error))?;
+    let blocks = words(&mapping, &header, BLOCKS)?;
+    let overflow = words(&mapping, &header, OVERFLOW)?;
+    read::assemble(header, blocks, overflow)
+}
+
+fn words(mapping: &Mapping, header: &Header, name: &str) -> Result<Words, FileErrorKind> {
+    let (offset, length) = header.place_of(name);
+    if length == 0 {
+        return Ok(Words::none());
+    }
+    // The header's check has seen to boundaries and lengths, unless the file has changed since.
+    let (found, expected) = (mapping.len() as u64, header.file_length);
+    Words::mapped(mapping, offset, length).ok_or(FileErrorKind::Length { found, expected })
+}

@@ -1,0 +1,236 @@
+//! A filter from a stream of bytes, which are believed only after they have been checked.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+use std::io::{ErrorKind, Read};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::header::{BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Prefix, Section};
+use super::write::CHUNK_BYTES;
+use super::{FileErrorKind, Report};
+use crate::filter::AnyFilter;
+use crate::hashing::Stable;
+use crate::memory::Words;
+use crate::raw::{Any, FromParts, Parts};
+
+/// Bytes that are allocated for a section of a stream before any of it has come.
+const FIRST_BYTES: u64 = 1 << 20;
+
+/// Where a filter is read from, and how far.
+#[derive(Debug)]
+pub(super) struct Input<R> {
+    reader: R,
+    position: u64,
+    /// The size of the file, if it is one.
+    size: Option<u64>,
+}
+
+/// Reads a filter into memory.
+pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<AnyFilter, FileErrorKind> {
+    let header = input.header()?;
+    let (mut blocks, mut overflow) = (Words::none(), Words::none());
+    input.sections(&header, |input, section| match section.name.as_str() {
+        BLOCKS => input.words(&header, section, &mut blocks),
+        OVERFLOW => input.words(&header, section, &mut overflow),
+        _ => input.skim(&header, section, |_| {}),
+    })?;
+    check_entries(&header, entries(overflow.native_bytes()))?;
+    let (blocks, overflow) = (blocks.read_as_little_endian(), overflow.read_as_little_endian());
+    assemble(header, blocks, overflow)
+}
+
+/// Reads everything and keeps nothing.
+pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Report, FileErrorKind> {
+    let header = input.header()?;
+    let mut found = 0;
+    input.sections(&header, |input, section| {
+        let is_overflow = section.name == OVERFLOW;
+        input.skim(&header, section, |bytes| {
+            found += if is_overflow { entries(bytes) } else { 0 };
+        })
+    })?;
+    check_entries(&header, found)?;
+    Ok(Report { bytes: input.position, header })
+}
+
+/// A filter from a header that has been checked and the words of its sections.
+pub(super) fn assemble(
+    header: Header,
+    blocks: Words,
+    overflow: Words,
+) -> Result<AnyFilter, FileErrorKind> {
+    let expected = blocks.bytes();
+    let parts = Parts { blocks, overflow, counters: header.counters() };
+    // The header's check has compared the lengths.
+    let raw = Any::from_parts(&header.parameters, parts).ok_or(FileErrorKind::SectionLength {
+        name: BLOCKS,
+        found: header.place_of(BLOCKS).1,
+        expected,
+    })?;
+    Ok(AnyFilter::from_raw(header.parameters, raw, Stable::with_seed(header.hash_seed)))
+}
+
+/// Entries in a piece of the overflow list: slots that are not zero.
+fn entries(bytes: &[u8]) -> u64 {
+    bytes.chunks_exact(8).filter(|slot| slot.iter().any(|&byte| byte != 0)).count() as u64
+}
+
+fn check_entries(header: &Header, found: u64) -> Result<(), FileErrorKind> {
+    let expected = header.overflow_entries;
+    if found == expected { Ok(()) } else { Err(FileErrorKind::OverflowEntries { found, expected }) }
+}
+
+impl<R: Read> Input<R> {
+    /// A file of so many bytes.
+    pub(super) const fn sized(reader: R, size: u64) -> Self {
+        Self { reader, position: 0, size: Some(size) }
+    }
+
+    /// A stream, whose length is known when it ends.
+    pub(super) const fn stream(reader: R) -> Self {
+        Self { reader, position: 0, size: None }
+    }
+
+    /// Reads and checks the header.
+    pub(super) fn header(&mut self) -> Result<Header, FileErrorKind> {
+        let mut bytes = alloc::vec![0; PREFIX_BYTES];
+        let read = self.read_up_to(&mut bytes)?;
+        let prefix = Prefix::decode(&bytes[..read])?;
+        let length = prefix.header_length;
+        if let Some(found) = self.size.filter(|&size| size < length) {
+            return Err(FileErrorKind::Length { found, expected: length });
+        }
+        bytes.resize(length as usize, 0);
+        self.fill(&mut bytes[PREFIX_BYTES..], length)?;
+        let header = Header::decode(&bytes)?;
+        match self.size {
+            Some(found) if found != header.file_length => {
+                Err(FileErrorKind::Length { found, expected: header.file_length })
+            }
+            _ => Ok(header),
+        }
+    }
+
+    /// Reads to the end of the file, and calls `read` at the beginning of every section.
+    fn sections(
+        &mut self,
+        header: &Header,
+        mut read: impl FnMut(&mut Self, &Section) -> Result<(), FileErrorKind>,
+    ) -> Result<(), FileErrorKind> {
+        for section in &header.sections {
+            self.zeros(section.offset, header)?;
+            read(self, section)?;
+        }
+        self.zeros(header.file_length, header)
+    }
+
+    /// Reads zeros up to a position.
+    fn zeros(&mut self, end: u64, header: &Header) -> Result<(), FileErrorKind> {
+        let mut buffer = [0; 4096];
+        while self.position < end {
+            let start = self.position;
+            let piece = &mut buffer[piece(end - start, 4096)];
+            self.fill(piece, header.file_length)?;
+            if let Some(at) = piece.iter().position(|&byte| byte != 0) {
+                let (offset, value) = (start + at as u64, piece[at]);
+                return Err(FileErrorKind::NotZero { offset, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a section into memory, as the bytes come, and checks it.
+    fn words(
+        &mut self,
+        header: &Header,
+        section: &Section,
+        words: &mut Words,
+    ) -> Result<(), FileErrorKind> {
+        let zeroed = |bytes: u64| Words::zeroed(bytes / 8).map_err(FileErrorKind::Memory);
+        // The size of a file is a fact, a stream's header only a claim.
+        let first = if self.size.is_some() { section.length } else { FIRST_BYTES };
+        *words = zeroed(section.length.min(first))?;
+        let mut hasher = Xxh3::new();
+        let mut filled = 0;
+        while filled < section.length {
+            if filled == words.bytes() {
+                // Pages that are not touched yet cost nothing, so that both together take no more
+                // than the section.
+                let mut larger = zeroed(section.length.min(2 * filled))?;
+                larger.native_bytes_mut()[..filled as usize].copy_from_slice(words.native_bytes());
+                *words = larger;
+            }
+            let rest = &mut words.native_bytes_mut()[filled as usize..];
+            let length = rest.len() as u64;
+            let rest = &mut rest[piece(length, CHUNK_BYTES)];
+            self.fill(rest, header.file_length)?;
+            hasher.update(rest);
+            filled += rest.len() as u64;
+        }
+        check(section, hasher.digest())
+    }
+
+    /// Reads a section piece by piece and checks it.
+    fn skim(
+        &mut self,
+        header: &Header,
+        section: &Section,
+        mut look: impl FnMut(&[u8]),
+    ) -> Result<(), FileErrorKind> {
+        let mut buffer = Vec::new();
+        let mut hasher = Xxh3::new();
+        let mut left = section.length;
+        while left > 0 {
+            buffer.resize(piece(left, CHUNK_BYTES).end, 0);
+            self.fill(&mut buffer, header.file_length)?;
+            hasher.update(&buffer);
+            look(&buffer);
+            left -= buffer.len() as u64;
+        }
+        check(section, hasher.digest())
+    }
+
+    /// Fills the buffer, from a file that should have `expected` bytes.
+    fn fill(&mut self, buffer: &mut [u8], expected: u64) -> Result<(), FileErrorKind> {
+        if self.read_up_to(buffer)? == buffer.len() {
+            Ok(())
+        } else {
+            Err(FileErrorKind::Length { found: self.position, expected })
+        }
+    }
+
+    /// Fills the buffer as far as there are bytes.
+    fn read_up_to(&mut self, buffer: &mut [u8]) -> Result<usize, FileErrorKind> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.reader.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                // More than there is room for would be a bug of the reader's.
+                Ok(read) => filled = buffer.len().min(filled + read),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(FileErrorKind::io("read", error)),
+            }
+        }
+        self.position += filled as u64;
+        Ok(filled)
+    }
+}
+
+/// The first bytes of `left`, as many as fit.
+fn piece(left: u64, most: usize) -> Range<usize> {
+    0..usize::try_from(left).map_or(most, |left| left.min(most))
+}
+
+fn check(section: &Section, computed: u64) -> Result<(), FileErrorKind> {
+    if section.checksum == computed {
+        return Ok(());
+    }
+    Err(FileErrorKind::SectionChecksum {
+        name: section.name.clone(),
+        offset: section.offset,
+        length: section.length,
+        stored: section.checksum,
+        computed,
+    })
+}

@@ -1,0 +1,77 @@
+//! A filter as a stream of bytes: header, zeros up to a page, section, zeros, section.
+
+use alloc::vec::Vec;
+use std::io::{self, Write};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::FileErrorKind;
+use super::header::{BLOCKS, Header, OVERFLOW};
+use crate::filter::AnyFilter;
+use crate::memory::Words;
+use crate::raw::{FromParts, Parts};
+
+/// Bytes that are hashed, read or written at a time: few enough for the cache between two of these.
+pub(super) const CHUNK_BYTES: usize = 1 << 18;
+
+/// Writes a filter in the format of this version.
+pub(super) fn filter<W: Write + ?Sized>(
+    filter: &AnyFilter,
+    writer: &mut W,
+) -> Result<(), FileErrorKind> {
+    write(filter, writer).map_err(|error| FileErrorKind::io("write", error))
+}
+
+fn write<W: Write + ?Sized>(filter: &AnyFilter, writer: &mut W) -> io::Result<()> {
+    let Parts { blocks, overflow, counters } = filter.raw().parts();
+    let parts: Vec<(&str, &Words)> = [(BLOCKS, blocks), (OVERFLOW, overflow)]
+        .into_iter()
+        .filter(|(_, words)| words.bytes() > 0)
+        .collect();
+    let sections: Vec<_> =
+        parts.iter().map(|(name, words)| (*name, words.bytes(), checksum(words))).collect();
+    let seed = filter.hasher().seed();
+    let header = Header::new(filter.parameters(), seed, &counters, &sections);
+
+    let head = header.encode();
+    writer.write_all(&head)?;
+    let mut position = head.len() as u64;
+    for (section, (_, words)) in header.sections.iter().zip(parts) {
+        // Less than a page.
+        let gap = (section.offset - position) as usize;
+        writer.write_all(&alloc::vec![0; gap])?;
+        for_each_chunk(words, |bytes| writer.write_all(bytes))?;
+        position = section.offset + section.length;
+    }
+    writer.flush()
+}
+
+/// XXH3-64 of the words in little-endian order.
+fn checksum(words: &Words) -> u64 {
+    let mut hasher = Xxh3::new();
+    // Nothing can fail here, and an error would only end the loop.
+    let _: Result<(), core::convert::Infallible> = for_each_chunk(words, |bytes| {
+        hasher.update(bytes);
+        Ok(())
+    });
+    hasher.digest()
+}
+
+/// Visits the words as little-endian bytes: those in memory, on most machines.
+fn for_each_chunk<E>(
+    words: &Words,
+    mut visit: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    if cfg!(target_endian = "little") {
+        return words.native_bytes().chunks(CHUNK_BYTES).try_for_each(visit);
+    }
+    let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+    for word in words.iter() {
+        chunk.extend(word.to_le_bytes());
+        if chunk.len() == CHUNK_BYTES {
+            visit(&chunk)?;
+            chunk.clear();
+        }
+    }
+    visit(&chunk)
+}

@@ -1,0 +1,46 @@
+//! A directory for one test, removed at its end.
+
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub struct Scratch {
+    directory: PathBuf,
+}
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("equibloom-{name}-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&directory).unwrap();
+        Self { directory }
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Names of all files, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.directory).unwrap();
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.unwrap().file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
