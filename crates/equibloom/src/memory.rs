@@ -153,9 +153,15 @@ impl Words {
         Some(copy)
     }
 
-    /// A copy, or the end of the program, as with every collection of the standard library.
+    /// What the first change to mapped words costs. Out of line with all that belongs to it: inserts
+    /// pass by here.
     #[cold]
     #[inline(never)]
+    fn replace_by_copy(&mut self) {
+        *self = self.copied_or_abort();
+    }
+
+    /// A copy, or the end of the program, as with every collection of the standard library.
     fn copied_or_abort(&self) -> Self {
         match (self.copied(), Self::layout(self.count)) {
             (Some(copy), _) => copy,
@@ -172,7 +178,7 @@ impl Words {
     #[inline(always)]
     fn lines_mut(&mut self) -> &mut [Line] {
         if self.is_mapped() {
-            *self = self.copied_or_abort();
+            self.replace_by_copy();
         }
         // SAFETY: the invariant; the words are not mapped, so that they are this array's alone, and it
         // is borrowed mutably.
@@ -201,8 +207,25 @@ impl Words {
     }
 
     /// All words, including the few that fill the last line.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[u64] {
+        let lines = self.lines();
+        // SAFETY: a line is eight words without padding, and the slice is borrowed from the same array.
+        unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WORDS_PER_LINE) }
+    }
+
+    /// All words, to be changed: for many changes at once.
+    #[inline(always)]
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        let lines = self.lines_mut();
+        let words = lines.len() * WORDS_PER_LINE;
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
+    }
+
+    /// All words, including the few that fill the last line.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.lines().iter().flat_map(|line| line.0)
+        self.words().iter().copied()
     }
 
     pub(crate) fn fill_with_zeros(&mut self) {

@@ -128,8 +128,9 @@ impl BloomBlocks {
     fn set_bits(&self, block: BlockIndex) -> u32 {
         let (start, offset) = self.place(block, 0);
         let end = self.first_word(block) + self.words_per_block;
-        let head = (self.words.get(start) >> offset).count_ones();
-        (start + 1..end).fold(head, |sum, word| sum + self.words.get(word).count_ones())
+        let words = &self.words.words()[start..end];
+        words.iter().map(|word| word.count_ones()).sum::<u32>()
+            - (words[0] & ((1 << offset) - 1)).count_ones()
     }
 
     fn marks(&self, block: BlockIndex) -> u32 {
@@ -225,22 +226,26 @@ impl BlockArray for BloomBlocks {
     /// above it.
     #[inline]
     fn add(&mut self, block: BlockIndex, key: KeyHash) {
-        if self.within_lines {
+        let first = self.first_word(block);
+        let counter_mask = self.counter_mask();
+        let head = if self.within_lines {
             let (line, start) = self.line(block);
             let mask = self.pattern.collect(key, LineMask::starting_at(start));
-            for (word, mask) in self.words.line_mut(line).iter_mut().zip(mask.words()) {
+            let words = self.words.line_mut(line);
+            for (word, mask) in words.iter_mut().zip(mask.words()) {
                 *word |= mask;
             }
+            &mut words[first % WORDS_PER_LINE]
         } else {
+            let data_start = self.data_start();
+            let words = &mut self.words.words_mut()[first..];
             for position in self.pattern.collect(key, List::new()).iter() {
-                let (word, bit) = self.place(block, position);
-                *self.words.get_mut(word) |= 1 << bit;
+                let bit = data_start + position;
+                words[(bit / WORD_BITS) as usize] |= 1 << (bit % WORD_BITS);
             }
-        }
-        let mask = self.counter_mask();
-        let first = self.first_word(block);
-        let head = self.words.get_mut(first);
-        if *head & mask != mask {
+            &mut words[0]
+        };
+        if *head & counter_mask != counter_mask {
             *head += 1;
         }
     }

@@ -23,10 +23,10 @@ pub struct Classical {
 }
 
 impl Classical {
-    /// Word and bit of the key's `index`-th position.
+    /// Word and bit of the key's `index`-th position among so many bits.
     #[inline]
-    fn position(&self, key: KeyHash, index: u32) -> (usize, u32) {
-        let position = scale(key.pattern_word(index), self.bits);
+    fn position(bits: u64, key: KeyHash, index: u32) -> (usize, u32) {
+        let position = scale(key.pattern_word(index), bits);
         ((position / 64) as usize, (position % 64) as u32)
     }
 }
@@ -48,10 +48,11 @@ impl RawFilter for Classical {
         observer: &mut O,
     ) -> Result<Insertion, FullError> {
         let mut unset_before = 0;
+        let words = self.array.words_mut();
         for index in 0..self.hashes {
             observer.block_read();
-            let (word, bit) = self.position(key, index);
-            let word = self.array.get_mut(word);
+            let (word, bit) = Self::position(self.bits, key, index);
+            let word = &mut words[word];
             unset_before += !*word >> bit & 1;
             *word |= 1 << bit;
         }
@@ -66,7 +67,7 @@ impl RawFilter for Classical {
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
         (0..self.hashes).all(|index| {
             observer.block_read();
-            let (word, bit) = self.position(key, index);
+            let (word, bit) = Self::position(self.bits, key, index);
             self.array.get(word) >> bit & 1 == 1
         })
     }

@@ -1,0 +1,77 @@
+//! Files of every version of the format go on being read.
+
+#![cfg(feature = "file")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+mod samples;
+
+use equibloom::{AnyFilter, file};
+use samples::{key, samples};
+
+/// Every version there has been.
+const VERSIONS: [u32; 1] = [1];
+
+#[test]
+fn files_of_every_version_are_read_and_hold_their_keys() {
+    for version in VERSIONS {
+        for sample in samples() {
+            let path = sample.path(version);
+            let header = file::inspect(&path).unwrap();
+            assert_eq!((header.version, header.hash.as_str()), (version, "xxh3-128"));
+            assert_eq!(header.parameters, sample.parameters, "{}", sample.name);
+            file::verify(&path).unwrap();
+            for filter in [AnyFilter::load(&path).unwrap(), AnyFilter::open(&path).unwrap()] {
+                assert!(sample.holds_its_keys(&filter), "{}", sample.name);
+                // Strangers are seldom taken for keys: the bits mean what they meant.
+                let strangers = sample.keys..sample.keys + 10_000;
+                let mistaken =
+                    strangers.filter(|&number| filter.contains(&key(number))).count() as f64;
+                let expected = 10_000.0 * filter.statistics().expected_rate;
+                let allowed = 4.0 * expected.sqrt() + 0.01 * expected + 4.0;
+                assert!(
+                    (mistaken - expected).abs() < allowed,
+                    "{}: {mistaken}, {expected}",
+                    sample.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn today_the_same_bytes_are_written() {
+    for sample in samples() {
+        let kept = std::fs::read(sample.path(file::VERSION)).unwrap();
+        assert!(sample.bytes() == kept, "{}", sample.name);
+    }
+}
+
+#[test]
+fn samples_have_whatever_makes_files_differ() {
+    let header = |name: &str| {
+        let sample = samples().into_iter().find(|sample| sample.name == name).unwrap();
+        file::inspect(sample.path(1)).unwrap()
+    };
+    assert!(header("sequential").budget_spent && header("fingerprint-sequential").budget_spent);
+    assert!(header("fingerprint-multiset-grown").overflow_capacity > 3);
+    assert!(header("single-hints").saturated > 0);
+    assert!(header("multi-level").overflow_entries > 0);
+    assert_eq!(header("classical").sections.len(), 1);
+    assert_eq!(header("multi-level").sections.len(), 2);
+}
+
+/// Writes the files of the current version. Files that are there already are kept: to change the format
+/// without a new version, remove them by hand, before anybody else has any.
+///
+///     cargo test -p equibloom --features file --test files_samples -- --ignored
+#[test]
+#[ignore = "writes into the source tree"]
+fn write_the_samples_of_this_version() {
+    for sample in samples() {
+        let path = sample.path(file::VERSION);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if !path.exists() {
+            sample.build().save(&path).unwrap();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Files as an attacker makes them, from `docs/format.md` alone, and everything one can do with a filter.
+
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use equibloom::AnyFilter;
+use xxhash_rust::xxh3::xxh3_64;
+
+pub const HEADER_LENGTH: usize = 12;
+pub const FLAGS: usize = 16;
+pub const FILE_LENGTH: usize = 24;
+pub const CHECKSUM: usize = 32;
+pub const HASH: usize = 40;
+pub const SECTION_COUNT: usize = 108;
+pub const OVERFLOW_ENTRIES: usize = 112;
+pub const OVERFLOW_CAPACITY: usize = 120;
+pub const SECTIONS: usize = 128;
+pub const SECTION_BYTES: usize = 48;
+
+pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4).map(|field| u32::from_le_bytes(field.try_into().unwrap()))
+}
+
+pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + 8).map(|field| u64::from_le_bytes(field.try_into().unwrap()))
+}
+
+pub fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
+    if let Some(place) = bytes.get_mut(at..at + field.len()) {
+        place.copy_from_slice(field);
+    }
+}
+
+/// Where a section is, if the file is long enough for it.
+pub fn section(bytes: &[u8], index: usize) -> Option<std::ops::Range<usize>> {
+    let at = SECTIONS + index * SECTION_BYTES;
+    let offset = usize::try_from(u64_at(bytes, at + 24)?).ok()?;
+    let length = usize::try_from(u64_at(bytes, at + 32)?).ok()?;
+    let end = offset.checked_add(length)?;
+    (end <= bytes.len()).then_some(offset..end)
+}
+
+/// Makes all checksums right, as far as the file has sections and a header.
+pub fn seal(bytes: &mut [u8]) {
+    let sections = u32_at(bytes, SECTION_COUNT).unwrap_or(0).min(100) as usize;
+    for index in 0..sections {
+        if let Some(range) = section(bytes, index) {
+            let checksum = xxh3_64(&bytes[range]);
+            put(bytes, SECTIONS + index * SECTION_BYTES + 40, &checksum.to_le_bytes());
+        }
+    }
+    let length = u32_at(bytes, HEADER_LENGTH).unwrap_or(0) as usize;
+    put(bytes, CHECKSUM, &[0; 8]);
+    if let Some(header) = bytes.get(..length) {
+        let checksum = xxh3_64(header);
+        put(bytes, CHECKSUM, &checksum.to_le_bytes());
+    }
+}
+
+/// Everything that can be done with a filter, which may hold anything: it need not be right, but it ends.
+pub fn exercise(filter: &AnyFilter) {
+    let mut filter = filter.clone();
+    let _ = format!("{filter:?}");
+    let _ = (0..50_u64).filter(|key| filter.contains(key)).count();
+    let _ = filter.statistics();
+    let other = filter.clone();
+    for key in 0..20_u64 {
+        let _ = filter.insert(&key);
+    }
+    for key in 10..30_u64 {
+        let _ = filter.remove(&key);
+    }
+    let _ = filter.merge(&other);
+    let _ = filter.folded(2);
+    let _ = filter.statistics();
+    let mut bytes = Vec::new();
+    filter.write_to(&mut bytes).unwrap();
+    filter.clear();
+    filter.insert(&1_u64).unwrap_or(equibloom::Insertion::AlreadyPresent);
+}
