@@ -8,7 +8,7 @@ mod step;
 
 use std::process::ExitCode;
 
-use step::{Step, cargo};
+use step::{Step, cargo, shell};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +20,17 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// Needs a nightly compiler and cargo-fuzz, which are large: where they are missing, the tests' own hundred
+/// thousand mutations have to do. What is found goes to a corpus that is not committed.
+const FUZZING: &str = "\
+    if cargo +nightly fuzz --version >/dev/null 2>&1; then
+        mkdir -p fuzz/target/corpus &&
+        cargo +nightly fuzz run decode fuzz/target/corpus fuzz/corpus/decode \
+            crates/equibloom/tests/samples/v1 -- -max_total_time=20 -rss_limit_mb=1024
+    else
+        echo 'skipped: to fuzz, install a nightly toolchain and cargo-fuzz'
+    fi";
 
 /// Every check over the whole workspace, the quick ones first.
 fn checks() -> Vec<Step> {
@@ -35,6 +46,10 @@ fn checks() -> Vec<Step> {
             "core with std only",
             "check -p equibloom --lib --no-default-features --features std",
         ),
+        cargo(
+            "core with files only",
+            "clippy -p equibloom --lib --no-default-features --features file -- -D warnings",
+        ),
         cargo("tests", "test --workspace --all-features"),
         cargo("documentation", "doc --workspace --all-features --no-deps")
             .with("RUSTDOCFLAGS", "-D warnings"),
@@ -43,6 +58,7 @@ fn checks() -> Vec<Step> {
             "run --release -p equibloom-benchmarks -- --keys 20000 --rounds 2 --lookups 20000",
         ),
     ];
+    checks.push(shell("fuzzing, briefly", FUZZING));
     checks.extend(readme::commands());
     checks
 }

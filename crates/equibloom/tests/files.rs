@@ -3,11 +3,16 @@
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
+mod samples;
 mod schemes;
 mod scratch;
 
-use equibloom::{AnyFilter, Parameters, file};
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use equibloom::{AnyFilter, BlockTable, KeyHasher, Parameters, Scheme, Stable, file};
 use proptest::prelude::*;
+use samples::samples;
 use schemes::{cases, fingerprint_scheme, keys, parameters};
 use scratch::Scratch;
 
@@ -86,4 +91,126 @@ proptest! {
         // The file never saw any of it.
         prop_assert!(std::fs::read(&path).unwrap() == bytes);
     }
+}
+
+/// Gives one byte at a time, and is interrupted before each.
+struct Slow<'a> {
+    bytes: &'a [u8],
+    interrupted: bool,
+}
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.bytes.read(&mut buffer[..1])
+    }
+}
+
+#[test]
+fn a_stream_may_be_slow_and_hold_more_than_one_filter() {
+    let samples = samples();
+    let (one, two) = (samples[3].bytes(), samples[9].bytes());
+    let slow = AnyFilter::read_from(Slow { bytes: &one, interrupted: false }).unwrap();
+    assert!(slow == samples[3].build());
+    let both = [one, two, b"and something else".to_vec()].concat();
+    let mut rest = &both[..];
+    assert!(AnyFilter::read_from(&mut rest).unwrap() == samples[3].build());
+    assert!(AnyFilter::read_from(&mut rest).unwrap() == samples[9].build());
+    assert_eq!(rest, b"and something else");
+}
+
+/// Larger than the pieces in which files are read, and than what a stream begins with.
+#[test]
+fn large_filters_come_back_from_files_and_streams() {
+    let scratch = Scratch::new("large");
+    let path = scratch.path("filter.eqb");
+    let blocks = BlockTable { count: 50_001, bits: 500, hashes: 7 };
+    let parameters = Parameters { keys: 100_000, seed: 1, scheme: Scheme::TwoChoice { blocks } };
+    let mut filter = AnyFilter::new(&parameters).unwrap();
+    filter.try_extend(0..100_000_u64).unwrap();
+    filter.save(&path).unwrap();
+    assert!(AnyFilter::load(&path).unwrap() == filter);
+    assert!(AnyFilter::read_from(File::open(&path).unwrap()).unwrap() == filter);
+    let opened = AnyFilter::open(&path).unwrap();
+    assert!((0..100_000_u64).all(|key| opened.contains(&key)));
+}
+
+#[test]
+fn the_seed_of_the_hash_is_kept_even_if_it_is_not_the_parameters() {
+    let parameters = &samples()[0].parameters;
+    let mut filter = AnyFilter::with_hasher(parameters, Stable::with_seed(99)).unwrap();
+    filter.insert("alice").unwrap();
+    let mut bytes = Vec::new();
+    filter.write_to(&mut bytes).unwrap();
+    let read = AnyFilter::read_from(&bytes[..]).unwrap();
+    assert!(read == filter && read.contains("alice"));
+    assert_eq!(read.hash("alice"), Stable::with_seed(99).hash_key("alice"));
+    assert_eq!(file::verify_from(&bytes[..]).unwrap().header.hash_seed, 99);
+}
+
+#[test]
+fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
+    let scratch = Scratch::new("open");
+    for sample in samples() {
+        let path = scratch.path(sample.name);
+        sample.build().save(&path).unwrap();
+        let opened = AnyFilter::open(&path).unwrap();
+        let mut copy = opened.clone();
+        let mut merged = AnyFilter::new(&sample.parameters).unwrap();
+        merged.merge(&opened).unwrap();
+        assert!(opened.is_mapped() && copy.is_mapped() && !merged.is_mapped());
+        assert!(sample.holds_its_keys(&merged));
+        copy.detach().unwrap();
+        assert!(!copy.is_mapped() && copy == opened && opened.is_mapped(), "{}", sample.name);
+        let mut cleared = opened.clone();
+        cleared.clear();
+        assert_eq!(cleared.statistics().elements, 0);
+        assert!(!cleared.is_mapped() && sample.holds_its_keys(&opened));
+    }
+}
+
+/// Threads share a mapped filter as any other.
+#[test]
+fn an_open_filter_can_be_asked_by_many_threads() {
+    let scratch = Scratch::new("threads");
+    let path = scratch.path("filter.eqb");
+    let sample = &samples()[1];
+    sample.build().save(&path).unwrap();
+    let opened = AnyFilter::open(&path).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert!(sample.holds_its_keys(&opened.clone())));
+        }
+    });
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn headers_can_be_serialised() {
+    let report = file::verify_from(&samples()[8].bytes()[..]).unwrap();
+    let json = serde_json::to_string(&report).unwrap();
+    assert!(json.contains("\"hash\":\"xxh3-128\"") && json.contains("\"kind\":\"multi-level\""));
+    assert_eq!(serde_json::from_str::<file::Report>(&json).unwrap(), report);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_mapped_is_read() {
+    use std::os::fd::AsRawFd;
+    let (reader, mut writer) = io::pipe().unwrap();
+    let sample = &samples()[8];
+    let bytes = sample.bytes();
+    std::thread::scope(|scope| {
+        scope.spawn(move || writer.write_all(&bytes).unwrap());
+        let path = format!("/dev/fd/{}", reader.as_raw_fd());
+        if !std::path::Path::new(&path).exists() {
+            println!("skipped: no {path} here");
+            return;
+        }
+        let filter = AnyFilter::open(&path).unwrap();
+        assert!(!filter.is_mapped() && sample.holds_its_keys(&filter));
+    });
 }

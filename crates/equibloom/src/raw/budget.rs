@@ -7,8 +7,6 @@
 pub(super) struct AccessBudget {
     total: u64,
     used: u64,
-    /// Keys that came when it was spent.
-    late: u64,
     spent: bool,
 }
 
@@ -28,7 +26,7 @@ impl AccessBudget {
     }
 
     const fn of(total: u64) -> Self {
-        Self { total, used: 0, late: 0, spent: false }
+        Self { total, used: 0, spent: false }
     }
 
     pub(super) const fn affords(&self, reads: u32) -> bool {
@@ -38,7 +36,6 @@ impl AccessBudget {
     /// Counts the accesses of one placed key, and notes if they were too many.
     pub(super) fn spend(&mut self, reads: u32) {
         self.spent = !self.affords(reads);
-        self.late += u64::from(self.spent);
         self.used = self.used.saturating_add(u64::from(reads));
     }
 
@@ -52,15 +49,9 @@ impl AccessBudget {
         self.used
     }
 
-    /// Keys that came when the budget was spent.
-    pub(super) const fn late(&self) -> u64 {
-        self.late
-    }
-
     /// What is left when another filter's keys are placed as well.
     pub(super) const fn absorb(&mut self, other: &Self) {
         self.used = self.used.saturating_add(other.used);
-        self.late = self.late.saturating_add(other.late);
         self.spent |= other.spent;
     }
 

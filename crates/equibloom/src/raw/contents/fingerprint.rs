@@ -67,7 +67,8 @@ impl Contents for FingerprintBlocks {
         let Balanced { budget, overflow, candidates, .. } = filter;
         let mut sent_on = match surveys {
             [one] if candidates.levels().len() > 1 => {
-                let astray = overflow.len().saturating_sub(budget.late());
+                // Once the budget is spent, most of the list came there from a first candidate.
+                let astray = if budget.is_spent() { 0 } else { overflow.len() };
                 budget.used().saturating_sub(one.stored() + astray)
             }
             _ => overflow.len(),
