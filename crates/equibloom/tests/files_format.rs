@@ -238,8 +238,14 @@ impl Reader {
                             at += 1;
                             continue;
                         }
+                        let bytes = if remainder_bits >= 8 { 8 } else { 0 };
                         let stored = (0..remainder_bits).fold(0, |sum, bit| {
-                            sum | u64::from(self.bit(block, planes + bit * slots + slot)) << bit
+                            let at = if bit < bytes {
+                                512 - 8 * (slots - slot) + bit
+                            } else {
+                                planes + (bit - bytes) * slots + slot
+                            };
+                            sum | u64::from(self.bit(block, at)) << bit
                         });
                         holds |= at == list && stored == remainder;
                         slot += 1;
