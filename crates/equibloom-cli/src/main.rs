@@ -1,18 +1,26 @@
 //! The `equibloom` command.
 
+mod add;
 mod answer;
+mod build;
 mod columns;
 mod cuckoo;
 mod demo;
+mod info;
+mod keys;
+mod manual;
+mod merge;
 mod plan;
 mod quantity;
+mod query;
 mod reproduce;
 mod tables;
 mod theory;
+mod verify;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Membership filters that need few memory accesses.
 #[derive(Parser)]
@@ -24,32 +32,58 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Cuckoo(cuckoo::Arguments),
-    Demo(demo::Arguments),
+    // With files of keys.
+    Build(Box<build::Arguments>),
+    Query(query::Arguments),
+    Add(add::Arguments),
+    Remove(add::RemoveArguments),
+    Merge(merge::Arguments),
+    Info(info::Arguments),
+    Verify(verify::Arguments),
+    // Without.
     Plan(plan::Arguments),
+    Demo(demo::Arguments),
+    Theory(theory::Arguments),
     Reproduce(reproduce::Arguments),
     Tables(tables::Arguments),
-    Theory(theory::Arguments),
+    Cuckoo(cuckoo::Arguments),
+    Completions(manual::CompletionsArguments),
+    Man(manual::ManArguments),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Cuckoo(arguments) => cuckoo::run(&arguments),
-        Command::Demo(arguments) => demo::run(&arguments),
-        Command::Plan(arguments) => plan::run(&arguments),
-        Command::Reproduce(arguments) => match reproduce::run(&arguments) {
-            // A claim that does not hold is no error of the command.
-            Ok(false) => return ExitCode::FAILURE,
-            outcome => outcome.map(|_| ()),
-        },
-        Command::Tables(arguments) => tables::run(&arguments),
-        Command::Theory(arguments) => theory::run(&arguments),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(Arguments::parse().command) {
+        Ok(status) => status,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
         }
     }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Build(arguments) => build::run(&arguments)?,
+        // Like grep: nothing found is no error, but worth a status.
+        Command::Query(arguments) => return query::run(&arguments).map(success_if),
+        Command::Add(arguments) => add::run(&arguments)?,
+        Command::Remove(arguments) => add::run_remove(&arguments)?,
+        Command::Merge(arguments) => merge::run(&arguments)?,
+        Command::Info(arguments) => info::run(&arguments)?,
+        Command::Verify(arguments) => verify::run(&arguments)?,
+        Command::Plan(arguments) => plan::run(&arguments)?,
+        Command::Demo(arguments) => demo::run(&arguments)?,
+        Command::Theory(arguments) => theory::run(&arguments)?,
+        // A claim that does not hold is no error of the command.
+        Command::Reproduce(arguments) => return reproduce::run(&arguments).map(success_if),
+        Command::Tables(arguments) => tables::run(&arguments)?,
+        Command::Cuckoo(arguments) => cuckoo::run(&arguments)?,
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command())?,
+        Command::Man(arguments) => manual::pages(&arguments, Arguments::command())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn success_if(it_is: bool) -> ExitCode {
+    if it_is { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,0 +1,154 @@
+//! `equibloom add` and `equibloom remove`: changes to a filter file, all of them or none.
+
+mod lock;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use equibloom::{AnyFilter, RemoveError, Stable};
+use indicatif::HumanCount;
+use serde::Serialize;
+
+use crate::answer::{self, number};
+use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
+use crate::keys::{self, Batch, Input, KeyFiles, Unit, Wanted};
+use lock::Lock;
+
+/// Adds keys to a filter file.
+///
+/// The file is replaced when all keys are in; until then, and after an error, it is as it was. Of several that add
+/// to one file at the same time, each waits for the one before.
+///
+/// Example: equibloom add customers.eqb new.txt -e carol@example.com
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What to do with more keys than the filter is planned for.
+    #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
+    when_full: WhenFull,
+    #[command(flatten)]
+    change: Change,
+}
+
+/// Removes keys from a filter file that was built with --removable, each once.
+///
+/// Remove only keys that were added: another one that seems to be there takes a key with it that was. If one is
+/// certainly not there, nothing is removed, unless --skip-absent says to pass over it.
+///
+/// Example: equibloom remove customers.eqb gone.txt -e dave@example.com
+#[derive(clap::Args)]
+pub(crate) struct RemoveArguments {
+    /// Pass over keys that are not in the filter.
+    #[arg(long)]
+    skip_absent: bool,
+    #[command(flatten)]
+    change: Change,
+}
+
+/// What both have in common.
+#[derive(clap::Args)]
+struct Change {
+    /// The filter file.
+    #[arg(value_name = "FILE")]
+    filter: PathBuf,
+    /// A key; can be given several times. Standard input is not read then, unless it is named `-`.
+    #[arg(short = 'e', long = "key", value_name = "KEY")]
+    literal: Vec<OsString>,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    key_files: KeyFiles,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.change.make(arguments.when_full, |filling, batch| filling.insert(batch.hashes()))
+}
+
+pub(crate) fn run_remove(arguments: &RemoveArguments) -> anyhow::Result<()> {
+    let path = &arguments.change.filter;
+    arguments.change.make(WhenFull::Saturate, |filling, batch| {
+        for (&hash, number) in batch.hashes().iter().zip(filling.read + 1..) {
+            match filling.filter.remove_hash(hash) {
+                Ok(()) => {}
+                Err(RemoveError::NotPresent) if arguments.skip_absent => {}
+                Err(error) => bail!(refusal(path, number, error)),
+            }
+        }
+        filling.read += batch.count();
+        Ok(())
+    })
+}
+
+fn refusal(path: &Path, number: u64, error: RemoveError) -> String {
+    let path = path.display();
+    match error {
+        RemoveError::NotRemovable(kind) => {
+            format!("{path}: keys cannot be removed from {kind}: build the filter with --removable")
+        }
+        RemoveError::NotPresent => format!(
+            "{path}: key number {number} is not in the filter, and nothing was removed: \
+             remove only keys that were added, or pass over others by --skip-absent"
+        ),
+        other => format!("{path}: {other}"),
+    }
+}
+
+impl Change {
+    /// Loads the filter, changes it and saves it, while nobody else does.
+    fn make(
+        &self,
+        when_full: WhenFull,
+        mut change: impl FnMut(&mut Filling, &Batch) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let input: Input = self.key_files.input(&self.literal)?;
+        let _lock = Lock::of(&self.filter)?;
+        let mut filling = Filling::new(AnyFilter::load(&self.filter)?, when_full);
+        directory_for(&self.filter)?;
+        let before = filling.filter.elements();
+        let hasher = Stable::with_seed(filling.filter.parameters().seed);
+        let progress = keys::progress("changing", input.bytes(), Unit::Bytes, self.quiet);
+        keys::for_each_batch(&input, Wanted::Hashes, hasher, &progress, &mut |batch: &Batch| {
+            change(&mut filling, batch)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        progress.finish_and_clear();
+        filling.filter.save(&self.filter)?;
+
+        let statistics = filling.filter.statistics();
+        let changed = Changed {
+            file: self.filter.display().to_string(),
+            keys_read: filling.read,
+            keys_before: before,
+            keys: statistics.elements,
+            planned_keys: filling.filter.parameters().keys,
+            rate_now: statistics.expected_rate,
+        };
+        warn_of_overload(&self.filter, changed.keys, changed.planned_keys, changed.rate_now);
+        if self.quiet { Ok(()) } else { answer::print(&changed, self.json) }
+    }
+}
+
+#[derive(Serialize)]
+struct Changed {
+    file: String,
+    keys_read: u64,
+    keys_before: u64,
+    keys: u64,
+    planned_keys: u64,
+    rate_now: f64,
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [before, now, planned] =
+            [self.keys_before, self.keys, self.planned_keys].map(HumanCount);
+        writeln!(f, "{}: {now} keys, {before} before, {planned} planned", self.file)?;
+        writeln!(f, "  false-positive rate   {} now", number(self.rate_now))
+    }
+}

@@ -1,0 +1,68 @@
+//! Hashes on their way into a filter, and what happens when there are more than it was planned for.
+
+use std::path::Path;
+
+use anyhow::bail;
+use equibloom::{AnyFilter, KeyHash};
+use indicatif::HumanCount;
+
+use crate::answer::number;
+
+/// What to do with more keys than planned. It is the command that looks after this, since most filters would go
+/// on taking keys; the filters themselves are told to saturate, so that chance alone refuses nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WhenFull {
+    /// Stop with an error, and leave the output as it was.
+    Refuse,
+    /// Take them; the false-positive rate rises.
+    Saturate,
+}
+
+pub(crate) struct Filling {
+    pub(crate) filter: AnyFilter,
+    /// Keys that came, new or not.
+    pub(crate) read: u64,
+    when_full: WhenFull,
+}
+
+impl Filling {
+    pub(crate) fn new(filter: AnyFilter, when_full: WhenFull) -> Self {
+        Self { filter, read: 0, when_full }
+    }
+
+    /// Inserts keys. After an error the filter is of no use.
+    pub(crate) fn insert(&mut self, hashes: &[KeyHash]) -> anyhow::Result<()> {
+        for &hash in hashes {
+            self.filter.insert_hash(hash)?;
+        }
+        self.read += hashes.len() as u64;
+        self.check()
+    }
+
+    /// Refuses a filter with too many keys.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let (planned, there) = (self.filter.parameters().keys, self.filter.elements());
+        if self.when_full == WhenFull::Refuse && there > planned {
+            bail!(
+                "there are more than the {} keys that the filter is planned for: build it for more \
+                 (by --keys, or by leaving that out to have them counted), \
+                 or let the false-positive rate rise by --when-full saturate",
+                HumanCount(planned)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Says on standard error that a filter has more keys than planned.
+pub(crate) fn warn_of_overload(file: &Path, keys: u64, planned: u64, rate: f64) {
+    if keys > planned {
+        eprintln!(
+            "warning: {}: {} keys in a filter planned for {}: its false-positive rate is now {}",
+            file.display(),
+            HumanCount(keys),
+            HumanCount(planned),
+            number(rate)
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! `equibloom build`: a filter file from files of keys.
+//!
+//! | file | the question it answers |
+//! |---|---|
+//! | `wishes.rs` | which filter is wanted? |
+//! | `spool.rs` | what if the number of keys is known only when they have gone by? |
+//! | `filling.rs` | how do hashes get into a filter, and what if there are too many? Shared with `add` and `merge` |
+
+mod filling;
+mod spool;
+mod wishes;
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use equibloom::{AnyFilter, Parameters, Stable};
+use equibloom_theory::planner::{self, Plan};
+use indicatif::{DecimalBytes, HumanCount};
+use serde::Serialize;
+
+use crate::answer::{self, number};
+use crate::keys::{self, Batch, Input, KeyFiles, Unit, Wanted};
+use crate::quantity;
+pub(crate) use filling::{Filling, WhenFull, warn_of_overload};
+use spool::Spool;
+
+/// Builds a filter file from keys: lines, columns or fields of files, or of standard input.
+///
+/// The filter is planned for as many keys as --keys says. Without it they are counted: files are read twice; what
+/// comes through a pipe waits as hashes, 16 bytes a key, in an unnamed temporary file in the output's directory.
+/// Repeated keys do no harm, but are counted: with many of them --keys saves memory.
+///
+/// The output appears when it is complete, in place of an older file of that name.
+///
+/// Example: equibloom build customers.csv.gz --csv-column email --fpr 0.1% -o customers.eqb
+#[derive(clap::Args)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct Arguments {
+    /// The filter file to write.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Number of different keys to plan for, such as 250000, 100M or 1e9 [default: as many as there are].
+    #[arg(long, value_name = "COUNT", value_parser = quantity::count)]
+    keys: Option<u64>,
+    /// What to do with more keys than planned.
+    #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
+    when_full: WhenFull,
+    /// Which hash function: filters of one seed can be merged, a secret one keeps strangers from choosing keys.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    key_files: KeyFiles,
+    #[command(flatten)]
+    wishes: wishes::Arguments,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let input = arguments.key_files.input(&[])?;
+    let directory = directory_for(&arguments.output)?;
+    ensure!(
+        !input.has(&arguments.output),
+        "{} is a file of keys and the output: give the filter another name",
+        arguments.output.display()
+    );
+    let job = Job { arguments, input: &input, hasher: Stable::with_seed(arguments.seed) };
+    let built = match arguments.keys {
+        Some(keys) => job.filled(keys)?,
+        None if input.is_repeatable() => job.filled(job.counted()?)?,
+        None => job.spooled(directory)?,
+    };
+    built.filling.filter.save(&arguments.output)?;
+    let summary = Summary::new(arguments, built, start);
+    warn_of_overload(&arguments.output, summary.keys, summary.planned_keys, summary.rate_now);
+    if arguments.quiet { Ok(()) } else { answer::print(&summary, arguments.json) }
+}
+
+/// The directory of a file that is to be written, if that can be done. Better known now than after an hour.
+pub(crate) fn directory_for(output: &Path) -> anyhow::Result<&Path> {
+    let name = output.display();
+    ensure!(!output.is_dir(), "{name}: it is a directory: give the name of a file in it");
+    let directory = match output.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !directory.is_dir() {
+        bail!("{name}: there is no directory {}: make it first", directory.display());
+    }
+    tempfile::tempfile_in(directory).with_context(|| {
+        format!("{name}: could not write to {}: check its permissions", directory.display())
+    })?;
+    Ok(directory)
+}
+
+struct Job<'a> {
+    arguments: &'a Arguments,
+    input: &'a Input,
+    hasher: Stable,
+}
+
+struct Built {
+    plan: Plan,
+    filling: Filling,
+}
+
+impl Job<'_> {
+    fn counted(&self) -> anyhow::Result<u64> {
+        let progress = self.progress("counting");
+        let keys = self.input.count(&progress)?;
+        progress.finish_and_clear();
+        Ok(keys)
+    }
+
+    /// An empty filter for so many keys. Nobody plans for none, but nothing is a set, too.
+    fn planned(&self, keys: u64) -> anyhow::Result<Built> {
+        let wishes = self.arguments.wishes.for_keys(keys.max(1));
+        let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
+        let parameters = Parameters { seed: self.hasher.seed(), ..Parameters::from(&plan) };
+        let filter = AnyFilter::new(&parameters)?;
+        Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full) })
+    }
+
+    /// A filter for so many keys, with the input's.
+    fn filled(&self, keys: u64) -> anyhow::Result<Built> {
+        if self.arguments.keys == Some(0) {
+            bail!("--keys is 0: give at least 1, or leave it out to have the keys counted");
+        }
+        let mut built = self.planned(keys)?;
+        let progress = self.progress("building");
+        keys::for_each_batch(
+            self.input,
+            Wanted::Hashes,
+            self.hasher,
+            &progress,
+            &mut |batch: &Batch| {
+                built.filling.insert(batch.hashes())?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        progress.finish_and_clear();
+        Ok(built)
+    }
+
+    /// A filter for keys that can be read only once.
+    fn spooled(&self, directory: &Path) -> anyhow::Result<Built> {
+        let mut spool = Spool::in_directory(directory)?;
+        let progress = self.progress("reading");
+        keys::for_each_batch(
+            self.input,
+            Wanted::Hashes,
+            self.hasher,
+            &progress,
+            &mut |batch: &Batch| {
+                spool.write(batch.hashes())?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        progress.finish_and_clear();
+        let keys = spool.keys();
+        let mut built = self.planned(keys)?;
+        let progress = keys::progress("building", Some(keys), Unit::Keys, self.arguments.quiet);
+        spool.replay(|hashes| {
+            progress.inc(hashes.len() as u64);
+            built.filling.insert(hashes)
+        })?;
+        progress.finish_and_clear();
+        Ok(built)
+    }
+
+    fn progress(&self, doing: &'static str) -> indicatif::ProgressBar {
+        keys::progress(doing, self.input.bytes(), Unit::Bytes, self.arguments.quiet)
+    }
+}
+
+#[derive(Serialize)]
+struct Summary {
+    file: String,
+    placement: &'static str,
+    /// Keys that were read, repeated ones included.
+    keys_read: u64,
+    /// Different ones, as far as the filter can tell.
+    keys: u64,
+    planned_keys: u64,
+    bytes: u64,
+    bits_per_key: f64,
+    /// What the plan promised for as many keys as planned.
+    rate_planned: f64,
+    /// What the filter's bits say.
+    rate_now: f64,
+    accesses_miss: f64,
+    seconds: f64,
+}
+
+impl Summary {
+    fn new(arguments: &Arguments, built: Built, start: Instant) -> Self {
+        let Built { plan, filling: Filling { filter, read, .. } } = built;
+        let statistics = filter.statistics();
+        Self {
+            file: arguments.output.display().to_string(),
+            placement: plan.layout.placement().as_str(),
+            keys_read: read,
+            keys: statistics.elements,
+            planned_keys: plan.keys,
+            bytes: statistics.memory.total(),
+            bits_per_key: 8.0 * statistics.memory.total() as f64 / plan.keys as f64,
+            rate_planned: plan.rate(),
+            rate_now: statistics.expected_rate,
+            accesses_miss: statistics.expected_accesses_per_miss,
+            seconds: start.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (keys, read) = (HumanCount(self.keys), HumanCount(self.keys_read));
+        writeln!(f, "{}: {keys} different keys of {read}, {}", self.file, self.placement)?;
+        let (bytes, bits) = (DecimalBytes(self.bytes), self.bits_per_key);
+        writeln!(f, "  memory                {bytes}, {bits:.2} bits per planned key")?;
+        let (now, planned) = (number(self.rate_now), number(self.rate_planned));
+        writeln!(f, "  false-positive rate   {now} now, {planned} planned")?;
+        writeln!(f, "  accesses per miss     {:.3}", self.accesses_miss)?;
+        let rate = self.keys_read as f64 / self.seconds / 1e6;
+        writeln!(f, "  time                  {:.2} s, {rate:.2} million keys/s", self.seconds)
+    }
+}

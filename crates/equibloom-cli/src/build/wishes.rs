@@ -1,0 +1,73 @@
+//! What filter is wanted. (The same flags as `equibloom plan` has: to be one struct when that one rests.)
+
+use equibloom::{BlockKind, PlacementName};
+use equibloom_theory::planner::Wishes;
+
+use crate::quantity;
+
+/// The rate if neither rate nor size is said.
+const RATE: f64 = 0.001;
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "The filter")]
+pub(super) struct Arguments {
+    /// Highest false-positive rate, such as 0.1% or 1e-6 [default: 0.1%, unless a size is given].
+    #[arg(long, value_name = "RATE", value_parser = quantity::share)]
+    fpr: Option<f64>,
+    /// Most memory, everything counted, such as 150MB or 1GiB.
+    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes)]
+    memory: Option<u64>,
+    /// Most memory per key, everything counted.
+    #[arg(long, value_name = "BITS", value_parser = quantity::real)]
+    bits_per_key: Option<f64>,
+    /// Most accesses of a lookup of an absent key, on average [default: 1.5].
+    #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
+    accesses_miss: Option<f64>,
+    /// Most accesses of an insert, on average.
+    #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
+    accesses_insert: Option<f64>,
+    /// Bits of a block: 64 to 32768 [default: a cache line, 512].
+    #[arg(long, value_name = "BITS")]
+    block_bits: Option<u32>,
+    /// Most accesses of any key.
+    #[arg(long, value_name = "COUNT")]
+    choices: Option<u32>,
+    /// Largest share of the keys in the overflow list, such as 0.5%.
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
+    overflow: Option<f64>,
+    /// The placement, instead of the best one: classical, blocked, single, sequential, multi-level, two-choice
+    /// or one-plus-alpha.
+    #[arg(long, value_name = "NAME")]
+    placement: Option<PlacementName>,
+    /// The kind of blocks, instead of the better one: bloom or fingerprint.
+    #[arg(long, value_name = "KIND")]
+    block: Option<BlockKind>,
+    /// Hint bits of a block, instead of the best number; 0 as in the papers.
+    #[arg(long, value_name = "BITS")]
+    hints: Option<u32>,
+    /// Keys can be removed again (`equibloom remove`): every key is stored as often as it comes.
+    #[arg(long)]
+    removable: bool,
+}
+
+impl Arguments {
+    pub(super) fn for_keys(&self, keys: u64) -> Wishes {
+        let has_size = self.memory.is_some() || self.bits_per_key.is_some();
+        Wishes {
+            keys: Some(keys),
+            memory: self.memory,
+            bits_per_key: self.bits_per_key,
+            rate: self.fpr.or((!has_size).then_some(RATE)),
+            accesses_miss: self.accesses_miss,
+            accesses_insert: self.accesses_insert,
+            block_bits: self.block_bits,
+            choices: self.choices,
+            overflow: self.overflow,
+            placement: self.placement,
+            block: self.block,
+            hints: self.hints,
+            multiset: self.removable,
+            ..Wishes::default()
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `equibloom info`: what is in a filter file, and how it is doing.
+
+mod picture;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use equibloom::file::{self, Header};
+use equibloom::{AnyFilter, Scheme, Statistics};
+use indicatif::{DecimalBytes, HumanCount};
+use serde::Serialize;
+
+use crate::answer::{self, number};
+
+/// Shows a filter file: parameters, keys, the false-positive rate now, how full its blocks are, and what takes how
+/// many bytes.
+///
+/// Example: equibloom info customers.eqb
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The filter file.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let header = file::inspect(&arguments.file)?;
+    let filter = AnyFilter::open(&arguments.file)?;
+    let planned = filter.parameters().predict(filter.parameters().keys).ok();
+    let info = Info {
+        file: arguments.file.display().to_string(),
+        rate_planned: planned.as_ref().map(|planned| planned.rate),
+        accesses_miss_planned: planned.as_ref().map(|planned| planned.accesses_miss),
+        statistics: filter.statistics(),
+        header,
+    };
+    answer::print(&info, arguments.json)
+}
+
+#[derive(Serialize)]
+struct Info {
+    file: String,
+    header: Header,
+    /// With as many keys as planned, where the theory knows it.
+    rate_planned: Option<f64>,
+    accesses_miss_planned: Option<f64>,
+    /// What the filter's contents say now.
+    statistics: Statistics,
+}
+
+impl fmt::Display for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { header, statistics, .. } = self;
+        let parameters = &header.parameters;
+        writeln!(f, "{}: {}\n", self.file, shape(&parameters.scheme))?;
+        let keys = HumanCount(statistics.elements);
+        writeln!(f, "  keys                  {keys} of {} planned", HumanCount(parameters.keys))?;
+        let planned =
+            self.rate_planned.map(|rate| format!(", {} with all planned keys", number(rate)));
+        let rate = number(statistics.expected_rate);
+        writeln!(f, "  false-positive rate   {rate} now{}", planned.unwrap_or_default())?;
+        let planned =
+            self.accesses_miss_planned.map(|mean| format!(", {mean:.3} with all planned keys"));
+        let accesses = statistics.expected_accesses_per_miss;
+        writeln!(f, "  accesses per miss     {accesses:.3} now{}", planned.unwrap_or_default())?;
+        if header.overflow_capacity > 0 {
+            let entries = HumanCount(header.overflow_entries);
+            let room = HumanCount(header.overflow_capacity);
+            writeln!(f, "  overflow list         {entries} entries, room for {room}")?;
+        }
+        if statistics.saturated > 0 {
+            let keys = HumanCount(statistics.saturated);
+            writeln!(f, "  past the thresholds   {keys} keys, which came when the list was full")?;
+        }
+        writeln!(f, "  hash                  {}, seed {}", header.hash, header.hash_seed)?;
+        writeln!(f, "  format                version {}\n", header.version)?;
+
+        writeln!(f, "  header                {:>12} bytes", header.header_length)?;
+        for section in &header.sections {
+            writeln!(f, "  {:21} {:>12} bytes", section.name, section.length)?;
+        }
+        let sections: u64 = header.sections.iter().map(|section| section.length).sum();
+        let padding = header.file_length.saturating_sub(sections + header.header_length);
+        writeln!(f, "  padding               {padding:>12} bytes")?;
+        let total = DecimalBytes(header.file_length);
+        write!(f, "  the whole file        {:>12} bytes, {total}", header.file_length)?;
+        if statistics.elements > 0 {
+            write!(f, ", {:.2} bits per key", statistics.bits_per_key())?;
+        }
+        writeln!(f)?;
+        picture::write(f, statistics)
+    }
+}
+
+/// The filter in a few words.
+fn shape(scheme: &Scheme) -> String {
+    let name = scheme.name();
+    match scheme {
+        Scheme::Classical { bits, hashes } => {
+            format!("{name}, {} bits, {hashes} for every key", HumanCount(*bits))
+        }
+        Scheme::Blocked { blocks }
+        | Scheme::Single { blocks, .. }
+        | Scheme::Sequential { blocks, .. }
+        | Scheme::MultiLevel { blocks, .. }
+        | Scheme::TwoChoice { blocks }
+        | Scheme::OnePlusAlpha { blocks, .. } => {
+            let count = HumanCount(blocks.count);
+            format!(
+                "{name}, {count} blocks of {} bits, {} for every key",
+                blocks.bits, blocks.hashes
+            )
+        }
+        Scheme::Fingerprint { blocks, multiset, .. } => {
+            let count = HumanCount(blocks.count);
+            let removable = if *multiset { ", keys can be removed" } else { "" };
+            let (slots, bits) = (blocks.slots, blocks.remainder_bits);
+            format!("{name}, {count} blocks with {slots} slots of {bits} bits{removable}")
+        }
+    }
+}

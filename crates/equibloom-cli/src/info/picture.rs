@@ -1,0 +1,88 @@
+//! How full blocks are, as bars.
+
+use std::fmt;
+
+use equibloom::Statistics;
+use indicatif::HumanCount;
+
+/// Longest bar in characters.
+const WIDTH: usize = 50;
+/// Most bars; where there are more loads, several share one.
+const MOST_BARS: usize = 25;
+
+/// One bar for every load, or for a few neighbours; nothing for filters without blocks.
+pub(super) fn write(f: &mut fmt::Formatter<'_>, statistics: &Statistics) -> fmt::Result {
+    let loads = statistics.loads();
+    let bars = bars(&loads);
+    let most = bars.iter().map(|bar| bar.blocks).max().unwrap_or(0);
+    if most == 0 {
+        return Ok(());
+    }
+    writeln!(f, "\n  keys   blocks")?;
+    for bar in bars {
+        let keys = if bar.first == bar.last {
+            bar.first.to_string()
+        } else {
+            format!("{}–{}", bar.first, bar.last)
+        };
+        let drawn = drawn(bar.blocks, most);
+        writeln!(f, "{keys:>6}   {drawn:WIDTH$} {}", HumanCount(bar.blocks))?;
+    }
+    Ok(())
+}
+
+struct Bar {
+    first: usize,
+    last: usize,
+    blocks: u64,
+}
+
+/// From the first load that a block has to the last.
+fn bars(loads: &[u64]) -> Vec<Bar> {
+    let is_used = |&blocks: &u64| blocks > 0;
+    let Some(first) = loads.iter().position(is_used) else { return Vec::new() };
+    let last = loads.iter().rposition(is_used).unwrap_or(first);
+    let used = &loads[first..=last];
+    let width = used.len().div_ceil(MOST_BARS);
+    used.chunks(width)
+        .zip((first..).step_by(width))
+        .map(|(chunk, first)| Bar {
+            first,
+            last: first + chunk.len() - 1,
+            blocks: chunk.iter().sum(),
+        })
+        .collect()
+}
+
+/// A bar in eighths of a character. What is there is seen, however little it is.
+fn drawn(blocks: u64, most: u64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = blocks as f64 / most as f64;
+    let eighths = (share * (8 * WIDTH) as f64).round() as usize;
+    let eighths = if blocks > 0 { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_blocks_are_many() {
+        assert_eq!(drawn(0, 10), "");
+        assert_eq!(drawn(10, 10), "█".repeat(WIDTH));
+        assert_eq!(drawn(5, 10), "█".repeat(WIDTH / 2));
+        assert_eq!(drawn(1, 1_000_000), "▏");
+    }
+
+    #[test]
+    fn every_block_is_in_one_bar() {
+        for loads in [vec![], vec![0, 0], vec![7], vec![0, 0, 3, 0, 2, 0], vec![1; 1000]] {
+            let bars = bars(&loads);
+            assert!(bars.len() <= MOST_BARS);
+            let sum: u64 = bars.iter().map(|bar| bar.blocks).sum();
+            assert_eq!(sum, loads.iter().sum::<u64>());
+            assert!(bars.windows(2).all(|pair| pair[0].last + 1 == pair[1].first));
+        }
+    }
+}

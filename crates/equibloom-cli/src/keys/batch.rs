@@ -1,0 +1,138 @@
+//! Many records at once, hashed.
+
+use std::ops::Range;
+
+use equibloom::{KeyHash, KeyHasher, Stable};
+
+/// A batch is full at this many bytes of text: far below the caches, far above what handing it over costs.
+pub(super) const TEXT_BYTES: usize = 256 << 10;
+/// Or at this many keys.
+const KEYS: u64 = 16 << 10;
+/// A buffer that one enormous record has blown up beyond this is given back.
+const MOST_KEPT: usize = 4 * TEXT_BYTES;
+
+/// What a reader of keys is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// How many there are.
+    Count,
+    /// Their hashes.
+    Hashes,
+    /// Their hashes, and the records that they are in.
+    Records,
+}
+
+/// Records, the hashes of their keys, and the text they lie in.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    wanted: Wanted,
+    hasher: Stable,
+    keep_empty: bool,
+    count: u64,
+    hashes: Vec<KeyHash>,
+    /// Where the records are in the text, if they are wanted.
+    records: Vec<Range<usize>>,
+    /// Readers of lines read into this as it is; what is behind the last record means nothing.
+    pub(super) text: Vec<u8>,
+    /// What comes before all records: the names of a table's columns.
+    title: Vec<u8>,
+}
+
+impl Batch {
+    pub(super) fn new(wanted: Wanted, hasher: Stable, keep_empty: bool) -> Self {
+        Self {
+            wanted,
+            hasher,
+            keep_empty,
+            count: 0,
+            hashes: Vec::new(),
+            records: Vec::new(),
+            text: Vec::new(),
+            title: Vec::new(),
+        }
+    }
+
+    /// Number of keys.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The keys' hashes in their order.
+    pub(crate) fn hashes(&self) -> &[KeyHash] {
+        &self.hashes
+    }
+
+    /// The records in the same order, with what ends them, if that was there.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &[u8]> {
+        self.records.iter().map(|record| &self.text[record.clone()])
+    }
+
+    /// To be printed before the records.
+    pub(crate) fn title(&self) -> &[u8] {
+        &self.title
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        self.hashes.clear();
+        self.records.clear();
+        self.title.clear();
+        if self.text.len() > MOST_KEPT {
+            self.text = Vec::new();
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.count >= KEYS || self.records.last().is_some_and(|last| last.end >= TEXT_BYTES)
+    }
+
+    /// Adds a record that lies in the text, or will when the reader is done.
+    #[inline]
+    pub(super) fn add_in_place(&mut self, record: Range<usize>, key: &[u8]) {
+        if self.has_use_for(key) && self.take(key) {
+            self.records.push(record);
+        }
+    }
+
+    /// Adds a key; its record is written behind the others, if it is wanted.
+    pub(super) fn add(&mut self, key: &[u8], write_record: impl FnOnce(&mut Vec<u8>)) {
+        if self.has_use_for(key) {
+            self.add_even_if_empty(key, write_record);
+        }
+    }
+
+    /// [`add`](Self::add) for keys that somebody wrote one by one.
+    pub(super) fn add_even_if_empty(
+        &mut self,
+        key: &[u8],
+        write_record: impl FnOnce(&mut Vec<u8>),
+    ) {
+        if self.take(key) {
+            let start = self.records.last().map_or(0, |last| last.end);
+            self.text.truncate(start);
+            write_record(&mut self.text);
+            self.records.push(start..self.text.len());
+        }
+    }
+
+    /// Sets what is to be printed before the records, if those are.
+    pub(super) fn set_title(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.wanted == Wanted::Records {
+            write(&mut self.title);
+        }
+    }
+
+    fn has_use_for(&self, key: &[u8]) -> bool {
+        self.keep_empty || !key.is_empty()
+    }
+
+    /// Counts and hashes a key, and tells whether its record is wanted.
+    #[inline]
+    fn take(&mut self, key: &[u8]) -> bool {
+        self.count += 1;
+        if self.wanted != Wanted::Count {
+            self.hashes.push(self.hasher.hash_key(key));
+        }
+        self.wanted == Wanted::Records
+    }
+}

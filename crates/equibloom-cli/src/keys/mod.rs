@@ -1,0 +1,256 @@
+//! Keys from files, standard input and the command line: which formats there are, and how they are said.
+//!
+//! | file | the question it answers |
+//! |---|---|
+//! | `source.rs` | where do bytes come from, and are they compressed? |
+//! | `separated.rs`, `json_field.rs`, `table.rs`, `parquet.rs` | which records are in them, and what is a record's key? |
+//! | `batch.rs` | how do records travel? Many at once, hashed, in buffers that are used again |
+//! | `pipeline.rs` | who does what? One thread reads and hashes, the other works with the hashes |
+//!
+//! A key is a byte string and is hashed as `filter.insert(bytes)` would: what a file says counts, not how it is
+//! packed. The same keys as lines, cells, fields or a Parquet column, compressed or not, make the same filter.
+
+mod batch;
+mod json_field;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod pipeline;
+mod progress;
+mod separated;
+mod source;
+mod table;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, ensure};
+use clap::Args;
+use equibloom::Stable;
+use indicatif::ProgressBar;
+
+pub(crate) use batch::{Batch, Wanted};
+pub(crate) use pipeline::{Consumer, for_each_batch};
+pub(crate) use progress::{Unit, progress};
+use source::Source;
+
+/// Where keys come from, on the command line.
+#[derive(Args)]
+pub(crate) struct KeyFiles {
+    /// Files with keys, gzip and zstd unpacked on the fly; standard input if there are none, or for `-`.
+    #[arg(value_name = "KEYFILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// How files are read.
+#[derive(Args)]
+#[command(next_help_heading = "Format of the key files (lines, if nothing is said)")]
+struct Reading {
+    /// Keys end with a NUL byte instead of a line end, as `find -print0` writes them.
+    #[arg(short = '0', long, group = "format")]
+    null: bool,
+    /// Keys are in this column of CSV: its name in the first row, or its number from 1.
+    #[arg(long, value_name = "COLUMN", group = "format")]
+    csv_column: Option<String>,
+    /// Keys are in this column of tab-separated values, which know no quotes.
+    #[arg(long, value_name = "COLUMN", group = "format")]
+    tsv_column: Option<String>,
+    /// Keys are in this field of the JSON object on every line, such as id or user.email (`\.` is a dot in a name).
+    #[arg(long, value_name = "FIELD", group = "format")]
+    json_field: Option<String>,
+    /// Keys are in this column of Parquet files: text, bytes or whole numbers.
+    #[arg(long, value_name = "COLUMN", group = "format")]
+    parquet_column: Option<String>,
+    /// The first row of CSV or TSV has no names but is a row like the others.
+    #[arg(long)]
+    no_header: bool,
+    /// Empty lines and cells are keys too; otherwise they are passed over.
+    #[arg(long)]
+    keep_empty: bool,
+    /// Pass over records whose field is missing or null, instead of stopping there.
+    #[arg(long)]
+    skip_missing: bool,
+}
+
+/// What a record is, and what of it is the key.
+#[derive(Debug, Clone, PartialEq)]
+enum Format {
+    /// The whole record, without the byte it ends with.
+    Separated(u8),
+    /// A column of a table.
+    Table { delimiter: u8, column: String, has_header: bool },
+    /// A field of a JSON object, by the names that lead to it.
+    JsonField(Vec<String>),
+    /// A column of a Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet(String),
+}
+
+/// Keys that can be read, more than once unless they come through a pipe.
+#[derive(Debug, Clone)]
+pub(crate) struct Input {
+    sources: Vec<Source>,
+    format: Format,
+    keep_empty: bool,
+    skip_missing: bool,
+}
+
+impl KeyFiles {
+    /// The keys to read: those of the command line first. Files that are not there are noticed now.
+    pub(crate) fn input(&self, literal: &[OsString]) -> anyhow::Result<Input> {
+        let format = self.reading.format()?;
+        let mut sources = Vec::new();
+        if !literal.is_empty() {
+            let keys = literal.iter().map(|key| key.as_encoded_bytes().to_vec()).collect();
+            sources.push(Source::Literal(keys));
+        }
+        for file in &self.files {
+            sources.push(Source::named(file)?);
+        }
+        if sources.is_empty() {
+            sources.push(Source::StandardInput);
+        }
+        let standard = sources.iter().filter(|source| matches!(source, Source::StandardInput));
+        ensure!(standard.count() < 2, "`-` is given twice, but standard input can be read once");
+        let Reading { keep_empty, skip_missing, .. } = self.reading;
+        Ok(Input { sources, format, keep_empty, skip_missing })
+    }
+}
+
+impl Reading {
+    fn format(&self) -> anyhow::Result<Format> {
+        let table = |delimiter, column: &String| Format::Table {
+            delimiter,
+            column: column.clone(),
+            has_header: !self.no_header,
+        };
+        let has_missing = self.json_field.is_some() || self.parquet_column.is_some();
+        ensure!(
+            has_missing || !self.skip_missing,
+            "--skip-missing is for --json-field and --parquet-column: leave it out"
+        );
+        let format = match self {
+            Self { csv_column: Some(column), .. } => table(b',', column),
+            Self { tsv_column: Some(column), .. } => table(b'\t', column),
+            _ if self.no_header => {
+                bail!("--no-header is for --csv-column and --tsv-column: leave it out")
+            }
+            Self { json_field: Some(field), .. } => Format::JsonField(json_field::path(field)?),
+            #[cfg(feature = "parquet")]
+            Self { parquet_column: Some(column), .. } => Format::Parquet(column.clone()),
+            #[cfg(not(feature = "parquet"))]
+            Self { parquet_column: Some(_), .. } => {
+                bail!(
+                    "this equibloom was built without Parquet: build it with `--features parquet`"
+                )
+            }
+            Self { null: true, .. } => Format::Separated(0),
+            _ => Format::Separated(b'\n'),
+        };
+        Ok(format)
+    }
+}
+
+impl Input {
+    /// Whether everything can be read a second time.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.sources.iter().all(Source::is_repeatable)
+    }
+
+    /// Bytes of all files, if they are known.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.sources.iter().map(Source::bytes).sum()
+    }
+
+    /// Whether one of the files is this one.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.sources.iter().any(|source| source.is(path))
+    }
+
+    /// What ends a record that is printed.
+    pub(crate) fn terminator(&self) -> u8 {
+        if self.format == Format::Separated(0) { 0 } else { b'\n' }
+    }
+
+    /// Reads everything and tells how many keys there are, repeated ones included.
+    pub(crate) fn count(&self, progress: &ProgressBar) -> anyhow::Result<u64> {
+        let mut records = AllRecords::new(self, progress);
+        let mut batch = Batch::new(Wanted::Count, Stable::default(), self.keep_empty);
+        let mut keys = 0;
+        while records.fill(&mut batch)? {
+            keys += batch.count();
+        }
+        Ok(keys)
+    }
+}
+
+/// The records of one file.
+trait Records {
+    /// Adds the next records to an empty batch, at least one unless it was passed over; `false` if there are
+    /// none left.
+    fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool>;
+}
+
+/// The records of all files, one after the other.
+struct AllRecords<'a> {
+    input: &'a Input,
+    progress: &'a ProgressBar,
+    sources: std::slice::Iter<'a, Source>,
+    current: Option<Box<dyn Records + 'a>>,
+    /// Whether the next file is the first; only that one's header is printed.
+    is_first: bool,
+}
+
+impl<'a> AllRecords<'a> {
+    fn new(input: &'a Input, progress: &'a ProgressBar) -> Self {
+        Self { input, progress, sources: input.sources.iter(), current: None, is_first: true }
+    }
+
+    /// Replaces what is in a batch by the next records; `false` if there are none left.
+    fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
+        batch.clear();
+        loop {
+            if let Some(current) = &mut self.current
+                && current.fill(batch)?
+            {
+                return Ok(true);
+            }
+            match self.sources.next() {
+                Some(source) => self.current = Some(self.open(source)?),
+                None => return Ok(false),
+            }
+        }
+    }
+
+    fn open(&mut self, source: &'a Source) -> anyhow::Result<Box<dyn Records + 'a>> {
+        if let Source::Literal(keys) = source {
+            return Ok(Box::new(source::Literal::new(keys)));
+        }
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let name = source.name();
+        match &self.input.format {
+            Format::Separated(separator) => {
+                let text = source.text(self.progress, *separator != 0)?;
+                Ok(Box::new(separated::Separated::new(name, text, *separator, None)))
+            }
+            Format::JsonField(path) => {
+                let text = source.text(self.progress, true)?;
+                let field = json_field::Field { path, skip_missing: self.input.skip_missing };
+                Ok(Box::new(separated::Separated::new(name, text, b'\n', Some(field))))
+            }
+            Format::Table { delimiter, column, has_header } => {
+                let text = source.text(self.progress, true)?;
+                let layout = table::Layout { delimiter: *delimiter, has_header: *has_header };
+                Ok(Box::new(table::Table::new(name, text, layout, column, is_first)?))
+            }
+            #[cfg(feature = "parquet")]
+            Format::Parquet(column) => {
+                let skip_missing = self.input.skip_missing;
+                let progress = self.progress.clone();
+                let file = source.seekable()?;
+                Ok(Box::new(parquet::Column::new(name, file, column, skip_missing, progress)?))
+            }
+        }
+    }
+}

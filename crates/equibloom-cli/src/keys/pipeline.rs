@@ -1,0 +1,83 @@
+//! Two threads: one reads and hashes, the other works with the hashes, batch by batch in the order of the input.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{TryRecvError, channel, sync_channel};
+use std::thread;
+
+use anyhow::{Context, anyhow};
+use equibloom::Stable;
+use indicatif::ProgressBar;
+
+use super::batch::{Batch, Wanted};
+use super::{AllRecords, Input};
+
+/// Batches that exist: one being filled, one being worked on, and some between them.
+const BATCHES: usize = 6;
+
+/// What somebody does with batches.
+pub(crate) trait Consumer {
+    /// Works on the next batch; `Break` if no more are wanted.
+    fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>>;
+
+    /// The next batch has to be waited for.
+    fn wait(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&Batch) -> anyhow::Result<ControlFlow<()>>> Consumer for F {
+    fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>> {
+        self(batch)
+    }
+}
+
+/// Reads all keys, hashed by `hasher`, and gives them to the consumer.
+pub(crate) fn for_each_batch(
+    input: &Input,
+    wanted: Wanted,
+    hasher: Stable,
+    progress: &ProgressBar,
+    consumer: &mut impl Consumer,
+) -> anyhow::Result<()> {
+    let (fill, filled) = sync_channel(BATCHES);
+    let (give_back, given_back) = channel();
+    for _ in 0..BATCHES {
+        give_back.send(Batch::new(wanted, hasher, input.keep_empty))?;
+    }
+    let (input, progress) = (input.clone(), progress.clone());
+    // Not a scoped thread: it may wait for standard input when we know enough already.
+    let reader = thread::Builder::new().name("reader".to_owned()).spawn(move || {
+        let mut records = AllRecords::new(&input, &progress);
+        for mut batch in given_back {
+            let message = match records.fill(&mut batch) {
+                Ok(true) => Ok(batch),
+                Ok(false) => return,
+                Err(error) => Err(error),
+            };
+            let is_over = message.is_err();
+            if fill.send(message).is_err() || is_over {
+                return;
+            }
+        }
+    });
+    let reader = reader.context("could not start a second thread")?;
+    loop {
+        let message = match filled.try_recv() {
+            Err(TryRecvError::Empty) => {
+                consumer.wait()?;
+                filled.recv().ok()
+            }
+            message => message.ok(),
+        };
+        let Some(batch) = message.transpose()? else {
+            return reader
+                .join()
+                .map_err(|_| anyhow!("the reader of the keys failed: this is a bug"));
+        };
+        if consumer.take(&batch)?.is_break() {
+            return Ok(());
+        }
+        // At its end the reader wants none back.
+        let _ = give_back.send(batch);
+    }
+}

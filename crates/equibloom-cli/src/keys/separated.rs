@@ -1,0 +1,131 @@
+//! Records that end with a certain byte: lines, or what `find -print0` writes.
+//!
+//! Records are hashed where they were read to: a batch's text is the buffer of the file, and what is behind the
+//! last whole record begins the next one. One `read` makes a batch, so that what comes slowly through a pipe is
+//! answered when it comes.
+
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+
+use memchr::{memchr_iter, memrchr};
+
+use super::Records;
+use super::batch::{Batch, TEXT_BYTES};
+use super::json_field::Field;
+use super::source::unreadable_bytes;
+
+pub(super) struct Separated<'a> {
+    name: String,
+    input: Box<dyn Read>,
+    separator: u8,
+    /// The key is this field of a record, not all of it.
+    field: Option<Field<'a>>,
+    /// The beginning of a record that was not read to its end.
+    rest: Vec<u8>,
+    has_ended: bool,
+    /// Records so far, for messages.
+    number: u64,
+}
+
+impl<'a> Separated<'a> {
+    pub(super) fn new(
+        name: String,
+        input: Box<dyn Read>,
+        separator: u8,
+        field: Option<Field<'a>>,
+    ) -> Self {
+        Self { name, input, separator, field, rest: Vec::new(), has_ended: false, number: 0 }
+    }
+
+    /// Reads until there is a whole record in `text`, and tells how many bytes are in it.
+    fn read(&mut self, text: &mut Vec<u8>) -> anyhow::Result<Filled> {
+        let mut filled = self.rest.len();
+        if text.len() < filled + TEXT_BYTES {
+            text.resize(filled + TEXT_BYTES, 0);
+        }
+        text[..filled].copy_from_slice(&self.rest);
+        loop {
+            let bytes = match self.input.read(&mut text[filled..]) {
+                Ok(0) => {
+                    self.has_ended = true;
+                    return Ok(Filled { whole: filled, all: filled });
+                }
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable_bytes(&self.name, error)),
+            };
+            let new = filled..filled + bytes;
+            filled += bytes;
+            if let Some(last) = memrchr(self.separator, &text[new.clone()]) {
+                return Ok(Filled { whole: new.start + last + 1, all: filled });
+            }
+            // A record longer than the buffer.
+            if text.len() - filled < TEXT_BYTES {
+                text.resize(2 * text.len(), 0);
+            }
+        }
+    }
+
+    fn add(&mut self, batch: &mut Batch, text: &[u8], record: Range<usize>) -> anyhow::Result<()> {
+        self.number += 1;
+        let mut key = &text[record.clone()];
+        if let Some(rest) = key.strip_suffix(&[self.separator]) {
+            key = rest;
+        }
+        if self.separator == b'\n'
+            && let Some(rest) = key.strip_suffix(b"\r")
+        {
+            key = rest;
+        }
+        match &self.field {
+            None => batch.add_in_place(record, key),
+            Some(_) if key.trim_ascii().is_empty() => {}
+            Some(field) => {
+                let key = field.of(key).map_err(|problem| {
+                    anyhow::anyhow!("{}, line {}: {problem}", self.name, self.number)
+                })?;
+                if let Some(key) = key {
+                    batch.add_in_place(record, &key);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_all(&mut self, batch: &mut Batch, text: &[u8]) -> anyhow::Result<()> {
+        let mut start = 0;
+        for end in memchr_iter(self.separator, text) {
+            self.add(batch, text, start..end + 1)?;
+            start = end + 1;
+        }
+        // The last record of a file may have no end.
+        if start < text.len() {
+            self.add(batch, text, start..text.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes of a buffer belong to whole records, and how many are something at all.
+struct Filled {
+    whole: usize,
+    all: usize,
+}
+
+impl Records for Separated<'_> {
+    fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
+        if self.has_ended {
+            return Ok(false);
+        }
+        let mut text = std::mem::take(&mut batch.text);
+        let filled = self.read(&mut text)?;
+        self.rest.clear();
+        self.rest.extend_from_slice(&text[filled.whole..filled.all]);
+        if self.rest.capacity() > 4 * TEXT_BYTES && self.rest.len() < TEXT_BYTES {
+            self.rest.shrink_to(TEXT_BYTES);
+        }
+        let added = self.add_all(batch, &text[..filled.whole]);
+        batch.text = text;
+        added.map(|()| true)
+    }
+}

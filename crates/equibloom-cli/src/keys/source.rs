@@ -1,0 +1,207 @@
+//! Where bytes come from: files, standard input, the command line; and what they are packed in.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use flate2::read::MultiGzDecoder;
+use indicatif::ProgressBar;
+
+use super::Records;
+use super::batch::Batch;
+
+/// Bytes that decoders read at once.
+const PACKED_BYTES: usize = 128 << 10;
+/// As many bytes as the longest of the beginnings below.
+const BEGINNING: u64 = 8;
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const PARQUET: &[u8] = b"PAR1";
+const FILTER: &[u8] = b"\x89EQBL\r\n\x1a";
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// Keys as they are.
+    Literal(Vec<Vec<u8>>),
+    File(PathBuf),
+    StandardInput,
+}
+
+impl Source {
+    /// A file that is there, or standard input for `-`.
+    pub(super) fn named(path: &Path) -> anyhow::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::StandardInput);
+        }
+        let metadata = fs::metadata(path).with_context(|| unreadable(path))?;
+        ensure!(!metadata.is_dir(), "{}: it is a directory: give files with keys", path.display());
+        Ok(Self::File(path.to_path_buf()))
+    }
+
+    /// What messages call it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Literal(_) => "the command line".to_owned(),
+            Self::File(path) => path.display().to_string(),
+            Self::StandardInput => "standard input".to_owned(),
+        }
+    }
+
+    pub(super) fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Literal(_) => true,
+            Self::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
+            Self::StandardInput => false,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::Literal(_) => Some(0),
+            Self::File(path) => {
+                fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len())
+            }
+            Self::StandardInput => None,
+        }
+    }
+
+    pub(super) fn is(&self, other: &Path) -> bool {
+        let Self::File(path) = self else { return false };
+        match (fs::canonicalize(path), fs::canonicalize(other)) {
+            (Ok(path), Ok(other)) => path == other,
+            _ => false,
+        }
+    }
+
+    /// The text in it, unpacked, and without a byte order mark if `is_text` says that this is one.
+    pub(super) fn text(
+        &self,
+        progress: &ProgressBar,
+        is_text: bool,
+    ) -> anyhow::Result<Box<dyn Read>> {
+        let raw: Box<dyn Read> = match self {
+            Self::Literal(keys) => Box::new(Cursor::new(keys.join(&b'\n'))),
+            Self::File(path) => Box::new(File::open(path).with_context(|| unreadable(path))?),
+            Self::StandardInput => Box::new(io::stdin()),
+        };
+        self.unpacked(Counted { inner: raw, progress: progress.clone() }, is_text)
+    }
+
+    fn unpacked(
+        &self,
+        packed: impl Read + 'static,
+        is_text: bool,
+    ) -> anyhow::Result<Box<dyn Read>> {
+        let (beginning, rest) = self.peeked(packed)?;
+        let unpacked: Box<dyn Read> = if beginning.starts_with(GZIP) {
+            Box::new(MultiGzDecoder::new(BufReader::with_capacity(PACKED_BYTES, rest)))
+        } else if beginning.starts_with(ZSTD) {
+            let rest = BufReader::with_capacity(PACKED_BYTES, rest);
+            Box::new(zstd::Decoder::with_buffer(rest).with_context(|| self.name())?)
+        } else {
+            return self.plain(&beginning, rest, is_text);
+        };
+        let (beginning, unpacked) = self.peeked(unpacked)?;
+        self.plain(&beginning, unpacked, is_text)
+    }
+
+    fn plain(
+        &self,
+        beginning: &[u8],
+        mut text: impl Read + 'static,
+        is_text: bool,
+    ) -> anyhow::Result<Box<dyn Read>> {
+        let name = self.name();
+        if beginning.starts_with(PARQUET) {
+            bail!(
+                "{name}: it is a Parquet file: say which column has the keys, by --parquet-column"
+            );
+        }
+        if beginning.starts_with(FILTER) {
+            bail!("{name}: it is a filter, not a file of keys: give the keys it was built from");
+        }
+        if is_text && beginning.starts_with(BYTE_ORDER_MARK) {
+            text.read_exact(&mut [0; BYTE_ORDER_MARK.len()]).context(name)?;
+        }
+        Ok(Box::new(text))
+    }
+
+    /// The first bytes, and everything with them.
+    fn peeked<R: Read>(&self, mut reader: R) -> anyhow::Result<(Vec<u8>, impl Read + use<R>)> {
+        let mut beginning = Vec::new();
+        let read = reader.by_ref().take(BEGINNING).read_to_end(&mut beginning);
+        read.map_err(|error| unreadable_bytes(&self.name(), error))?;
+        Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
+    }
+
+    /// A file that can be read in any order.
+    #[cfg(feature = "parquet")]
+    pub(super) fn seekable(&self) -> anyhow::Result<File> {
+        match self {
+            Self::File(path) if self.is_repeatable() => {
+                File::open(path).with_context(|| unreadable(path))
+            }
+            other => bail!(
+                "{}: Parquet cannot be read from a pipe, its table of contents is at the end: \
+                 give the name of a file",
+                other.name()
+            ),
+        }
+    }
+}
+
+fn unreadable(path: &Path) -> String {
+    format!("{}: could not read it; check its name and permissions", path.display())
+}
+
+/// What is wrong with bytes on their way.
+pub(super) fn unreadable_bytes(name: &str, error: io::Error) -> anyhow::Error {
+    let cure = match error.kind() {
+        ErrorKind::UnexpectedEof => "it ends too early: get it again",
+        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::Other => {
+            "it is damaged: get it again"
+        }
+        _ => "check the file and its disk",
+    };
+    anyhow::anyhow!("{name}: could not read on: {error}; {cure}")
+}
+
+/// Tells the progress bar what was read.
+struct Counted<R> {
+    inner: R,
+    progress: ProgressBar,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.inner.read(buffer)?;
+        self.progress.inc(bytes as u64);
+        Ok(bytes)
+    }
+}
+
+/// Keys of the command line. An empty one is there because somebody wants it.
+pub(super) struct Literal<'a> {
+    keys: std::slice::Iter<'a, Vec<u8>>,
+}
+
+impl<'a> Literal<'a> {
+    pub(super) fn new(keys: &'a [Vec<u8>]) -> Self {
+        Self { keys: keys.iter() }
+    }
+}
+
+impl Records for Literal<'_> {
+    fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
+        let before = self.keys.len();
+        while !batch.is_full()
+            && let Some(key) = self.keys.next()
+        {
+            batch.add_even_if_empty(key, |text| text.extend(key));
+        }
+        Ok(self.keys.len() < before)
+    }
+}

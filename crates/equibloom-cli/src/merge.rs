@@ -1,0 +1,102 @@
+//! `equibloom merge`: one filter with the keys of several.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use equibloom::{AnyFilter, MergeError, file};
+use indicatif::HumanCount;
+use serde::Serialize;
+
+use crate::answer::{self, number};
+use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
+
+/// Merges filters that were built with the same --keys, wishes and --seed: every key of either is in the result.
+///
+/// All are checked first. The output may be one of them; it is replaced when the result is complete.
+///
+/// Example: equibloom merge monday.eqb tuesday.eqb -o week.eqb
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The filter files.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The filter file to write.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What to do if they have more keys together than each is planned for.
+    #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
+    when_full: WhenFull,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    directory_for(&arguments.output)?;
+    let Some((first, others)) = arguments.files.split_first() else {
+        bail!("there is nothing to merge: give filter files");
+    };
+    let mut filling = Filling::new(AnyFilter::load(first)?, arguments.when_full);
+    for path in others {
+        // Checked whole and then asked in place: one of them in memory is enough.
+        file::verify(path)?;
+        let other = AnyFilter::open(path)?;
+        filling.filter.merge(&other).map_err(|error| disagreement(first, path, error))?;
+        filling.check()?;
+    }
+    filling.filter.save(&arguments.output)?;
+    let statistics = filling.filter.statistics();
+    let merged = Merged {
+        file: arguments.output.display().to_string(),
+        filters: arguments.files.len(),
+        keys: statistics.elements,
+        planned_keys: filling.filter.parameters().keys,
+        rate_now: statistics.expected_rate,
+    };
+    warn_of_overload(&arguments.output, merged.keys, merged.planned_keys, merged.rate_now);
+    if arguments.quiet { Ok(()) } else { answer::print(&merged, arguments.json) }
+}
+
+/// What two filters differ in, in the words of `build`.
+fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error {
+    let (first, other) = (first.display(), other.display());
+    let MergeError::OtherShape { ours, theirs } = &error else {
+        return anyhow::anyhow!("{first} and {other}: {error}");
+    };
+    let difference = if ours.seed != theirs.seed {
+        format!("their seeds differ, {} and {}", ours.seed, theirs.seed)
+    } else if ours.keys != theirs.keys {
+        let (ours, theirs) = (HumanCount(ours.keys), HumanCount(theirs.keys));
+        format!("one is planned for {ours} keys, the other for {theirs}")
+    } else if ours.scheme.name() != theirs.scheme.name() {
+        format!("one is {}, the other {}", ours.scheme.name(), theirs.scheme.name())
+    } else {
+        format!("their shapes differ, {:?} and {:?}", ours.scheme, theirs.scheme)
+    };
+    anyhow::anyhow!(
+        "{first} and {other} cannot be merged: {difference}; \
+         build them with the same --keys, --seed and wishes"
+    )
+}
+
+#[derive(Serialize)]
+struct Merged {
+    file: String,
+    filters: usize,
+    /// The sum of all; keys that are in several filters are counted several times.
+    keys: u64,
+    planned_keys: u64,
+    rate_now: f64,
+}
+
+impl fmt::Display for Merged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (keys, planned) = (HumanCount(self.keys), HumanCount(self.planned_keys));
+        writeln!(f, "{}: {} filters, {keys} keys of {planned} planned", self.file, self.filters)?;
+        writeln!(f, "  false-positive rate   {} now", number(self.rate_now))
+    }
+}

@@ -1,0 +1,141 @@
+//! `equibloom query`: the records whose keys may be in a filter, like grep.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use equibloom::{AnyFilter, Stable};
+use serde::Serialize;
+
+use crate::answer;
+use crate::keys::{self, Batch, Consumer, KeyFiles, Unit, Wanted};
+
+/// Prints the records whose keys may be in the set: all that were inserted, and a few others at the filter's
+/// false-positive rate.
+///
+/// Lines are printed as they are; of CSV and TSV the header and whole rows; of JSON whole lines; of Parquet the
+/// keys. Empty lines are no keys and are not printed, unless --keep-empty says so.
+///
+/// Exit status: 0 if a record was selected, 1 if none was, 2 after an error.
+///
+/// Examples: equibloom query customers.eqb new.txt;
+/// equibloom query customers.eqb -e alice@example.com -e bob@example.com
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The filter file.
+    #[arg(value_name = "FILE")]
+    filter: PathBuf,
+    /// A key to ask for; can be given several times. Standard input is not read then, unless it is named `-`.
+    #[arg(short = 'e', long = "key", value_name = "KEY")]
+    literal: Vec<OsString>,
+    /// Select the records whose keys are certainly not in the set.
+    #[arg(short = 'v', long)]
+    invert: bool,
+    /// Print how many records are selected, instead of the records.
+    #[arg(short, long)]
+    count: bool,
+    /// Print nothing, and stop at the first selected record: the exit status tells.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object with the numbers, instead of the records.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    key_files: KeyFiles,
+}
+
+/// Tells whether a record was selected.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
+    let input = arguments.key_files.input(&arguments.literal)?;
+    let filter = AnyFilter::open(&arguments.filter)?;
+    let hasher = Stable::with_seed(filter.parameters().seed);
+    let prints_records = !(arguments.count || arguments.quiet || arguments.json);
+    // On a terminal the bar would stand between the records.
+    let hidden = arguments.quiet || (prints_records && io::stdout().is_terminal());
+    let progress = keys::progress("asking", input.bytes(), Unit::Bytes, hidden);
+    let mut selection = Selection {
+        filter: &filter,
+        invert: arguments.invert,
+        stop_at_first: arguments.quiet,
+        output: prints_records.then(|| BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock())),
+        terminator: input.terminator(),
+        keys: 0,
+        selected: 0,
+    };
+    let wanted = if prints_records { Wanted::Records } else { Wanted::Hashes };
+    keys::for_each_batch(&input, wanted, hasher, &progress, &mut selection)?;
+    selection.wait()?;
+    progress.finish_and_clear();
+    let Selection { keys, selected, .. } = selection;
+    if arguments.json && !arguments.quiet {
+        answer::write(&(serde_json::to_string_pretty(&Numbers { keys, selected })? + "\n"))?;
+    } else if arguments.count && !arguments.quiet {
+        answer::write(&format!("{selected}\n"))?;
+    }
+    Ok(selected > 0)
+}
+
+const OUTPUT_BYTES: usize = 128 << 10;
+
+#[derive(Serialize)]
+struct Numbers {
+    keys: u64,
+    selected: u64,
+}
+
+struct Selection<'a> {
+    filter: &'a AnyFilter,
+    invert: bool,
+    stop_at_first: bool,
+    /// Where records are printed, if they are.
+    output: Option<BufWriter<StdoutLock<'static>>>,
+    terminator: u8,
+    keys: u64,
+    selected: u64,
+}
+
+impl Selection<'_> {
+    fn print(&mut self, batch: &Batch) -> io::Result<()> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        output.write_all(batch.title())?;
+        for (record, &hash) in batch.records().zip(batch.hashes()) {
+            if self.filter.contains_hash(hash) != self.invert {
+                self.selected += 1;
+                output.write_all(record)?;
+                if record.last() != Some(&self.terminator) {
+                    output.write_all(&[self.terminator])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Consumer for Selection<'_> {
+    fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>> {
+        self.keys += batch.count();
+        if self.output.is_some() {
+            return go_on(self.print(batch));
+        }
+        let (filter, invert) = (self.filter, self.invert);
+        let is_selected = |&&hash: &&_| filter.contains_hash(hash) != invert;
+        self.selected += batch.hashes().iter().filter(is_selected).count() as u64;
+        let is_enough = self.stop_at_first && self.selected > 0;
+        Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn wait(&mut self) -> anyhow::Result<()> {
+        let flushed = self.output.as_mut().map_or(Ok(()), Write::flush);
+        go_on(flushed).map(|_| ())
+    }
+}
+
+/// A reader of ours who has seen enough and gone is no error, but the end.
+fn go_on(printed: io::Result<()>) -> anyhow::Result<ControlFlow<()>> {
+    match printed {
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
+        Err(error) => Err(anyhow::anyhow!("could not write to standard output: {error}")),
+    }
+}

@@ -1,0 +1,12 @@
+//! The commands that work on files of keys and filter files, as users run them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+mod answers;
+mod changes;
+mod crashes;
+mod formats;
+mod full_disk;
+mod manual;
+mod real_data;
+mod refusals;
+mod scratch;
