@@ -21,6 +21,10 @@ pub(crate) fn missing_parts() -> Vec<Step> {
     if !works("chromium --version") {
         steps.push(debian_packages("chromium"));
     }
+    // Real keys for the command's tests and the README.
+    if !works("test -e /usr/share/dict/american-english-huge") {
+        steps.push(debian_packages("wamerican-huge"));
+    }
     steps
 }
 

@@ -50,6 +50,7 @@ fn checks() -> Vec<Step> {
             "core with files only",
             "clippy -p equibloom --lib --no-default-features --features file -- -D warnings",
         ),
+        cargo("command without Parquet", "check -p equibloom-cli --no-default-features"),
         cargo("tests", "test --workspace --all-features"),
         cargo("documentation", "doc --workspace --all-features --no-deps")
             .with("RUSTDOCFLAGS", "-D warnings"),
