@@ -146,7 +146,10 @@ fn peers(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> 
     );
     for (name, line) in [
         ("equibloom build; query", ours.as_str()),
-        ("sort | comm", "sort grep.queries | { sort grep.keys | comm -12 - /dev/fd/3; } 3<&0 | wc -l"),
+        (
+            "sort | comm",
+            "sort grep.queries | { sort grep.keys | comm -12 - /dev/fd/3; } 3<&0 | wc -l",
+        ),
         ("grep -F -x -f", "grep -c -F -x -f grep.keys grep.queries"),
     ] {
         let mut command = Command::new("sh");
