@@ -24,7 +24,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// Membership filters that need few memory accesses.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(name = "equibloom", version, arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -86,4 +86,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
 
 fn success_if(it_is: bool) -> ExitCode {
     if it_is { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_of_all_commands_agree() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     filter: PathBuf,
     /// A key to ask for; can be given several times. Standard input is not read then, unless it is named `-`.
-    #[arg(short = 'e', long = "key", value_name = "KEY")]
+    #[arg(short = 'e', long = "key", value_name = "KEY", allow_hyphen_values = true)]
     literal: Vec<OsString>,
     /// Select the records whose keys are certainly not in the set.
     #[arg(short = 'v', long)]

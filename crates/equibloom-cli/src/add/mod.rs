@@ -54,7 +54,7 @@ struct Change {
     #[arg(value_name = "FILE")]
     filter: PathBuf,
     /// A key; can be given several times. Standard input is not read then, unless it is named `-`.
-    #[arg(short = 'e', long = "key", value_name = "KEY")]
+    #[arg(short = 'e', long = "key", value_name = "KEY", allow_hyphen_values = true)]
     literal: Vec<OsString>,
     /// Print nothing but errors.
     #[arg(short, long)]

@@ -37,13 +37,12 @@ use spool::Spool;
 ///
 /// Example: equibloom build customers.csv.gz --csv-column email --fpr 0.1% -o customers.eqb
 #[derive(clap::Args)]
-#[command(allow_negative_numbers = true)]
 pub(crate) struct Arguments {
     /// The filter file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Number of different keys to plan for, such as 250000, 100M or 1e9 [default: as many as there are].
-    #[arg(long, value_name = "COUNT", value_parser = quantity::count)]
+    #[arg(long, value_name = "COUNT", value_parser = quantity::count, allow_negative_numbers = true)]
     keys: Option<u64>,
     /// What to do with more keys than planned.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
@@ -60,7 +59,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     key_files: KeyFiles,
     #[command(flatten)]
-    wishes: wishes::Arguments,
+    wishes: wishes::WishFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

@@ -10,21 +10,21 @@ const RATE: f64 = 0.001;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "The filter")]
-pub(super) struct Arguments {
+pub(super) struct WishFlags {
     /// Highest false-positive rate, such as 0.1% or 1e-6 [default: 0.1%, unless a size is given].
-    #[arg(long, value_name = "RATE", value_parser = quantity::share)]
+    #[arg(long, value_name = "RATE", value_parser = quantity::share, allow_negative_numbers = true)]
     fpr: Option<f64>,
     /// Most memory, everything counted, such as 150MB or 1GiB.
-    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes, allow_negative_numbers = true)]
     memory: Option<u64>,
     /// Most memory per key, everything counted.
-    #[arg(long, value_name = "BITS", value_parser = quantity::real)]
+    #[arg(long, value_name = "BITS", value_parser = quantity::real, allow_negative_numbers = true)]
     bits_per_key: Option<f64>,
     /// Most accesses of a lookup of an absent key, on average [default: 1.5].
-    #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
+    #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
     accesses_miss: Option<f64>,
     /// Most accesses of an insert, on average.
-    #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
+    #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
     accesses_insert: Option<f64>,
     /// Bits of a block: 64 to 32768 [default: a cache line, 512].
     #[arg(long, value_name = "BITS")]
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT")]
     choices: Option<u32>,
     /// Largest share of the keys in the overflow list, such as 0.5%.
-    #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share, allow_negative_numbers = true)]
     overflow: Option<f64>,
     /// The placement, instead of the best one: classical, blocked, single, sequential, multi-level, two-choice
     /// or one-plus-alpha.
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     removable: bool,
 }
 
-impl Arguments {
+impl WishFlags {
     pub(super) fn for_keys(&self, keys: u64) -> Wishes {
         let has_size = self.memory.is_some() || self.bits_per_key.is_some();
         Wishes {

@@ -13,14 +13,14 @@ use super::batch::Batch;
 
 /// Bytes that decoders read at once.
 const PACKED_BYTES: usize = 128 << 10;
-/// As many bytes as the longest of the beginnings below.
-const BEGINNING: u64 = 8;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const PARQUET: &[u8] = b"PAR1";
 const FILTER: &[u8] = b"\x89EQBL\r\n\x1a";
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+/// What files may begin with that means something.
+const BEGINNINGS: [&[u8]; 5] = [GZIP, ZSTD, PARQUET, FILTER, BYTE_ORDER_MARK];
 
 #[derive(Debug, Clone)]
 pub(super) enum Source {
@@ -129,11 +129,21 @@ impl Source {
         Ok(Box::new(text))
     }
 
-    /// The first bytes, and everything with them.
+    /// The first bytes, as many as it takes to know what they mean, and everything with them. (No more: whoever asks
+    /// through a pipe may wait for an answer.)
     fn peeked<R: Read>(&self, mut reader: R) -> anyhow::Result<(Vec<u8>, impl Read + use<R>)> {
         let mut beginning = Vec::new();
-        let read = reader.by_ref().take(BEGINNING).read_to_end(&mut beginning);
-        read.map_err(|error| unreadable_bytes(&self.name(), error))?;
+        let goes_on =
+            |read: &[u8]| BEGINNINGS.iter().any(|it| it.len() > read.len() && it.starts_with(read));
+        while goes_on(&beginning) {
+            let mut byte = [0];
+            match reader.read(&mut byte) {
+                Ok(0) => break,
+                Ok(_) => beginning.extend(byte),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable_bytes(&self.name(), error)),
+            }
+        }
         Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
     }
 

@@ -15,8 +15,8 @@ fn added_keys_are_there_beside_the_old_ones() {
     scratch.write("old", lines("old", 5_000));
     scratch.write("new", lines("new", 5_000));
     scratch.write("both", lines("old", 5_000) + &lines("new", 5_000));
-    scratch.ok(&format!("build old -q --keys 10000 {QUICK} -o set.eqb"));
-    scratch.ok(&format!("build both -q --keys 10000 {QUICK} -o both.eqb"));
+    scratch.ok(&format!("build old -q --keys 10010 {QUICK} -o set.eqb"));
+    scratch.ok(&format!("build both -q --keys 10010 {QUICK} -o both.eqb"));
     let changed = scratch.json("add set.eqb new");
     assert_eq!(changed["keys_read"], 5_000);
     assert!(scratch.read("set.eqb") == scratch.read("both.eqb"));
