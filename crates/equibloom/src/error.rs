@@ -46,6 +46,15 @@ pub enum BuildError {
          give each block at least 1 hint bit"
     )]
     RemovalWithoutHints,
+    /// Two keys that look alike in a block have the same way on only if it is the same level for both.
+    #[error(
+        "keys cannot be removed from a table in which each has {choices} candidates anywhere: \
+         give the table subtables (`Route::MultiLevel`) or each key 1 candidate"
+    )]
+    RemovalFromSharedTable {
+        /// Candidates of each key.
+        choices: u32,
+    },
     /// One block does not fit into the memory that was offered.
     #[error(
         "a block of {block_bits} bits is larger than the memory of {memory_bits} bits: \

@@ -136,8 +136,12 @@ fn every_bad_value_is_named_together_with_what_would_be_accepted() {
             "block count is 0",
         ),
         (
-            fingerprint(FINGERPRINTS, Route::Sequential { choices: 17, accesses: 1.0 }),
-            "choices is 17",
+            fingerprint(FINGERPRINTS, Route::Sequential { choices: 3, accesses: 3.0 }),
+            "keys cannot be removed from a table in which each has 3 candidates anywhere",
+        ),
+        (
+            fingerprint(FINGERPRINTS, Route::Sequential { choices: 0, accesses: 1.0 }),
+            "choices is 0",
         ),
         (
             fingerprint(FINGERPRINTS, Route::MultiLevel { subtables: vec![8, 1] }),

@@ -107,7 +107,8 @@ fn fingerprint_schemes(keys: u64) -> Vec<Parameters> {
         ];
         let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
         for route in routes {
-            for multiset in [false, true] {
+            let shared = matches!(route, Route::Sequential { .. });
+            for multiset in [false, true].into_iter().filter(|multiset| !(shared && *multiset)) {
                 let route = route.clone();
                 let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset };
                 all.push(Parameters { keys, seed: 0, scheme });

@@ -70,8 +70,8 @@ fn a_flipped_bit_in_a_file_is_found_by_load_and_harmless_when_mapped() {
         file.seek(SeekFrom::Start(at as u64)).unwrap();
         file.write_all(&[byte]).unwrap();
     };
-    for at in 0..bytes.len() {
-        set(at, bytes[at] ^ (1 << (at % 8)));
+    for (at, &byte) in bytes.iter().enumerate() {
+        set(at, byte ^ (1 << (at % 8)));
         assert!(AnyFilter::load(&path).is_err(), "load accepts byte {at}");
         assert!(file::verify(&path).is_err(), "verify accepts byte {at}");
         match AnyFilter::open(&path) {
@@ -81,7 +81,7 @@ fn a_flipped_bit_in_a_file_is_found_by_load_and_harmless_when_mapped() {
             }
             Err(_) => assert!(at < header_length, "open refuses byte {at}"),
         }
-        set(at, bytes[at]);
+        set(at, byte);
     }
     assert!(sample.holds_its_keys(&AnyFilter::load(&path).unwrap()));
 }

@@ -199,6 +199,15 @@ impl BlockHistory {
         })
     }
 
+    /// Mean number of different keys sent on so far: the part of `mix` that tells what comes to the next level.
+    pub(crate) fn sent_on(&mut self, arrivals: &Weights) -> f64 {
+        self.extend_to(arrivals.last());
+        arrivals.iter().fold(0.0, |sum, (count, weight)| {
+            let (snapshot, further) = self.snapshot(count);
+            sum + weight * (snapshot.sent_on + further * self.meeting(count).turned_away)
+        })
+    }
+
     /// Arrivals after which the chain is not followed any more.
     pub(crate) fn followed_arrivals(&self) -> f64 {
         self.chain.followed_arrivals() as f64

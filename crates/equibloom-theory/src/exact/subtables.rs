@@ -113,16 +113,55 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         filled.stored += stored;
         filled.spent += (index + 1) as f64 * stored;
         let walks = if arriving > 0.0 { walking / arriving } else { 1.0 };
-        walking = walks * blocks * level.turned_away_before;
-        arriving = blocks * level.sent_on;
-        filled.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance
-            + level.meeting.turned_away.powi(2) * filled.overflow_variance;
+        let (next, of_arrivals) =
+            sent_on(history, &level, arriving, filled.overflow_variance, blocks);
+        let varied = if level.sent_on > 0.0 { next / (blocks * level.sent_on) } else { 1.0 };
+        walking = varied * walks * blocks * level.turned_away_before;
+        arriving = next;
+        filled.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance + of_arrivals;
         filled.levels.push(level);
     }
     filled.spent += blocks.len() as f64 * arriving;
     filled.overflow = arriving;
     filled.walked_off = walking;
     filled
+}
+
+/// Nodes and weights by which a function of a normal variable is averaged exactly up to the 13th power
+/// (Gauss and Hermite): the middle, and pairs at so many standard deviations.
+const MIDDLE: f64 = 0.457_142_857_142_857_1;
+const PAIRS: [(f64, f64); 3] = [
+    (1.154_405_394_739_968, 0.240_123_178_605_012_7),
+    (2.366_759_410_734_541, 0.030_757_123_967_586_5),
+    (3.750_439_717_725_742, 0.000_548_268_855_972_2),
+];
+
+/// Mean and variance of what a level sends on to the next, as far as they come from the number of keys that
+/// arrive at it: `arriving` on average, with this variance. A small last level that is nearly full sends on far
+/// more after an unlucky number of arrivals than it saves after a lucky one.
+fn sent_on(
+    history: &mut BlockHistory,
+    level: &Mixture,
+    arriving: f64,
+    variance: f64,
+    blocks: f64,
+) -> (f64, f64) {
+    let middle = blocks * level.sent_on;
+    if variance <= 0.0 {
+        return (middle, 0.0);
+    }
+    let mut at = |deviations: f64| {
+        let arriving = (arriving + deviations * variance.sqrt()).max(0.0);
+        blocks * history.sent_on(&arrivals::poisson(arriving / blocks))
+    };
+    let (mut mean, mut square) = (MIDDLE * middle, MIDDLE * middle * middle);
+    for (deviations, weight) in PAIRS {
+        for sent in [at(-deviations), at(deviations)] {
+            mean += weight * sent;
+            square += weight * sent * sent;
+        }
+    }
+    (mean, (square - mean * mean).max(0.0))
 }
 
 /// The insert of a new key once the budget is spent: it still walks, by the loads, to see whether the key is

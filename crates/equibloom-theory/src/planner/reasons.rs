@@ -221,6 +221,10 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Candidat
             "Not {name}: its blocks are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}.",
             limits.block_bits
         ),
+        Err(Refusal::NotRemovable) => format!(
+            "Not {name}: keys could not be removed from it, because two that look alike in one block may have come \
+             there after different numbers of tries."
+        ),
         Err(Refusal::TooManyKeysABlock { load }) => format!(
             "Not {name}: at so few bits per key {load:.0} keys come to a block, which has {MOST_SLOTS} slots at \
              most; fingerprints pay from about 10 bits per key on."

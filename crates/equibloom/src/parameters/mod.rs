@@ -117,6 +117,9 @@ impl Parameters {
                     return Err(BuildError::RemovalWithoutHints);
                 }
                 match route {
+                    Route::Sequential { choices: choices @ 2.., .. } if *multiset => {
+                        Err(BuildError::RemovalFromSharedTable { choices: *choices })
+                    }
                     Route::Single => Ok(()),
                     Route::Sequential { choices, accesses } => check_sequence(*choices, *accesses),
                     Route::MultiLevel { subtables } => check_subtables(subtables, blocks.count),

@@ -86,7 +86,7 @@ pub enum Scheme {
         /// Where keys go that find no free slot.
         overflow: Overflow,
         /// Whether every insert is stored, that of a key that seems to be there too: then keys can be
-        /// removed again. Needs at least one hint.
+        /// removed again. Needs at least one hint, and no more than one candidate in a table.
         multiset: bool,
     },
 }

@@ -90,11 +90,14 @@ pub fn fingerprint_scheme(multiset: bool) -> impl Strategy<Value = Scheme> {
     (1_u64..30, sizes, hints, overflow()).prop_flat_map(
         move |(count, (slots, lists, remainder_bits), hints, overflow)| {
             let blocks = FingerprintTable { count, slots, lists, remainder_bits, hints };
-            route(count).prop_map(move |route| Scheme::Fingerprint {
-                blocks,
-                route,
-                overflow,
-                multiset,
+            route(count).prop_map(move |route| {
+                let route = match route {
+                    Route::Sequential { accesses, .. } if multiset => {
+                        Route::Sequential { choices: 1, accesses }
+                    }
+                    other => other,
+                };
+                Scheme::Fingerprint { blocks, route, overflow, multiset }
             })
         },
     )

@@ -47,6 +47,9 @@ impl Search {
         if keys / blocks as f64 > f64::from(MOST_SLOTS) {
             return Err(Refusal::TooManyKeysABlock { load: keys / blocks as f64 });
         }
+        if self.limits.multiset && placement == PlacementName::Sequential {
+            return Err(Refusal::NotRemovable);
+        }
         let one = placement == PlacementName::Single;
         if !one && (self.limits.choices < 2 || self.limits.accesses_miss <= 1.0) {
             return Err(Refusal::SecondBlock);

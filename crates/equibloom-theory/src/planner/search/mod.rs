@@ -38,6 +38,8 @@ pub(crate) enum Refusal {
     SecondChoicesDoNotPay { alpha: f64, factor: f64 },
     /// Its blocks are cache lines and nothing else.
     CacheLinesOnly,
+    /// Keys could not be removed from it again.
+    NotRemovable,
     /// So many keys come to a block that they do not fit into its slots.
     TooManyKeysABlock { load: f64 },
     /// No parameters keep to the limits on accesses and overflow.
