@@ -35,7 +35,11 @@ pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
 pub(crate) fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
     // SAFETY: what is read from it are words, of which every bit pattern is one. That the file neither
     // changes nor shrinks meanwhile no program can make sure of; `AnyFilter::open` asks for it.
-    Ok(Mapping::new(unsafe { memmap2::Mmap::map(file) }?))
+    let mapping = unsafe { memmap2::Mmap::map(file) }?;
+    // A lookup wants one page, not the many around it that the system would read as well.
+    #[cfg(unix)]
+    mapping.advise(memmap2::Advice::Random)?;
+    Ok(Mapping::new(mapping))
 }
 
 /// One cache line. An array of these starts on a line boundary, so that a block whose size divides

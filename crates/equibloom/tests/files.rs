@@ -3,12 +3,13 @@
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
+mod forge;
 mod samples;
 mod schemes;
 mod scratch;
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use equibloom::{AnyFilter, BlockTable, KeyHasher, Parameters, Scheme, Stable, file};
 use proptest::prelude::*;
@@ -213,4 +214,37 @@ fn what_cannot_be_mapped_is_read() {
         let filter = AnyFilter::open(&path).unwrap();
         assert!(!filter.is_mapped() && sample.holds_its_keys(&filter));
     });
+}
+
+/// A tebibyte, of which the disk holds two pages: the header, and the block of one key.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn a_file_larger_than_memory_is_opened_and_asked_at_once() {
+    let scratch = Scratch::new("tebibyte");
+    let path = scratch.path("filter.eqb");
+    let count = 1_u64 << 34;
+    let blocks = BlockTable { count: 10, bits: 512, hashes: 7 };
+    let parameters = Parameters { keys: 100, seed: 1, scheme: Scheme::Blocked { blocks } };
+    let mut bytes = Vec::new();
+    AnyFilter::new(&parameters).unwrap().write_to(&mut bytes).unwrap();
+    bytes.truncate(4096);
+    let length = 64 * count;
+    forge::put(&mut bytes, forge::FILE_LENGTH, &(4096 + length).to_le_bytes());
+    forge::put(&mut bytes, forge::SECTIONS + 32, &length.to_le_bytes());
+    forge::put(&mut bytes, forge::SECTIONS + forge::SECTION_BYTES + 4, &count.to_le_bytes());
+    forge::seal(&mut bytes);
+    let mut file = File::create(&path).unwrap();
+    file.write_all(&bytes).unwrap();
+    if let Err(error) = file.set_len(4096 + length) {
+        println!("skipped: this file system has no files of a tebibyte ({error})");
+        return;
+    }
+    let hash = u128::from(Stable::with_seed(1).hash_key("alice"));
+    let block = ((hash >> 64) * u128::from(count)) >> 64;
+    file.seek(SeekFrom::Start(4096 + 64 * block as u64)).unwrap();
+    file.write_all(&[0xff; 64]).unwrap();
+
+    let filter = AnyFilter::open(&path).unwrap();
+    assert!(filter.contains("alice"));
+    assert!((0..1_000_u64).all(|key| !filter.contains(&key)));
 }

@@ -228,6 +228,25 @@ fn mutated_files_can_be_mapped_and_asked() {
     assert!(opened > 500, "{opened}");
 }
 
+/// Every bit set, padding included, or any bits at all, with right checksums.
+#[test]
+fn blocks_may_hold_anything() {
+    let scratch = Scratch::new("blocks");
+    let path = scratch.path("filter.eqb");
+    let mut random = Random(10);
+    for sample in samples() {
+        for case in 0..20 {
+            let mut bytes = sample.bytes();
+            let range = section(&bytes, 0).unwrap();
+            bytes[range].fill_with(|| if case == 0 { 0xff } else { random.next() as u8 });
+            seal(&mut bytes);
+            std::fs::write(&path, &bytes).unwrap();
+            exercise(&load(&bytes).unwrap());
+            exercise(&AnyFilter::open(&path).unwrap());
+        }
+    }
+}
+
 /// Not one slot of the list is free, nothing stands where it should: lookups end, and inserts too.
 #[test]
 fn a_mapped_overflow_list_may_hold_anything() {

@@ -146,6 +146,10 @@ impl AnyFilter {
     /// any, and if it became shorter the operating system would end the program. To
     /// [replace](Self::save) it is harmless, the open filter keeps the old one.
     ///
+    /// Every page is read when it is first asked for, one at a time. That is best for a file that is larger than
+    /// memory, or for few questions; for very many, [`load`](Self::load) reads a file that is not in the
+    /// system's cache faster.
+    ///
     /// The first change to the filter copies its table into memory, and the file never sees it;
     /// [`detach`](Self::detach) does so beforehand. On big-endian machines, and for what cannot be
     /// mapped (a pipe), this is [`load`](Self::load).
