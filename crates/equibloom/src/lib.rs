@@ -34,7 +34,7 @@
 //! - `std` (default): [`Parameters::with_random_seed`]. Without it the crate needs `alloc` only.
 //! - `planner` (default): [`AnyFilter::builder`], the best filter for what a user wants, and
 //!   [`Parameters::predict`], what to expect of a filter before it is made.
-//! - `file`: filters in files ([`file`]): [`AnyFilter::save`], [`AnyFilter::load`], and
+//! - `file`: filters in files ([`mod@file`]): [`AnyFilter::save`], [`AnyFilter::load`], and
 //!   [`AnyFilter::open`], which asks a file in place.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
