@@ -77,7 +77,7 @@ fn a_promised_rate_is_kept() {
 fn selection_count_and_status_are_those_of_grep() {
     let scratch = Scratch::new("grep");
     scratch.write("members", "alice\nbob\n");
-    scratch.ok("build members -q -o set.eqb --fpr 1e-9");
+    scratch.ok("build members -q --placement blocked -o set.eqb --fpr 1e-9");
     scratch.write("queries", "bob\ncarol\r\nalice\r\nbob\ndave");
     scratch.write("csv", "n,key\n1,bob\n2,\"carol, \"\"c\"\"\"\n3,\"alice\"\n");
     scratch.write("jsonl", "{\"key\": \"bob\"}\n{\"key\":\"carol\"}");
@@ -122,7 +122,7 @@ fn selection_count_and_status_are_those_of_grep() {
 fn answers_come_as_soon_as_questions_do() {
     let scratch = Scratch::new("slowly");
     scratch.write("members", "alice\nbob\n");
-    scratch.ok("build members -q -o set.eqb --fpr 1e-9");
+    scratch.ok("build members -q --placement blocked -o set.eqb --fpr 1e-9");
     let mut command = scratch.command("query set.eqb");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut questions = child.stdin.take().unwrap();
@@ -150,7 +150,7 @@ fn answers_come_as_soon_as_questions_do() {
 fn a_reader_who_leaves_is_no_error() {
     let scratch = Scratch::new("leaving");
     scratch.write("members", lines("member", 100_000));
-    scratch.ok("build members -q -o set.eqb");
+    scratch.ok("build members -q --placement blocked -o set.eqb");
     let mut command = scratch.command("query set.eqb members");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();

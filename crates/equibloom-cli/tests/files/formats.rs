@@ -43,9 +43,9 @@ fn plain(keys: &[String]) -> String {
     keys.iter().map(|key| format!("{key}\n")).collect()
 }
 
-/// The filter that a file gives.
+/// The filter that a file gives. Its kind does not matter here, and this one is planned at once.
 fn built(scratch: &Scratch, arguments: &str) -> Vec<u8> {
-    scratch.ok(&format!("build --quiet -o built.eqb {arguments}"));
+    scratch.ok(&format!("build --quiet -o built.eqb --placement blocked {arguments}"));
     scratch.read("built.eqb")
 }
 
@@ -113,7 +113,8 @@ fn every_format_gives_the_filter_of_plain_lines() {
         assert!(built(&scratch, arguments) == expected, "{arguments}");
     }
     // A name with a space in it.
-    let mut command = scratch.command("build --quiet -o built.eqb csv --csv-column");
+    let mut command =
+        scratch.command("build --quiet -o built.eqb --placement blocked csv --csv-column");
     assert!(command.arg("the key").status().unwrap().success());
     assert!(scratch.read("built.eqb") == expected);
 }
@@ -129,9 +130,11 @@ fn standard_input_pipes_and_several_files_give_the_filter_of_one_file() {
     scratch.write("second", second);
     assert!(built(&scratch, "first second") == expected);
 
-    for arguments in
-        ["build -q -o piped.eqb", "build -q -o piped.eqb -", "build -q -o piped.eqb --keys 40012"]
-    {
+    for arguments in [
+        "build -q --placement blocked -o piped.eqb",
+        "build -q --placement blocked -o piped.eqb -",
+        "build -q --placement blocked -o piped.eqb --keys 40012",
+    ] {
         for input in [text.as_bytes(), &gzip(text.as_bytes())] {
             let output = scratch.run_with_input(arguments, input);
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -139,12 +142,13 @@ fn standard_input_pipes_and_several_files_give_the_filter_of_one_file() {
             assert!(scratch.read("piped.eqb") == expected, "{arguments}");
         }
     }
-    let output = scratch.run_with_input("build -q -o piped.eqb first -", second.as_bytes());
+    let output = scratch
+        .run_with_input("build -q --placement blocked -o piped.eqb first -", second.as_bytes());
     assert!(output.status.success() && scratch.read("piped.eqb") == expected);
     // A named pipe can be read once, although it has a name.
     let made = Command::new("mkfifo").arg(scratch.path("fifo")).status();
     if made.is_ok_and(|status| status.success()) {
-        let reader = scratch.command("build -q -o piped.eqb fifo").spawn();
+        let reader = scratch.command("build -q --placement blocked -o piped.eqb fifo").spawn();
         scratch.write("fifo", &text);
         assert!(reader.unwrap().wait().unwrap().success());
         assert!(scratch.read("piped.eqb") == expected);
@@ -160,7 +164,7 @@ fn lines_of_any_length_are_keys_and_come_back_as_they_are() {
         .map(|&length| "x".repeat(length))
         .collect();
     scratch.write("lines", format!("first\n{}\nlast", long.join("\n")));
-    let summary = scratch.json("build lines -o long.eqb --fpr 1e-9");
+    let summary = scratch.json("build lines -o long.eqb --fpr 1e-9 --placement blocked");
     assert_eq!(summary["keys_read"], long.len() + 2);
     let found = scratch.ok("query long.eqb lines");
     assert!(found == format!("first\n{}\nlast\n", long.join("\n")));
@@ -176,10 +180,13 @@ fn empty_keys_are_passed_over_unless_they_are_wanted() {
     scratch.write("jsonl", "{\"k\":\"a\"}\n\n{\"k\":\"\"}\n{\"k\":\"b\"}\n");
     for (arguments, all) in [("lines", 5), ("csv --csv-column key", 3), ("jsonl --json-field k", 3)]
     {
-        let summary = scratch.json(&format!("build {arguments} --fpr 1e-9 -o f.eqb"));
+        let summary =
+            scratch.json(&format!("build {arguments} --fpr 1e-9 --placement blocked -o f.eqb"));
         assert_eq!(summary["keys_read"], 2, "{arguments}");
         assert_eq!(scratch.run_with_input("query f.eqb -c --keep-empty", b"\n").stdout, b"0\n");
-        let summary = scratch.json(&format!("build {arguments} --fpr 1e-9 --keep-empty -o f.eqb"));
+        let summary = scratch.json(&format!(
+            "build {arguments} --fpr 1e-9 --placement blocked --keep-empty -o f.eqb"
+        ));
         assert_eq!((&summary["keys_read"], &summary["keys"]), (&all.into(), &3.into()));
         assert_eq!(scratch.run_with_input("query f.eqb --keep-empty", b"\n\nc\n").stdout, b"\n\n");
     }
@@ -192,8 +199,8 @@ fn empty_keys_are_passed_over_unless_they_are_wanted() {
 fn nothing_is_a_set_too() {
     let scratch = Scratch::new("nothing");
     scratch.write("none", "");
-    assert_eq!(scratch.json("build none -o none.eqb")["keys"], 0);
-    let output = scratch.run_with_input("build -q -o piped.eqb", b"");
+    assert_eq!(scratch.json("build none --placement blocked -o none.eqb")["keys"], 0);
+    let output = scratch.run_with_input("build -q --placement blocked -o piped.eqb", b"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(scratch.read("none.eqb") == scratch.read("piped.eqb"));
     assert_eq!(scratch.run("query none.eqb -e anything").status.code(), Some(1));
