@@ -11,6 +11,11 @@ use serde::Serialize;
 use crate::answer;
 use crate::keys::{self, Batch, Consumer, KeyFiles, Unit, Wanted};
 
+const EXAMPLES: &str = "Examples:
+  equibloom query customers.eqb new.txt
+  equibloom query customers.eqb -e alice@example.com -e bob@example.com
+  zcat log.gz | equibloom query customers.eqb --json-field user.email --invert";
+
 /// Prints the records whose keys may be in the set: all that were inserted, and a few others at the filter's
 /// false-positive rate.
 ///
@@ -18,10 +23,8 @@ use crate::keys::{self, Batch, Consumer, KeyFiles, Unit, Wanted};
 /// keys. Empty lines are no keys and are not printed, unless --keep-empty says so.
 ///
 /// Exit status: 0 if a record was selected, 1 if none was, 2 after an error.
-///
-/// Examples: equibloom query customers.eqb new.txt;
-/// equibloom query customers.eqb -e alice@example.com -e bob@example.com
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The filter file.
     #[arg(value_name = "FILE")]

@@ -27,6 +27,11 @@ use crate::quantity;
 pub(crate) use filling::{Filling, WhenFull, warn_of_overload};
 use spool::Spool;
 
+const EXAMPLES: &str = "Examples:
+  equibloom build words.txt -o words.eqb
+  equibloom build customers.csv.gz --csv-column email --fpr 1e-6 -o customers.eqb
+  find / -print0 | equibloom build -0 --bits-per-key 12 -o names.eqb";
+
 /// Builds a filter file from keys: lines, columns or fields of files, or of standard input.
 ///
 /// The filter is planned for as many keys as --keys says. Without it they are counted: files are read twice; what
@@ -34,9 +39,8 @@ use spool::Spool;
 /// Repeated keys do no harm, but are counted: with many of them --keys saves memory.
 ///
 /// The output appears when it is complete, in place of an older file of that name.
-///
-/// Example: equibloom build customers.csv.gz --csv-column email --fpr 0.1% -o customers.eqb
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The filter file to write.
     #[arg(short, long, value_name = "FILE")]
