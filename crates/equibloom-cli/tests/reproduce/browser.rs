@@ -25,7 +25,8 @@ const LOOK: &str = "<script>
         const svg = visible(section, 'div').querySelector('svg');
         const frame = svg.getBoundingClientRect();
         const marks = svg.querySelectorAll('g[clip-path] > *');
-        const mark = [...svg.querySelectorAll('g[clip-path] > .hollow')].at(-1).getBoundingClientRect();
+        const hollow = [...svg.querySelectorAll('g[clip-path] > .hollow')];
+        const mark = (hollow.at(-1) ?? [...marks].at(-1)).getBoundingClientRect();
         svg.dispatchEvent(new PointerEvent('pointermove', {
             clientX: mark.left + mark.width / 2, clientY: mark.top + mark.height / 2, bubbles: true,
         }));

@@ -160,7 +160,14 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         (&one_slot, "one slot", Hue::OneSlot, &one_x),
         (&four_slots, "four slots", Hue::FourSlots, &four_x),
     ] {
-        claims.push(same(&format!("{name}: displacements of the map"), &sides[0], &sides[1]));
+        let what = format!("{name}: displacements of the map");
+        claims.push(if hue == Hue::FourSlots {
+            // The map looks where there is room; the simulation's walk is random.
+            let random: Vec<f64> = sides[0].iter().map(|estimate| estimate.mean).collect();
+            Claim::at_most(&format!("{what} are not above the random walk's"), &random, &sides[1])
+        } else {
+            same(&what, &sides[0], &sides[1])
+        });
         for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(sides) {
             series.push(Series::measured(name, hue, origin, loads, side));
         }
@@ -198,7 +205,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         notes: vec![
             "Displacements are means over all inserts since the table was empty. The bound for one \
              slot is the mean size of the component an insert comes to, less one; there is none for \
-             four slots. Walks are given up after 500 steps.",
+             four slots. Walks are given up after 500 steps. With four slots the simulation's walk is \
+             random; the map puts an entry into the roomier of its buckets, and moves one whose other \
+             bucket has room, which spares it most steps.",
             "The slides rehash when one element finds no place: then the rehashes are a geometric \
              series of the probability of a second cycle. The library's maps first fill a stash of \
              four. Rehashes become rare with the size of the table (see cuckoo-graph), so they are \
