@@ -173,7 +173,7 @@ fn impossible_blocks_are_refused_and_extreme_ones_answered() {
         FingerprintMachine { slots: 49, ..good.clone() },
         FingerprintMachine { lists: 0, ..good.clone() },
         FingerprintMachine { lists: 65, ..good.clone() },
-        FingerprintMachine { remainder_bits: 57, ..good.clone() },
+        FingerprintMachine { remainder_bits: 49, ..good.clone() },
         FingerprintMachine { hints: 65, ..good.clone() },
         FingerprintMachine { hints: 0, multiset: true, ..good.clone() },
         FingerprintMachine { keys: u64::MAX, ..good.clone() },
@@ -183,7 +183,7 @@ fn impossible_blocks_are_refused_and_extreme_ones_answered() {
     }
     for keys in [0, 1, 1_000, 100_000_000, 1 << 53] {
         for levels in [anywhere(10, 1), anywhere(10, 3), Levels::Subtables(vec![1, 7, 1])] {
-            for (slots, lists, remainder_bits) in [(1, 1, 1), (48, 64, 8), (8, 6, 56)] {
+            for (slots, lists, remainder_bits) in [(1, 1, 1), (48, 64, 8), (8, 6, 48)] {
                 for (hints, multiset) in [(0, false), (1, true), (16, true)] {
                     for access_budget in [None, Some(0), Some(500)] {
                         let levels = levels.clone();
