@@ -4,7 +4,7 @@ use std::error::Error;
 
 use equibloom::placement::{FirstWithRoom, LeastLoaded, Rule};
 use equibloom::raw::Balanced;
-use equibloom::{AnyFilter, Filter, KeyHash, Parameters, PlacementName, RawFilter};
+use equibloom::{AnyFilter, BlockKind, Filter, KeyHash, Parameters, PlacementName, RawFilter};
 
 /// A filter in the race, of `bits` bits for `keys` keys.
 pub(crate) trait Contestant: Sized {
@@ -16,7 +16,8 @@ pub(crate) trait Contestant: Sized {
 
 /// The planner's parameters for one placement in cache lines, whatever it reads.
 fn planned(bits: u64, keys: u64, placement: PlacementName) -> Result<Parameters, Box<dyn Error>> {
-    let wishes = AnyFilter::builder().keys(keys).memory(bits / 8).block_bits(512);
+    let wishes =
+        AnyFilter::builder().keys(keys).memory(bits / 8).block_bits(512).block(BlockKind::Bloom);
     Ok(wishes.placement(placement).accesses_miss(3.0).parameters()?)
 }
 
