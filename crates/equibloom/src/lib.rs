@@ -39,7 +39,7 @@
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
 // Not `forbid`, for two exceptions: the buckets of the hash tables hold entries in slots that may be
-// free (`table/buckets.rs`), and words are zeroed lazily or mapped from a file (`memory.rs`).
+// free (`table/buckets/`), and words are zeroed lazily or mapped from a file (`memory.rs`).
 #![deny(unsafe_code)]
 
 extern crate alloc;
