@@ -17,6 +17,7 @@ mod reproduce;
 mod tables;
 mod theory;
 mod verify;
+mod wishes;
 
 use std::process::ExitCode;
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use equibloom::{Parameters, PlacementName};
-use equibloom_theory::planner::{self, BlockKind, FingerprintBlocks, Layout, Plan, Wishes};
+use equibloom::Parameters;
+use equibloom_theory::planner::{self, FingerprintBlocks, Layout, Plan, Wishes};
 use serde::Serialize;
 
 use crate::answer::{self, number};
 use crate::quantity;
+use crate::wishes::WishFlags;
 
 const EXAMPLES: &str = "Examples:
   equibloom plan --keys 100M --memory 150MB
@@ -24,43 +25,8 @@ pub(crate) struct Arguments {
     /// Number of keys, such as 250000, 100M or 1e9.
     #[arg(long, value_name = "COUNT", value_parser = quantity::count)]
     keys: Option<u64>,
-    /// Most memory, everything counted, such as 150MB or 1GiB.
-    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes)]
-    memory: Option<u64>,
-    /// Most memory per key, everything counted.
-    #[arg(long, value_name = "BITS", value_parser = quantity::real)]
-    bits_per_key: Option<f64>,
-    /// Highest false-positive rate, such as 0.1% or 1e-6.
-    #[arg(long, value_name = "RATE", value_parser = quantity::share)]
-    fpr: Option<f64>,
-    /// Most accesses of a lookup of an absent key, on average [default: 1.5].
-    #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
-    accesses_miss: Option<f64>,
-    /// Most accesses of an insert, on average.
-    #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
-    accesses_insert: Option<f64>,
-    /// Bits of a block: 64 to 32768 [default: a cache line, 512].
-    #[arg(long, value_name = "BITS")]
-    block_bits: Option<u32>,
-    /// Most accesses of any key.
-    #[arg(long, value_name = "COUNT")]
-    choices: Option<u32>,
-    /// Largest share of the keys in the overflow list, such as 0.5%.
-    #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
-    overflow: Option<f64>,
-    /// The placement, instead of the best one: classical, blocked, single, sequential, multi-level, two-choice
-    /// or one-plus-alpha.
-    #[arg(long, value_name = "NAME")]
-    placement: Option<PlacementName>,
-    /// The kind of blocks, instead of the best one: bloom or fingerprint.
-    #[arg(long, value_name = "KIND")]
-    block: Option<BlockKind>,
-    /// Hint bits of a block, instead of the best number: 0 (the papers' rule, by the load) to 64.
-    #[arg(long, value_name = "COUNT")]
-    hints: Option<u32>,
-    /// Keys will be removed again: every insert is stored, in fingerprint blocks.
-    #[arg(long)]
-    removable: bool,
+    #[command(flatten)]
+    wishes: WishFlags,
     /// Bits of the hash, if it is not the library's own [default: 128].
     #[arg(long, value_name = "BITS")]
     hash_bits: Option<u32>,
@@ -70,23 +36,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let wishes = Wishes {
-        keys: arguments.keys,
-        memory: arguments.memory,
-        bits_per_key: arguments.bits_per_key,
-        rate: arguments.fpr,
-        accesses_miss: arguments.accesses_miss,
-        accesses_insert: arguments.accesses_insert,
-        block_bits: arguments.block_bits,
-        choices: arguments.choices,
-        overflow: arguments.overflow,
-        placement: arguments.placement,
-        block: arguments.block,
-        hints: arguments.hints,
-        multiset: arguments.removable,
-        hash_bits: arguments.hash_bits,
-        ..Wishes::default()
-    };
+    let Arguments { keys, hash_bits, ref wishes, .. } = *arguments;
+    let wishes = Wishes { hash_bits, ..wishes.wishes(keys) };
     let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
     answer::print(&Answer::from(plan), arguments.json)
 }

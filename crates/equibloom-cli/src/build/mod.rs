@@ -2,13 +2,11 @@
 //!
 //! | file | the question it answers |
 //! |---|---|
-//! | `wishes.rs` | which filter is wanted? |
 //! | `spool.rs` | what if the number of keys is known only when they have gone by? |
 //! | `filling.rs` | how do hashes get into a filter, and what if there are too many? Shared with `add` and `merge` |
 
 mod filling;
 mod spool;
-mod wishes;
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -24,8 +22,12 @@ use serde::Serialize;
 use crate::answer::{self, number};
 use crate::keys::{self, Batch, Input, KeyFiles, Unit, Wanted};
 use crate::quantity;
+use crate::wishes::WishFlags;
 pub(crate) use filling::{Filling, WhenFull, warn_of_overload};
 use spool::Spool;
+
+/// The rate if neither rate nor size is said.
+const RATE: f64 = 0.001;
 
 const EXAMPLES: &str = "Examples:
   equibloom build words.txt -o words.eqb
@@ -36,6 +38,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// The filter is planned for as many keys as --keys says. Without it they are counted: files are read twice; what
 /// comes through a pipe waits as hashes, 16 bytes a key, in an unnamed temporary file in the output's directory.
+/// If neither a rate nor a size is wished, the rate is 0.1 %.
 /// Repeated keys do no harm, but are counted: with many of them --keys saves memory.
 ///
 /// The output appears when it is complete, in place of an older file of that name.
@@ -63,7 +66,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     key_files: KeyFiles,
     #[command(flatten)]
-    wishes: wishes::WishFlags,
+    wishes: WishFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -125,7 +128,10 @@ impl Job<'_> {
 
     /// An empty filter for so many keys. Nobody plans for none, but nothing is a set, too.
     fn planned(&self, keys: u64) -> anyhow::Result<Built> {
-        let wishes = self.arguments.wishes.for_keys(keys.max(1));
+        let mut wishes = self.arguments.wishes.wishes(Some(keys.max(1)));
+        if wishes.memory.is_none() && wishes.bits_per_key.is_none() {
+            wishes.rate = wishes.rate.or(Some(RATE));
+        }
         let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
         let parameters = Parameters { seed: self.hasher.seed(), ..Parameters::from(&plan) };
         let filter = AnyFilter::new(&parameters)?;

@@ -1,17 +1,14 @@
-//! What filter is wanted. (The same flags as `equibloom plan` has: to be one struct when that one rests.)
+//! Which filter is wanted: the flags that `equibloom plan` and `equibloom build` share.
 
 use equibloom::{BlockKind, PlacementName};
 use equibloom_theory::planner::Wishes;
 
 use crate::quantity;
 
-/// The rate if neither rate nor size is said.
-const RATE: f64 = 0.001;
-
 #[derive(clap::Args)]
 #[command(next_help_heading = "The filter")]
-pub(super) struct WishFlags {
-    /// Highest false-positive rate, such as 0.1% or 1e-6 [default: 0.1%, unless a size is given].
+pub(crate) struct WishFlags {
+    /// Highest false-positive rate, such as 0.1% or 1e-6.
     #[arg(long, value_name = "RATE", value_parser = quantity::share, allow_negative_numbers = true)]
     fpr: Option<f64>,
     /// Most memory, everything counted, such as 150MB or 1GiB.
@@ -42,22 +39,23 @@ pub(super) struct WishFlags {
     /// The kind of blocks, instead of the better one: bloom or fingerprint.
     #[arg(long, value_name = "KIND")]
     block: Option<BlockKind>,
-    /// Hint bits of a block, instead of the best number; 0 as in the papers.
-    #[arg(long, value_name = "BITS")]
+    /// Hint bits of a block, instead of the best number: 0 (the papers' rule, by the load) to 64.
+    #[arg(long, value_name = "COUNT")]
     hints: Option<u32>,
-    /// Keys can be removed again (`equibloom remove`): every key is stored as often as it comes.
+    /// Keys can be removed again (`equibloom remove`): every key is stored as often as it comes, in fingerprint
+    /// blocks.
     #[arg(long)]
     removable: bool,
 }
 
 impl WishFlags {
-    pub(super) fn for_keys(&self, keys: u64) -> Wishes {
-        let has_size = self.memory.is_some() || self.bits_per_key.is_some();
+    /// The wishes for so many keys, if that is known.
+    pub(crate) fn wishes(&self, keys: Option<u64>) -> Wishes {
         Wishes {
-            keys: Some(keys),
+            keys,
             memory: self.memory,
             bits_per_key: self.bits_per_key,
-            rate: self.fpr.or((!has_size).then_some(RATE)),
+            rate: self.fpr,
             accesses_miss: self.accesses_miss,
             accesses_insert: self.accesses_insert,
             block_bits: self.block_bits,
