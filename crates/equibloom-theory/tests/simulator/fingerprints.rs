@@ -6,7 +6,7 @@ use equibloom_theory::exact::{FingerprintMachine, Levels};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::simulator::Measured;
+use crate::simulator::{Measured, fill};
 
 pub(crate) struct FingerprintFilter<'a> {
     machine: &'a FingerprintMachine,
@@ -175,13 +175,7 @@ impl<'a> FingerprintFilter<'a> {
     /// Fills the filter and measures it; for misses every block and fingerprint is looked up.
     pub(crate) fn run(mut self) -> Measured {
         let keys = self.machine.keys;
-        let (mut accesses, mut probes, mut stored) = (0, 0, 0);
-        for index in 0..keys {
-            let (a, p, new) = self.insert(index);
-            accesses += a;
-            probes += p;
-            stored += u64::from(new);
-        }
+        let (accesses, probes, stored) = fill(keys, |index| self.insert(index));
         let (mut hit_accesses, mut hit_probes) = (0, 0);
         for index in 0..keys {
             let (found, a, p) = self.look_up(self.key(index));

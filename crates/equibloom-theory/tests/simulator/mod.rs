@@ -242,13 +242,7 @@ impl<'a> Filter<'a> {
     /// Fills the filter and measures it; the rate comes from the blocks' contents, not from sampled misses.
     pub(crate) fn run(mut self) -> Measured {
         let keys = self.machine.keys;
-        let (mut accesses, mut probes, mut stored) = (0, 0, 0);
-        for index in 0..keys {
-            let (a, p, new) = self.insert(index);
-            accesses += a;
-            probes += p;
-            stored += u64::from(new);
-        }
+        let (accesses, probes, stored) = fill(keys, |index| self.insert(index));
         let (mut hit_accesses, mut hit_probes) = (0, 0);
         for index in 0..keys {
             let (a, p) = self.look_up(index);
@@ -340,4 +334,11 @@ impl<'a> Filter<'a> {
             Placement::Threshold { .. } => 1.0,
         }
     }
+}
+
+/// Inserts so many keys: their block accesses, their probes of the overflow list, and how many were stored.
+fn fill(keys: u64, mut insert: impl FnMut(u64) -> (u64, u64, bool)) -> (u64, u64, u64) {
+    (0..keys).map(|index| insert(index)).fold((0, 0, 0), |sum, (accesses, probes, new)| {
+        (sum.0 + accesses, sum.1 + probes, sum.2 + u64::from(new))
+    })
 }
