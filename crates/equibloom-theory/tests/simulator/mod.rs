@@ -337,8 +337,8 @@ impl<'a> Filter<'a> {
 }
 
 /// Inserts so many keys: their block accesses, their probes of the overflow list, and how many were stored.
-fn fill(keys: u64, mut insert: impl FnMut(u64) -> (u64, u64, bool)) -> (u64, u64, u64) {
-    (0..keys).map(|index| insert(index)).fold((0, 0, 0), |sum, (accesses, probes, new)| {
+pub(crate) fn fill(keys: u64, insert: impl FnMut(u64) -> (u64, u64, bool)) -> (u64, u64, u64) {
+    (0..keys).map(insert).fold((0, 0, 0), |sum, (accesses, probes, new)| {
         (sum.0 + accesses, sum.1 + probes, sum.2 + u64::from(new))
     })
 }
