@@ -38,11 +38,15 @@
 //!   [`AnyFilter::open`], which asks a file in place.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-// Not `forbid`, for two exceptions: the buckets of the hash tables hold entries in slots that may be
-// free (`table/buckets/`), and words are zeroed lazily or mapped from a file (`memory.rs`).
+// Not `forbid`, for three exceptions: the buckets of the hash tables hold entries in slots that may be
+// free (`table/buckets/`), words are zeroed lazily or mapped from a file (`memory.rs`), and
+// processors have instructions without a safe name (`block/simd/`).
 #![deny(unsafe_code)]
 
 extern crate alloc;
+// The tests' random filters are described in the words of a user.
+#[cfg(test)]
+extern crate self as equibloom;
 #[cfg(any(feature = "std", test))]
 #[cfg_attr(test, macro_use)]
 extern crate std;

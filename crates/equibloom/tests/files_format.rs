@@ -231,7 +231,7 @@ impl Reader {
                     let code: Vec<bool> = (self.hints..self.hints + lists + slots)
                         .map(|bit| self.bit(block, bit))
                         .collect();
-                    let planes = self.hints + lists + slots;
+                    let high_bits = self.hints + lists + slots;
                     let (mut at, mut slot, mut holds) = (0, 0, false);
                     for &is_remainder in &code {
                         if !is_remainder {
@@ -243,7 +243,7 @@ impl Reader {
                             let at = if bit < bytes {
                                 512 - 8 * (slots - slot) + bit
                             } else {
-                                planes + (bit - bytes) * slots + slot
+                                high_bits + (remainder_bits - bytes) * slot + bit - bytes
                             };
                             sum | u64::from(self.bit(block, at)) << bit
                         });
@@ -298,8 +298,31 @@ impl Reader {
     }
 }
 
+/// The words of blocks within a line.
+fn lanes(p: u64, j: u64) -> u64 {
+    if j == 0 {
+        return p;
+    }
+    let w = p.wrapping_add(0xa076_1d64_78bd_642f_u64.wrapping_mul(j));
+    let (high, low) = product(w, w ^ 0xe703_7ed1_a0b4_28db);
+    high ^ low
+}
+
 fn positions(p: u64, n: u32, k: u32) -> HashSet<u32> {
     let mut positions = HashSet::new();
+    if n <= 512 {
+        let position = |j: u32, lane: u32| {
+            let fraction = lanes(p, j.into()) >> (16 * lane) & 0xffff;
+            ((fraction * u64::from(n)) >> 16) as u32
+        };
+        positions.extend((0..k).map(|i| position(i / 4, i % 4)));
+        let mut j = k.div_ceil(4);
+        while positions.len() < k as usize {
+            positions.insert(position(j, 0));
+            j += 1;
+        }
+        return positions;
+    }
     let words = k.div_ceil(3);
     for j in 0..words {
         let mut f = draw(p, j.into());

@@ -19,7 +19,8 @@
 use super::hints::Hints;
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
-use super::{BlockArray, BlockIndex, BlockView, Sight};
+use super::simd::{Holds, Machine, prefetch};
+use super::{BlockArray, BlockIndex, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
@@ -89,10 +90,18 @@ impl BloomBlocks {
         (self.first_word(block) + (bit / WORD_BITS) as usize, bit % WORD_BITS)
     }
 
-    /// The whole test of a block within a line. Out of line: most misses do not come this far, and
-    /// the shorter the way they take, the more of them the processor has under way at once.
+    /// What a machine says of a block within a line, whose draws these are.
+    #[inline(always)]
+    fn holds<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
+        let (line, start) = self.line(block);
+        machine.holds(self.words.line(line), &self.pattern.draws(key, start))
+    }
+
+    /// Whether the block, which is within a line, has all of the key's bits. Out of line: seldom more is
+    /// to be done than the machine did.
     #[inline(never)]
-    fn holds_all_in_line(&self, line: usize, start: u32, key: KeyHash) -> bool {
+    fn holds_all_in_line(&self, block: BlockIndex, key: KeyHash) -> bool {
+        let (line, start) = self.line(block);
         let mask = self.pattern.collect(key, LineMask::starting_at(start));
         let missing = |(mask, word): (&u64, &u64)| mask & !word;
         mask.words().iter().zip(self.words.line(line)).map(missing).fold(0, |a, b| a | b) == 0
@@ -111,6 +120,27 @@ impl BloomBlocks {
                 .collect(key, List::new())
                 .iter()
                 .all(|position| holds(position) & 1 == 1)
+    }
+
+    /// Sets the bits of a key in a block within a line.
+    #[inline(never)]
+    fn set_in_line(&mut self, block: BlockIndex, key: KeyHash) {
+        let (line, start) = self.line(block);
+        let mask = self.pattern.collect(key, LineMask::starting_at(start));
+        for (word, mask) in self.words.line_mut(line).iter_mut().zip(mask.words()) {
+            *word |= mask;
+        }
+    }
+
+    /// Sets the bits of a key in a block that is larger than a line or straddles two.
+    #[inline(never)]
+    fn set_across_lines(&mut self, block: BlockIndex, key: KeyHash) {
+        let (first, data_start) = (self.first_word(block), self.data_start());
+        let words = &mut self.words.words_mut()[first..];
+        for position in self.pattern.collect(key, List::new()).iter() {
+            let bit = data_start + position;
+            words[(bit / WORD_BITS) as usize] |= 1 << (bit % WORD_BITS);
+        }
     }
 
     /// The counter's bits in the first word.
@@ -155,36 +185,6 @@ impl BloomBlocks {
     }
 }
 
-impl BlockView for BloomBlocks {
-    /// The counter where there is one, else the number of set bits.
-    #[inline]
-    fn load(&self, block: BlockIndex) -> u32 {
-        if self.is_counted() { self.counter(block) } else { self.set_bits(block) }
-    }
-
-    #[inline(always)]
-    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
-        if !self.within_lines {
-            return self.holds_all_across_lines(block, key);
-        }
-        let (line, start) = self.line(block);
-        let words = self.words.line(line);
-        self.pattern.begins_with(key, |position| {
-            let bit = start + position;
-            words[(bit / WORD_BITS) as usize % WORDS_PER_LINE] >> (bit % WORD_BITS)
-        }) && self.holds_all_in_line(line, start, key)
-    }
-
-    #[inline(always)]
-    fn turned_away(&self, stop: Stop) -> Option<bool> {
-        if self.hints.count() == 0 {
-            return None;
-        }
-        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.onward));
-        Some(self.words.get(word) >> bit & 1 == 1)
-    }
-}
-
 impl BlockArray for BloomBlocks {
     type Shape = BloomShape;
 
@@ -222,30 +222,77 @@ impl BlockArray for BloomBlocks {
         self.count
     }
 
+    fn words_per_block(&self) -> usize {
+        self.words_per_block
+    }
+
+    fn resized(&self, count: u64, words: Words) -> Self {
+        Self { words, count, ..*self }
+    }
+
+    /// The counter where there is one, else the number of set bits.
+    #[inline(always)]
+    fn load<M: Machine>(&self, _machine: M, block: BlockIndex) -> u32 {
+        if self.is_counted() { self.counter(block) } else { self.set_bits(block) }
+    }
+
+    #[inline(always)]
+    fn may_hold<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+        if self.within_lines {
+            self.holds(machine, block, key) != Holds::No
+        } else {
+            self.holds_all_across_lines(block, key)
+        }
+    }
+
+    #[inline(always)]
+    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+        if !self.within_lines {
+            return self.holds_all_across_lines(block, key);
+        }
+        match self.holds(machine, block, key) {
+            Holds::No => false,
+            Holds::Yes => true,
+            Holds::Perhaps => self.holds_all_in_line(block, key),
+        }
+    }
+
+    #[inline(always)]
+    fn turned_away(&self, stop: Stop) -> Option<bool> {
+        if self.hints.count() == 0 {
+            return None;
+        }
+        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.onward));
+        Some(self.words.get(word) >> bit & 1 == 1)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, block: BlockIndex) {
+        prefetch(self.words.line(self.first_word(block) / WORDS_PER_LINE));
+    }
+
     /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones
     /// above it.
-    #[inline]
-    fn add(&mut self, block: BlockIndex, key: KeyHash) {
-        let first = self.first_word(block);
-        let counter_mask = self.counter_mask();
-        let head = if self.within_lines {
+    #[inline(always)]
+    fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash) {
+        if self.within_lines {
             let (line, start) = self.line(block);
-            let mask = self.pattern.collect(key, LineMask::starting_at(start));
-            let words = self.words.line_mut(line);
-            for (word, mask) in words.iter_mut().zip(mask.words()) {
-                *word |= mask;
+            let draws = self.pattern.draws(key, start);
+            let line = self.words.line_mut(line);
+            if let Some(bits) = machine.distinct_draws(&draws) {
+                for bit in bits.iter().take(self.pattern.hashes() as usize) {
+                    line[usize::from(bit / 64) % WORDS_PER_LINE] |= 1 << (bit % 64);
+                }
+            } else {
+                self.set_in_line(block, key);
             }
-            &mut words[first % WORDS_PER_LINE]
         } else {
-            let data_start = self.data_start();
-            let words = &mut self.words.words_mut()[first..];
-            for position in self.pattern.collect(key, List::new()).iter() {
-                let bit = data_start + position;
-                words[(bit / WORD_BITS) as usize] |= 1 << (bit % WORD_BITS);
-            }
-            &mut words[0]
-        };
-        if *head & counter_mask != counter_mask {
+            self.set_across_lines(block, key);
+        }
+        let mask = self.counter_mask();
+        let first = self.first_word(block);
+        let head = self.words.get_mut(first);
+        if *head & mask != mask {
             *head += 1;
         }
     }
@@ -279,6 +326,7 @@ impl BlockArray for BloomBlocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::simd::Portable;
 
     fn blocks(bits: u32, hashes: u32, counter_bits: u32) -> BloomBlocks {
         hinted_blocks(bits, hashes, counter_bits, 0)
@@ -294,10 +342,10 @@ mod tests {
         for bits in [64, 65, 100, 256, 500, 512, 4_096, 32_767, 32_768] {
             for counter_bits in [0, 5] {
                 let mut array = blocks(bits, 7, counter_bits);
-                array.add(BlockIndex(1), KeyHash::from_u64(9));
-                assert!(array.test(BlockIndex(1), KeyHash::from_u64(9)));
-                assert!(!array.test(BlockIndex(0), KeyHash::from_u64(9)));
-                assert!(!array.test(BlockIndex(2), KeyHash::from_u64(9)));
+                array.add(Portable, BlockIndex(1), KeyHash::from_u64(9));
+                assert!(array.test(Portable, BlockIndex(1), KeyHash::from_u64(9)));
+                assert!(!array.test(Portable, BlockIndex(0), KeyHash::from_u64(9)));
+                assert!(!array.test(Portable, BlockIndex(2), KeyHash::from_u64(9)));
                 assert_eq!(array.set_bits(BlockIndex(1)), 7);
                 assert_eq!(
                     array.words().map(u64::count_ones).sum::<u32>(),
@@ -312,22 +360,22 @@ mod tests {
         let mut counted = blocks(256, 10, 4);
         let mut uncounted = blocks(256, 10, 0);
         for key in 0..3 {
-            counted.add(BlockIndex(2), KeyHash::from_u64(key));
-            uncounted.add(BlockIndex(2), KeyHash::from_u64(key));
+            counted.add(Portable, BlockIndex(2), KeyHash::from_u64(key));
+            uncounted.add(Portable, BlockIndex(2), KeyHash::from_u64(key));
         }
-        assert_eq!(counted.load(BlockIndex(2)), 3);
-        assert!((20..=30).contains(&uncounted.load(BlockIndex(2))));
-        assert_eq!(uncounted.load(BlockIndex(2)), uncounted.set_bits(BlockIndex(2)));
+        assert_eq!(counted.load(Portable, BlockIndex(2)), 3);
+        assert!((20..=30).contains(&uncounted.load(Portable, BlockIndex(2))));
+        assert_eq!(uncounted.load(Portable, BlockIndex(2)), uncounted.set_bits(BlockIndex(2)));
     }
 
     #[test]
     fn a_counter_stops_at_its_highest_value_and_spares_the_bits_beside_it() {
         let mut array = blocks(64, 1, 2);
         for key in 0..100 {
-            array.add(BlockIndex(0), KeyHash::from_u64(key));
+            array.add(Portable, BlockIndex(0), KeyHash::from_u64(key));
         }
-        assert_eq!(array.load(BlockIndex(0)), 3);
-        assert!((0..100).all(|key| array.test(BlockIndex(0), KeyHash::from_u64(key))));
+        assert_eq!(array.load(Portable, BlockIndex(0)), 3);
+        assert!((0..100).all(|key| array.test(Portable, BlockIndex(0), KeyHash::from_u64(key))));
     }
 
     /// At 500 of 512 bits the last twelve are padding.
@@ -335,7 +383,7 @@ mod tests {
     fn padding_is_never_written() {
         let mut array = blocks(500, 64, 3);
         for key in 0..1_000 {
-            array.add(BlockIndex(1), KeyHash::from_u64(key));
+            array.add(Portable, BlockIndex(1), KeyHash::from_u64(key));
         }
         assert_eq!(array.set_bits(BlockIndex(1)), 497);
         assert_eq!(array.words.get(15) >> 52, 0);

@@ -2,17 +2,18 @@
 //!
 //! Placements work on any [`BlockView`]; they ask for a block's load and know nothing of what a block
 //! looks like inside. (The buckets of a [`table`](crate::table) are such blocks too.) A [`BlockArray`]
-//! takes keys as well. There are two: [`BloomBlocks`] of any size, which only ever set bits, and
+//! takes keys as well, and works by the instructions of whatever machine it is run on. There are two: [`BloomBlocks`] of any size, which only ever set bits, and
 //! [`FingerprintBlocks`] of one cache line, which store a short fingerprint of each key and can give
 //! it back.
 
 mod bloom;
+mod fields;
 mod fingerprint;
 mod hints;
 pub(crate) mod occupancy;
 mod pattern;
 mod sight;
-mod simd;
+pub(crate) mod simd;
 
 pub use bloom::{BloomBlocks, BloomShape};
 pub use fingerprint::FingerprintBlocks;
@@ -24,6 +25,7 @@ use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::Words;
 use crate::placement::{Level, Stop};
+use simd::Machine;
 
 /// Position of a block in its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,7 +49,7 @@ pub trait BlockView {
 
 /// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
 /// "absent". Only the arrays of this crate implement it.
-pub trait BlockArray: BlockView + Clone + PartialEq + sealed::Sealed {
+pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// What such an array is made from.
     type Shape;
 
@@ -81,8 +83,55 @@ pub trait BlockArray: BlockView + Clone + PartialEq + sealed::Sealed {
         key
     }
 
+    /// Words of a block.
+    fn words_per_block(&self) -> usize;
+
+    /// So many blocks of the same shape, over these words.
+    fn resized(&self, count: u64, words: Words) -> Self;
+
+    /// A copy of some blocks, if there is memory for it.
+    #[cfg(feature = "std")]
+    fn part(&self, blocks: &core::ops::Range<u64>) -> Option<Self> {
+        let count = blocks.end - blocks.start;
+        let (start, words) = (
+            blocks.start as usize * self.words_per_block(),
+            count as usize * self.words_per_block(),
+        );
+        let mut copy = Words::zeroed(words as u64).ok()?;
+        let from = self.storage().words().get(start..start + words)?;
+        copy.words_mut().get_mut(..words)?.copy_from_slice(from);
+        Some(self.resized(count, copy))
+    }
+
+    /// Replaces blocks from `first` on by those of a part.
+    #[cfg(feature = "std")]
+    fn put(&mut self, first: u64, part: &Self) {
+        let start = first as usize * self.words_per_block();
+        let words = part.count() as usize * self.words_per_block();
+        let into = self.storage_mut().words_mut().get_mut(start..start + words);
+        if let (Some(into), Some(from)) = (into, part.storage().words().get(..words)) {
+            into.copy_from_slice(from);
+        }
+    }
+
+    /// How full a block is, in a unit of the array's own: more is fuller.
+    fn load<M: Machine>(&self, machine: M, block: BlockIndex) -> u32;
+
+    /// A quick [`test`](Self::test) that says yes too often, but never no to a key that is there.
+    fn may_hold<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
+
+    /// Whether the block may hold the key.
+    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
+
+    /// Whether the block may have turned away a key that goes on from here like this one; `None` if
+    /// its blocks give no hints.
+    fn turned_away(&self, stop: Stop) -> Option<bool>;
+
+    /// Asks for the block's memory: it will be needed soon.
+    fn prefetch(&self, block: BlockIndex);
+
     /// Puts the key into the block and counts it. A block with slots must have a free one.
-    fn add(&mut self, block: BlockIndex, key: KeyHash);
+    fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash);
 
     /// Notes that the block at this stop turned a key away.
     fn mark(&mut self, stop: Stop);
@@ -104,6 +153,29 @@ pub trait BlockArray: BlockView + Clone + PartialEq + sealed::Sealed {
 
     /// What the blocks of a level look like, one after the other.
     fn sights(&self, level: Level) -> impl Iterator<Item = Sight>;
+}
+
+/// An array of blocks as a rule sees it, on a machine.
+pub(crate) struct On<'a, B, M> {
+    pub(crate) blocks: &'a B,
+    pub(crate) machine: M,
+}
+
+impl<B: BlockArray, M: Machine> BlockView for On<'_, B, M> {
+    #[inline(always)]
+    fn load(&self, block: BlockIndex) -> u32 {
+        self.blocks.load(self.machine, block)
+    }
+
+    #[inline(always)]
+    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
+        self.blocks.test(self.machine, block, key)
+    }
+
+    #[inline(always)]
+    fn turned_away(&self, stop: Stop) -> Option<bool> {
+        self.blocks.turned_away(stop)
+    }
 }
 
 mod sealed {

@@ -4,26 +4,31 @@
 //! were repeats. With at most half of the positions in a pattern, every further draw is new with
 //! probability one half or more.
 //!
-//! Draws come from the key's stream of 64-bit words. One word serves several draws: multiplying by
-//! `n` gives the position in the upper half and leaves the unused fraction in the lower half. At
-//! least 19 bits of the fraction are always left over, which keeps each draw's bias below 2⁻¹⁹.
+//! A draw multiplies a fraction by `n`. In blocks that fit into a cache line, the fractions are 16-bit
+//! lanes, four in each word of the key's stream: vector instructions multiply sixteen of them at once.
+//! A position gets 128 or 129 of 65,536 fractions (at n ≈ 510), which changes the rate by one part in
+//! ten thousand or less. In larger blocks one word of the stream serves three draws: multiplying by `n`
+//! gives the position in the upper half and leaves the unused fraction in the lower half, of which at
+//! least 19 bits are always left over.
 //!
-//! A lookup begins with the draws of the first word alone, and tests them without a branch between
-//! them: in a half-full block a miss gets past three bits once in eight times, so that the one branch
-//! behind them is predictable, and most misses end there.
+//! A miss seldom needs the whole pattern. A lookup asks first whether the block holds the first draws as
+//! they come, and asks for repeats only if it does.
 //!
 //! Rejected: double hashing (`a + i·b`; in a block of 512 bits it has only 2¹⁷ patterns and floors
 //! the rate near 1e-4); one bit in each of `k` segments (no repeats either, but it sets more bits per
 //! key: at 24 bits per key the rate of a blocked filter with 256-bit blocks is 14 % higher); Floyd's
 //! sampling (exactly `k` draws, but each must wait for the one before: misses took twice as long).
 
+use super::fields::LINE_BITS;
 use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
 use crate::parameters::MAX_HASHES;
 
-/// Draws that one word serves. Even in the largest block three use up 45 of its 64 bits. More would
-/// fit in small ones, but one miss in eight that needs a second word costs less than a longer first
-/// step does.
+/// Draws that a word of the stream of lanes serves.
+const LANES_PER_WORD: u32 = 4;
+
+/// Draws that a word serves in a block larger than a line. Even in the largest block three use up 45 of
+/// its 64 bits.
 const DRAWS_PER_WORD: u32 = 3;
 
 /// How patterns are drawn in blocks of one size.
@@ -31,6 +36,37 @@ const DRAWS_PER_WORD: u32 = 3;
 pub(super) struct PatternShape {
     positions: u32,
     hashes: u32,
+}
+
+/// The first draws of a key in a block within a line, repeats included.
+#[derive(Debug, Clone, Copy)]
+pub struct Draws {
+    pub(super) key: KeyHash,
+    /// Positions that are drawn from, at most 512.
+    pub(super) positions: u32,
+    /// How many draws.
+    pub(super) count: u32,
+    /// The bit of the line that is position 0.
+    pub(super) start: u32,
+}
+
+impl Draws {
+    /// Visits the bits of the line that the draws of a word hit.
+    #[inline(always)]
+    pub(super) fn of_word(&self, word: u32, mut visit: impl FnMut(u32)) {
+        let lanes = self.key.pattern_lanes(word);
+        let mut draw = |lane: u32| {
+            let fraction = (lanes >> (16 * lane)) as u32 & 0xffff;
+            visit(self.start + ((fraction * self.positions) >> 16));
+        };
+        let left = self.count - word * LANES_PER_WORD;
+        // The usual case has a length that the compiler knows.
+        if left >= LANES_PER_WORD {
+            (0..LANES_PER_WORD).for_each(draw);
+        } else {
+            (0..left).for_each(&mut draw);
+        }
+    }
 }
 
 impl PatternShape {
@@ -49,48 +85,65 @@ impl PatternShape {
         self.hashes
     }
 
-    /// Whether `holds` answers the first positions of the key's pattern, those of one word, with a
-    /// word whose lowest bit is set. (A word and not a `bool`: the compiler would branch on each.)
+    /// A key's first `k` draws in a block within a line whose positions begin at bit `start`.
     #[inline(always)]
-    pub(super) fn begins_with(&self, key: KeyHash, mut holds: impl FnMut(u32) -> u64) -> bool {
-        let mut all_hold = 1;
-        self.draws_of_word(0, key, |position| all_hold &= holds(position));
-        all_hold & 1 == 1
+    pub(super) const fn draws(&self, key: KeyHash, start: u32) -> Draws {
+        Draws { key, positions: self.positions, count: self.hashes, start }
     }
 
     /// Collects the key's pattern.
     #[inline(always)]
     pub(super) fn collect<P: Positions>(&self, key: KeyHash, mut pattern: P) -> P {
-        let mut missing = self.hashes;
-        let words = self.hashes.div_ceil(DRAWS_PER_WORD);
-        for word in 0..words {
-            self.draws_of_word(word, key, |position| missing -= u32::from(pattern.take(position)));
-        }
-        // Repeats are made up for from fresh words, one draw from each.
-        let mut word = words;
-        while missing > 0 {
-            let position = self.draw(&mut key.pattern_word(word));
-            missing -= u32::from(pattern.take(position));
-            word += 1;
+        if self.positions <= LINE_BITS {
+            let draws = self.draws(key, 0);
+            let mut missing = self.hashes;
+            let words = self.hashes.div_ceil(LANES_PER_WORD);
+            for word in 0..words {
+                draws.of_word(word, |position| missing -= u32::from(pattern.take(position)));
+            }
+            // Repeats are made up for from fresh words, one draw from each.
+            let mut word = words;
+            while missing > 0 {
+                let one = Draws { count: word * LANES_PER_WORD + 1, ..draws };
+                one.of_word(word, |position| missing -= u32::from(pattern.take(position)));
+                word += 1;
+            }
+        } else {
+            let mut missing = self.hashes;
+            let words = self.hashes.div_ceil(DRAWS_PER_WORD);
+            for word in 0..words {
+                let draws = DRAWS_PER_WORD.min(self.hashes - word * DRAWS_PER_WORD);
+                let mut fraction = key.pattern_word(word);
+                for _ in 0..draws {
+                    missing -= u32::from(pattern.take(self.draw(&mut fraction)));
+                }
+            }
+            // Repeats are made up for from fresh words, one draw from each.
+            let mut word = words;
+            while missing > 0 {
+                let position = self.draw(&mut key.pattern_word(word));
+                missing -= u32::from(pattern.take(position));
+                word += 1;
+            }
         }
         pattern
     }
 
-    /// Visits those of the first `k` draws that come from the given word.
+    /// Whether `holds` answers the first positions of the key's pattern in a block larger than a line,
+    /// those of one word, with a word whose lowest bit is set. (A word and not a `bool`: the compiler
+    /// would branch on each.)
     #[inline(always)]
-    fn draws_of_word(&self, word: u32, key: KeyHash, mut visit: impl FnMut(u32)) {
-        let mut fraction = key.pattern_word(word);
-        let left = self.hashes - word * DRAWS_PER_WORD;
-        // The usual case has a length that the compiler knows.
-        if left >= DRAWS_PER_WORD {
-            for _ in 0..DRAWS_PER_WORD {
-                visit(self.draw(&mut fraction));
-            }
+    pub(super) fn begins_with(&self, key: KeyHash, mut holds: impl FnMut(u32) -> u64) -> bool {
+        let mut all_hold = 1;
+        if self.positions <= LINE_BITS {
+            self.draws(key, 0).of_word(0, |position| all_hold &= holds(position));
         } else {
-            for _ in 0..left {
-                visit(self.draw(&mut fraction));
+            let mut fraction = key.pattern_word(0);
+            for _ in 0..DRAWS_PER_WORD.min(self.hashes) {
+                all_hold &= holds(self.draw(&mut fraction));
             }
         }
+        all_hold & 1 == 1
     }
 
     /// A position from a word's fraction, which shrinks by as much as the draw used.

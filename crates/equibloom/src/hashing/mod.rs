@@ -7,7 +7,8 @@
 //! | drawn | from | used for |
 //! |---|---|---|
 //! | [`KeyHash::candidate`] | `blocks`, probe index | which block |
-//! | [`KeyHash::pattern_word`] | `pattern`, word index | which bits of a block |
+//! | [`KeyHash::pattern_word`] | `pattern`, word index | which bits of the classical filter, of a large block |
+//! | [`KeyHash::pattern_lanes`] | `pattern`, word index | which bits of a block within a cache line |
 //! | [`KeyHash::coin`] | `pattern`, probe index | admission at the threshold |
 //! | [`KeyHash::second_choice`] | `pattern` | one or two candidates |
 //! | [`KeyHash::overflow_entry`] | `pattern` | the entry in the overflow list |
@@ -49,6 +50,9 @@ pub struct KeyHash {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Separates the coins from the pattern words, which come from the same half.
 const COIN_DOMAIN: u64 = 0xd1b5_4a32_d192_ed03;
+/// Steps and scrambles the stream of lanes (the constants of wyrand).
+const LANE_STEP: u64 = 0xa076_1d64_78bd_642f;
+const LANE_DOMAIN: u64 = 0xe703_7ed1_a0b4_28db;
 /// Separates the question "has it a second choice?" from both.
 const SECOND_CHOICE_DOMAIN: u64 = 0x8cb9_2ba7_2f3d_8dd7;
 
@@ -88,6 +92,19 @@ impl KeyHash {
         } else {
             mix(self.pattern.wrapping_add(GOLDEN.wrapping_mul(index as u64)))
         }
+    }
+
+    /// The `index`-th uniform word of the stream whose 16-bit lanes choose bits within a cache line.
+    /// The generator is wyrand, half as many instructions as [`pattern_word`](Self::pattern_word):
+    /// this is what inserts and hits spend their time on.
+    #[inline(always)]
+    pub(crate) const fn pattern_lanes(self, index: u32) -> u64 {
+        if index == 0 {
+            return self.pattern;
+        }
+        let state = self.pattern.wrapping_add(LANE_STEP.wrapping_mul(index as u64));
+        let product = state as u128 * (state ^ LANE_DOMAIN) as u128;
+        (product >> 64) as u64 ^ product as u64
     }
 
     /// A uniform word for the coin at `probe`. A coin of the key alone would correlate the levels.
@@ -160,6 +177,7 @@ mod tests {
         let hash = KeyHash::from_u64(42);
         let mut words = vec![hash.second_choice(), hash.candidate(0), hash.candidate(1)];
         words.extend((0..16).map(|i| hash.pattern_word(i)));
+        words.extend((1..16).map(|i| hash.pattern_lanes(i)));
         words.extend((0..16).map(|i| hash.coin(i)));
         let total = words.len();
         words.sort_unstable();

@@ -121,6 +121,24 @@ impl Candidates {
         })
     }
 
+    /// Where a walk stands that came to `block` of the level numbered `probe`.
+    #[inline(always)]
+    pub(crate) fn stop_at(&self, probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
+        Stop { block, onward: self.onward(probe, key, block) }
+    }
+
+    /// The key's first candidate.
+    #[inline(always)]
+    pub(crate) fn first_block(&self, key: KeyHash) -> BlockIndex {
+        Self::block_in(self.levels[0], key.candidate(0))
+    }
+
+    /// The block that a word leads to in a level.
+    #[inline(always)]
+    pub(crate) fn block_in(level: Level, word: u64) -> BlockIndex {
+        BlockIndex(level.offset + scale(word, level.size))
+    }
+
     /// The rest of a walk that stands at `block` of the level numbered `probe`, that block included.
     pub(crate) fn walk_from(
         &self,
@@ -128,7 +146,7 @@ impl Candidates {
         block: BlockIndex,
         key: KeyHash,
     ) -> impl Iterator<Item = Stop> {
-        let here = Stop { block, onward: self.onward(probe, key, block) };
+        let here = self.stop_at(probe, key, block);
         let mut word = here.onward;
         let rest = self.levels[probe + 1..self.count].iter().enumerate();
         core::iter::once(here).chain(rest.map(move |(further, level)| {
@@ -140,8 +158,7 @@ impl Candidates {
 
     #[inline(always)]
     fn stop(&self, level: Level, probe: usize, key: KeyHash, word: u64) -> Stop {
-        let block = BlockIndex(level.offset + scale(word, level.size));
-        Stop { block, onward: self.onward(probe, key, block) }
+        self.stop_at(probe, key, Self::block_in(level, word))
     }
 
     #[inline(always)]

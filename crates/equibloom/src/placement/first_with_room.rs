@@ -1,7 +1,7 @@
 //! The threshold rule: the first candidate with room takes the key.
 
-use super::{Candidates, Coin, Placement, Rule, Search};
-use crate::block::BlockView;
+use super::{Candidates, Coin, Placement, Rule, Search, Stop};
+use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::Threshold;
@@ -32,7 +32,7 @@ impl FirstWithRoom {
     }
 
     /// Whether a block of this load takes the key at this probe.
-    #[inline]
+    #[inline(always)]
     fn admits(&self, load: u32, key: KeyHash, probe: usize) -> bool {
         load < self.threshold
             || (load == self.threshold && self.at_threshold.says_yes(key.coin(probe)))
@@ -47,7 +47,7 @@ impl Rule for FirstWithRoom {
         self.repeats
     }
 
-    #[inline]
+    #[inline(always)]
     fn place<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
@@ -87,14 +87,28 @@ impl Rule for FirstWithRoom {
             if blocks.test(stop.block, key) {
                 return Search::Present;
             }
-            let turned_away = blocks
-                .turned_away(stop)
-                .unwrap_or_else(|| !self.admits(blocks.load(stop.block), key, probe));
-            if !turned_away {
+            if !self.goes_on(blocks, key, probe, stop) {
                 return Search::Absent;
             }
         }
         Search::Exhausted
+    }
+
+    #[inline(always)]
+    fn goes_on<B: BlockView>(&self, blocks: &B, key: KeyHash, probe: usize, stop: Stop) -> bool {
+        let turned_away = blocks.turned_away(stop);
+        turned_away.unwrap_or_else(|| self.looks_further(blocks, key, probe, stop.block))
+    }
+
+    #[inline(always)]
+    fn looks_further<B: BlockView>(
+        &self,
+        blocks: &B,
+        key: KeyHash,
+        probe: usize,
+        block: BlockIndex,
+    ) -> bool {
+        !self.admits(blocks.load(block), key, probe)
     }
 
     fn passing_probability(&self, load: u32) -> f64 {

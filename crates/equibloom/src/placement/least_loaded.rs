@@ -1,7 +1,7 @@
 //! The power of two choices: the less loaded candidate takes the key.
 
-use super::{Candidates, Placement, Rule, Search, least_loaded};
-use crate::block::BlockView;
+use super::{Candidates, Placement, Rule, Search, Stop, least_loaded};
+use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 
@@ -13,7 +13,7 @@ pub struct LeastLoaded;
 impl Rule for LeastLoaded {
     const REJECTS: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn place<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
@@ -49,6 +49,16 @@ impl Rule for LeastLoaded {
             }
         }
         Search::Absent
+    }
+
+    #[inline(always)]
+    fn goes_on<B: BlockView>(&self, _: &B, _: KeyHash, _: usize, _: Stop) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn looks_further<B: BlockView>(&self, _: &B, _: KeyHash, _: usize, _: BlockIndex) -> bool {
+        true
     }
 
     fn passing_probability(&self, _load: u32) -> f64 {

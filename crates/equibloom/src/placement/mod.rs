@@ -64,7 +64,7 @@ pub enum Search {
 }
 
 /// Which of its candidates a key gets. Only the rules of this crate implement it.
-pub trait Rule: Copy + sealed::Sealed {
+pub trait Rule: Copy + Send + Sync + sealed::Sealed {
     /// Whether keys can be turned away by all their candidates.
     const REJECTS: bool;
 
@@ -91,6 +91,18 @@ pub trait Rule: Copy + sealed::Sealed {
         observer: &mut O,
     ) -> Search;
 
+    /// Whether a lookup goes on from a stop that does not hold its key.
+    fn goes_on<B: BlockView>(&self, blocks: &B, key: KeyHash, probe: usize, stop: Stop) -> bool;
+
+    /// Whether an insert goes on from a block that does not hold its key.
+    fn looks_further<B: BlockView>(
+        &self,
+        blocks: &B,
+        key: KeyHash,
+        probe: usize,
+        block: BlockIndex,
+    ) -> bool;
+
     /// Probability that a lookup goes on after a block of this load that does not hold its key and
     /// keeps no hints.
     fn passing_probability(&self, load: u32) -> f64;
@@ -103,6 +115,7 @@ mod sealed {
 }
 
 /// The candidate with the smallest load, the first of them if several have it.
+#[inline(always)]
 pub(crate) fn least_loaded<B: BlockView>(
     blocks: &B,
     candidates: &Candidates,

@@ -13,7 +13,7 @@ use crate::placement::{FirstWithRoom, LeastLoaded};
 use crate::statistics::Statistics;
 
 /// One of the filters, chosen by the parameters. The choice costs one predictable branch per
-/// operation; behind it runs the same code as in the filter itself.
+/// operation, or per batch of them; behind it runs the same code as in the filter itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
 #[allow(clippy::large_enum_variant)]
@@ -66,6 +66,18 @@ impl RawFilter for Any {
     #[inline]
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
         delegate!(self, filter => filter.contains(key, observer))
+    }
+
+    fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        delegate!(self, filter => filter.insert_batch(keys))
+    }
+
+    fn insert_parallel(&mut self, keys: &[KeyHash], threads: usize) -> Result<u64, FullError> {
+        delegate!(self, filter => filter.insert_parallel(keys, threads))
+    }
+
+    fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        delegate!(self, filter => filter.contains_batch(keys, found));
     }
 
     fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {

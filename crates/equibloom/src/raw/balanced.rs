@@ -4,11 +4,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::absorb::Absorb;
+use super::batch::{ContainsBatch, InsertBatch};
 use super::budget::AccessBudget;
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
-use crate::block::{BlockArray, BlockIndex, BloomBlocks};
+use crate::block::simd::{Best, Machine, Operation, Portable};
+use crate::block::{BlockArray, BlockIndex, BloomBlocks, On};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -29,6 +31,8 @@ pub struct Balanced<R, B = BloomBlocks> {
     // These two may come from a hostile file and be anything: sums saturate.
     pub(super) elements: u64,
     pub(super) saturated: u64,
+    /// Whose instructions run all this.
+    pub(super) machine: Best,
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
@@ -43,7 +47,6 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     }
 
     /// Makes sure that lookups of the key go on from its first candidates.
-    #[inline]
     fn mark(&mut self, key: KeyHash, candidates: u32) {
         for stop in self.candidates.walk(key).take(candidates as usize) {
             self.blocks.mark(stop);
@@ -51,6 +54,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     }
 
     /// Stores a key that no block may take, or that the budget does not allow into the one that may.
+    #[cold]
     fn overflow(&mut self, key: KeyHash, admitting: Option<BlockIndex>) -> Result<(), FullError> {
         let entry = self.candidates.overflow_entry(key);
         if self.overflow.push(entry, WhenFull::Refuse).is_ok() {
@@ -60,15 +64,16 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             return Err(self.full());
         }
         match admitting {
-            Some(block) => self.blocks.add(block, key),
+            Some(block) => self.blocks.add(Portable, block, key),
             None if B::HAS_SLOTS => {
                 self.overflow.push(entry, self.when_full).map_err(|_| self.full())?;
             }
             // Its candidates turned it away and always will, so that a lookup reads them all and
             // finds it in any.
             None => {
-                let block = least_loaded(&self.blocks, &self.candidates, key);
-                self.blocks.add(block, key);
+                let view = On { blocks: &self.blocks, machine: Portable };
+                let block = least_loaded(&view, &self.candidates, key);
+                self.blocks.add(Portable, block, key);
             }
         }
         self.saturated = self.saturated.saturating_add(1);
@@ -78,6 +83,65 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     /// The error of a filter that has no room.
     pub(super) fn full(&self) -> FullError {
         FullError { capacity: self.overflow.capacity(), stored: self.elements }
+    }
+
+    /// Inserts a key by a machine's instructions.
+    #[inline(always)]
+    pub(super) fn insert_on<M: Machine, O: Observer>(
+        &mut self,
+        machine: M,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError> {
+        let key = self.blocks.seen(key);
+        let view = On { blocks: &self.blocks, machine };
+        let (admitting, reads, turned_away, led_on) =
+            match self.rule.place(&view, &self.candidates, key, observer) {
+                Placement::Present => return Ok(Insertion::AlreadyPresent),
+                Placement::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
+                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
+            };
+        match admitting {
+            // Such a key cannot stand in the overflow list: it would have gone there because all
+            // its candidates were full, and they still are, or because the budget was spent, and
+            // then it affords nothing any more. (Where keys can be removed, it may stand there once
+            // more.)
+            Some(block) if self.budget.affords(reads) => self.blocks.add(machine, block, key),
+            _ => {
+                let may_be_there = led_on || self.budget.is_spent();
+                if !self.rule.places_repeats() && may_be_there && self.is_in_overflow(key, observer)
+                {
+                    return Ok(Insertion::AlreadyPresent);
+                }
+                self.overflow(key, admitting)?;
+            }
+        }
+        if turned_away > 0 {
+            self.mark(key, turned_away);
+        }
+        self.budget.spend(reads);
+        self.elements = self.elements.saturating_add(1);
+        Ok(Insertion::New)
+    }
+
+    /// Looks a key up by a machine's instructions.
+    #[inline(always)]
+    pub(super) fn contains_on<M: Machine, O: Observer>(
+        &self,
+        machine: M,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> bool {
+        let key = self.blocks.seen(key);
+        let view = On { blocks: &self.blocks, machine };
+        match self.rule.search(&view, &self.candidates, key, observer) {
+            Search::Present => true,
+            // Once the budget is spent, keys overflow although their blocks have room.
+            Search::Absent => {
+                R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
+            }
+            Search::Exhausted => self.is_in_overflow(key, observer),
+        }
     }
 
     /// One survey for each distinct level, and for each probe the survey of its level: candidates
@@ -96,6 +160,38 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     }
 }
 
+/// One insert.
+struct Insert<'a, F, O> {
+    filter: &'a mut F,
+    key: KeyHash,
+    observer: &'a mut O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B>, O> {
+    type Output = Result<Insertion, FullError>;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> Self::Output {
+        self.filter.insert_on(machine, self.key, self.observer)
+    }
+}
+
+/// One lookup.
+struct Contains<'a, F, O> {
+    filter: &'a F,
+    key: KeyHash,
+    observer: &'a mut O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R, B>, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> bool {
+        self.filter.contains_on(machine, self.key, self.observer)
+    }
+}
+
 impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     fn new(parameters: &Parameters) -> Result<Self, BuildError> {
         parameters.check()?;
@@ -111,6 +207,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
             budget: design.budget,
             elements: 0,
             saturated: 0,
+            machine: Best::detect(),
         })
     }
 
@@ -120,45 +217,28 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         key: KeyHash,
         observer: &mut O,
     ) -> Result<Insertion, FullError> {
-        let key = self.blocks.seen(key);
-        let (admitting, reads, turned_away, led_on) =
-            match self.rule.place(&self.blocks, &self.candidates, key, observer) {
-                Placement::Present => return Ok(Insertion::AlreadyPresent),
-                Placement::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
-                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
-            };
-        match admitting {
-            // Such a key cannot stand in the overflow list: it would have gone there because all
-            // its candidates were full, and they still are, or because the budget was spent, and
-            // then it affords nothing any more. (Where keys can be removed, it may stand there once
-            // more.)
-            Some(block) if self.budget.affords(reads) => self.blocks.add(block, key),
-            _ => {
-                let may_be_there = led_on || self.budget.is_spent();
-                if !self.rule.places_repeats() && may_be_there && self.is_in_overflow(key, observer)
-                {
-                    return Ok(Insertion::AlreadyPresent);
-                }
-                self.overflow(key, admitting)?;
-            }
-        }
-        self.mark(key, turned_away);
-        self.budget.spend(reads);
-        self.elements = self.elements.saturating_add(1);
-        Ok(Insertion::New)
+        self.machine.run(Insert { filter: self, key, observer })
     }
 
-    #[inline(always)]
+    #[inline]
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
-        let key = self.blocks.seen(key);
-        match self.rule.search(&self.blocks, &self.candidates, key, observer) {
-            Search::Present => true,
-            // Once the budget is spent, keys overflow although their blocks have room.
-            Search::Absent => {
-                R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
-            }
-            Search::Exhausted => self.is_in_overflow(key, observer),
+        self.machine.run(Contains { filter: self, key, observer })
+    }
+
+    fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        self.machine.run(InsertBatch { filter: self, keys })
+    }
+
+    #[cfg(feature = "std")]
+    fn insert_parallel(&mut self, keys: &[KeyHash], threads: usize) -> Result<u64, FullError> {
+        match self.insert_by_threads(keys, threads) {
+            Some(new) => Ok(new),
+            None => self.insert_batch(keys),
         }
+    }
+
+    fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        self.machine.run(ContainsBatch { filter: self, keys, found });
     }
 
     fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {

@@ -39,6 +39,18 @@ impl AccessBudget {
         self.used = self.used.saturating_add(u64::from(reads));
     }
 
+    /// Whether it never runs out.
+    #[cfg(feature = "std")]
+    pub(super) const fn is_unlimited(&self) -> bool {
+        self.total == u64::MAX && !self.spent
+    }
+
+    /// Counts the accesses of many placed keys that nothing limits.
+    #[cfg(feature = "std")]
+    pub(super) fn spend_of_unlimited(&mut self, reads: u64) {
+        self.used = self.used.saturating_add(reads);
+    }
+
     /// Gives back the accesses of a key that was removed.
     pub(super) fn refund(&mut self, reads: u32) {
         self.used = self.used.saturating_sub(u64::from(reads));

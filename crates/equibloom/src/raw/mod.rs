@@ -6,10 +6,15 @@
 mod absorb;
 mod any;
 mod balanced;
+mod batch;
 mod budget;
 mod classical;
 mod contents;
 mod design;
+#[cfg(test)]
+mod machines;
+#[cfg(feature = "std")]
+mod parallel;
 #[cfg(feature = "file")]
 mod parts;
 
@@ -58,6 +63,33 @@ pub trait RawFilter: absorb::Absorb + Sized {
 
     /// Whether the key may have been inserted. Never `false` for a key that was.
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool;
+
+    /// Inserts keys in order, as if one by one; how many were new.
+    ///
+    /// # Errors
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        let mut new = 0;
+        for &key in keys {
+            new += u64::from(self.insert(key, &mut ())?.is_new());
+        }
+        Ok(new)
+    }
+
+    /// [`insert_batch`](Self::insert_batch) by up to so many threads, where the filter's kind allows.
+    fn insert_parallel(&mut self, keys: &[KeyHash], _threads: usize) -> Result<u64, FullError> {
+        self.insert_batch(keys)
+    }
+
+    /// Looks keys up. Bit `i % 64` of the word `i / 64` of `found` becomes the answer for key `i`;
+    /// keys that it has no room for are left out.
+    fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        for (keys, found) in keys.chunks(64).zip(found) {
+            let answers = keys.iter().zip(0..);
+            *found = answers
+                .fold(0, |word, (&key, bit)| word | u64::from(self.contains(key, &mut ())) << bit);
+        }
+    }
 
     /// Removes a key that was inserted, from a filter that stores every insert.
     fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError>;

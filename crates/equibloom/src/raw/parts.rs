@@ -3,6 +3,7 @@
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Any, Balanced, Classical};
+use crate::block::simd::Best;
 use crate::error::BuildError;
 use crate::memory::{Words, bytes_for};
 use crate::overflow::{OverflowList, slot_count};
@@ -129,6 +130,7 @@ impl<R: Designed<B>, B: Contents> FromParts for Balanced<R, B> {
             budget: design.budget.restored(counters.budget_used, counters.budget_spent),
             elements: counters.elements,
             saturated: counters.saturated,
+            machine: Best::detect(),
         })
     }
 

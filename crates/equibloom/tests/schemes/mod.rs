@@ -7,6 +7,8 @@ use equibloom::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+// The core, which includes this file in a test of its own, has no prelude with it.
+use std::vec::Vec;
 
 fn block_bits() -> impl Strategy<Value = u32> {
     prop_oneof![

@@ -3,12 +3,12 @@
 //! A block for 33 remainders of 12 bits in 59 lists, with 24 hints:
 //!
 //! ```text
-//!  bit 0     24                   116       149       182       215       248                512
-//! ┌─────────┬────────────────────┬─────────┬─────────┬─────────┬─────────┬────────────────────┐
-//! │ hints   │ unary code         │ plane 0 │ plane 1 │ plane 2 │ plane 3 │ bytes              │
-//! │ 24      │ 59 lists, 33 slots │ bit 8   │ bit 9   │ bit 10  │ bit 11  │ bits 0 … 7 of      │
-//! │         │ 1101000100…        │ of each │         │         │         │ each remainder     │
-//! └─────────┴────────────────────┴─────────┴─────────┴─────────┴─────────┴────────────────────┘
+//!  bit 0     24                   116                                      248                512
+//! ┌─────────┬────────────────────┬────────────────────────────────────────┬────────────────────┐
+//! │ hints   │ unary code         │ high bits                              │ bytes              │
+//! │ 24      │ 59 lists, 33 slots │ bits 8 … 11 of each remainder          │ bits 0 … 7 of      │
+//! │         │ 1101000100…        │                                        │ each remainder     │
+//! └─────────┴────────────────────┴────────────────────────────────────────┴────────────────────┘
 //! ```
 //!
 //! An absent key finds its fingerprint in a block of `n` with probability n/(m·2ʳ), about 2⁻ʳ, and the
@@ -19,19 +19,19 @@
 //! drawn for it from then on (the next block, the hint, the overflow entry) is drawn from those two, so
 //! that a key can be removed, and a stored one be sent on when filters are merged.
 
-mod fields;
 mod pocket;
 mod shape;
 
 use alloc::vec::Vec;
 
-use super::{BlockArray, BlockIndex, BlockView, Sight};
+use super::fields::{LINE_BITS, Line, ones, window};
+use super::simd::{Machine, Portable, prefetch};
+use super::{BlockArray, BlockIndex, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
-use crate::memory::Words;
+use crate::memory::{WORDS_PER_LINE, Words};
 use crate::parameters::FingerprintTable;
 use crate::placement::{Level, Stop};
-use fields::{Line, ones, window};
 use shape::{Fingerprint, Shape};
 
 /// An array of fingerprint blocks.
@@ -50,7 +50,8 @@ impl FingerprintBlocks {
 
     /// Takes one copy of the key's fingerprint out of the block; whether there was one.
     pub(crate) fn remove(&mut self, block: BlockIndex, key: KeyHash) -> bool {
-        pocket::remove(&self.shape, self.words.line_mut(block.0 as usize), Fingerprint::of(key))
+        let line = self.words.line_mut(block.0 as usize);
+        pocket::remove(Portable, &self.shape, line, Fingerprint::of(key))
     }
 
     /// The keys that a block stores, as far as it knows them.
@@ -84,34 +85,13 @@ impl FingerprintBlocks {
     }
 }
 
-impl BlockView for FingerprintBlocks {
-    #[inline]
-    fn load(&self, block: BlockIndex) -> u32 {
-        pocket::load(&self.shape, self.line(block))
-    }
-
-    #[inline(always)]
-    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
-        pocket::contains(&self.shape, self.line(block), Fingerprint::of(key))
-    }
-
-    #[inline(always)]
-    fn turned_away(&self, stop: Stop) -> Option<bool> {
-        if self.shape.hints.count() == 0 {
-            return None;
-        }
-        // All hints are in the first word.
-        Some(self.line(stop.block)[0] >> self.shape.hints.bit_of(stop.onward) & 1 == 1)
-    }
-}
-
 impl BlockArray for FingerprintBlocks {
     type Shape = FingerprintTable;
 
     const HAS_SLOTS: bool = true;
 
     fn words_for(table: &FingerprintTable) -> Result<u64, BuildError> {
-        let bits = u64::from(fields::LINE_BITS);
+        let bits = u64::from(LINE_BITS);
         let too_large = BuildError::TooLarge { count: table.count, bits };
         table.count.checked_mul(bits / 64).ok_or(too_large)
     }
@@ -138,8 +118,47 @@ impl BlockArray for FingerprintBlocks {
         key.reduced_to(self.shape.fingerprint(key).to_pattern())
     }
 
-    fn add(&mut self, block: BlockIndex, key: KeyHash) {
-        pocket::insert(&self.shape, self.words.line_mut(block.0 as usize), Fingerprint::of(key));
+    fn words_per_block(&self) -> usize {
+        WORDS_PER_LINE
+    }
+
+    fn resized(&self, count: u64, words: Words) -> Self {
+        Self { words, count, ..*self }
+    }
+
+    #[inline(always)]
+    fn load<M: Machine>(&self, _machine: M, block: BlockIndex) -> u32 {
+        pocket::load(&self.shape, self.line(block))
+    }
+
+    #[inline(always)]
+    fn may_hold<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+        pocket::may_contain(machine, &self.shape, self.line(block), Fingerprint::of(key))
+    }
+
+    #[inline(always)]
+    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+        pocket::contains(machine, &self.shape, self.line(block), Fingerprint::of(key))
+    }
+
+    #[inline(always)]
+    fn turned_away(&self, stop: Stop) -> Option<bool> {
+        if self.shape.hints.count() == 0 {
+            return None;
+        }
+        // All hints are in the first word.
+        Some(self.line(stop.block)[0] >> self.shape.hints.bit_of(stop.onward) & 1 == 1)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, block: BlockIndex) {
+        prefetch(self.line(block));
+    }
+
+    #[inline(always)]
+    fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash) {
+        let line = self.words.line_mut(block.0 as usize);
+        pocket::insert(machine, &self.shape, line, Fingerprint::of(key));
     }
 
     fn mark(&mut self, stop: Stop) {
@@ -152,7 +171,7 @@ impl BlockArray for FingerprintBlocks {
     fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {
         let hints = self.shape.hints.count();
         (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
-            let load = self.load(block);
+            let load = self.load(Portable, block);
             let mut patterns: Vec<u64> = self.keys(block).map(|key| key.pattern_word(0)).collect();
             patterns.sort_unstable();
             patterns.dedup();

@@ -1,6 +1,6 @@
 //! How the 512 bits of a block are divided.
 
-use super::fields::{LINE_BYTES, ones};
+use crate::block::fields::{Field, LINE_BYTES, ones};
 use crate::block::hints::Hints;
 use crate::hashing::{KeyHash, scale};
 use crate::parameters::FingerprintTable;
@@ -8,13 +8,19 @@ use crate::parameters::FingerprintTable;
 /// Where the list's number stands in a fingerprint; the remainder is below it.
 const LIST_SHIFT: u32 = FingerprintTable::MAX_REMAINDER_BITS;
 
-/// The parts of every block, in the order they stand in it: hints, unary code, bit planes, bytes.
+/// The parts of every block, in the order they stand in it: hints, unary code, high bits, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) hints: Hints,
     pub(super) slots: u32,
     pub(super) lists: u32,
     pub(super) remainder_bits: u32,
+    /// Ones in as many bits.
+    remainder_mask: u64,
+    /// The unary code.
+    pub(super) code: Field,
+    /// The bits of all remainders that are not in bytes.
+    pub(super) high_parts: Field,
 }
 
 /// What a block keeps of a key: one of its lists, and a remainder to be found there.
@@ -40,12 +46,14 @@ impl Fingerprint {
 
 impl Shape {
     pub(super) const fn new(table: &FingerprintTable) -> Self {
-        Self {
-            hints: Hints::new(0, table.hints),
-            slots: table.slots,
-            lists: table.lists,
-            remainder_bits: table.remainder_bits,
-        }
+        let &FingerprintTable { slots, lists, remainder_bits, .. } = table;
+        let hints = Hints::new(0, table.hints);
+        let code_end = hints.end() + lists + slots;
+        let code = Field::new(hints.end(), code_end);
+        let remainder_mask = ones(remainder_bits);
+        let shape =
+            Self { hints, slots, lists, remainder_bits, remainder_mask, code, high_parts: code };
+        Self { high_parts: Field::new(code_end, code_end + slots * shape.high_bits()), ..shape }
     }
 
     /// The fingerprint of a key: the list from the high bits of its pattern, the remainder from the
@@ -55,20 +63,8 @@ impl Shape {
         let pattern = key.pattern_word(0);
         Fingerprint {
             list: scale(pattern, self.lists as u64) as u32,
-            remainder: pattern & ones(self.remainder_bits),
+            remainder: pattern & self.remainder_mask,
         }
-    }
-
-    /// First bit of the unary code.
-    #[inline(always)]
-    pub(super) const fn code_start(&self) -> u32 {
-        self.hints.end()
-    }
-
-    /// First bit behind the unary code, where the planes begin.
-    #[inline(always)]
-    pub(super) const fn code_end(&self) -> u32 {
-        self.code_start() + self.lists + self.slots
     }
 
     /// Whether the lowest eight bits of every remainder are a byte of their own.
@@ -77,28 +73,28 @@ impl Shape {
         self.remainder_bits >= u8::BITS
     }
 
-    /// The bits of a remainder that are in planes: those above the byte, or all.
+    /// How many bits of a remainder are not in a byte: those above it, or all.
     #[inline(always)]
-    pub(super) const fn in_planes(&self, remainder: u64) -> u64 {
-        if self.has_bytes() { remainder >> u8::BITS } else { remainder }
-    }
-
-    /// How many planes there are.
-    #[inline(always)]
-    pub(super) const fn planes(&self) -> u32 {
+    pub(super) const fn high_bits(&self) -> u32 {
         if self.has_bytes() { self.remainder_bits - u8::BITS } else { self.remainder_bits }
     }
 
-    /// First bit of a plane.
+    /// Those bits of a remainder.
     #[inline(always)]
-    pub(super) const fn plane(&self, plane: u32) -> u32 {
-        self.code_end() + plane * self.slots
+    pub(super) const fn high_part(&self, remainder: u64) -> u64 {
+        if self.has_bytes() { remainder >> u8::BITS } else { remainder }
     }
 
     /// The first of the bytes, which are the last ones of the line.
     #[inline(always)]
     pub(super) const fn first_byte(&self) -> u32 {
         LINE_BYTES - self.slots
+    }
+
+    /// All bytes, as bits.
+    #[inline(always)]
+    pub(super) const fn bytes(&self) -> Field {
+        Field::new(u8::BITS * self.first_byte(), u8::BITS * LINE_BYTES)
     }
 
     /// Number of different fingerprints.

@@ -1,39 +1,116 @@
-//! The same step on many bytes at once: by vector instructions where every processor of the target has
-//! them, and in plain words elsewhere. Both give the same answers.
+//! The steps that processors have instructions of their own for.
+//!
+//! A [`Machine`] is a set of instructions; everything that runs on a block is generic over it and
+//! inlined into one [`Operation`]. [`Best`] knows which machine the program runs on and compiles each
+//! operation once for each of them, so that the choice is made once per operation (per lookup, or per
+//! batch of them) and not once per step: behind it, all code may use the machine's instructions.
+//!
+//! Every machine gives the same answers and writes the same bytes. [`Portable`] is always there and is
+//! the oracle in the tests.
+//!
+//! AVX-512 was tried in thought only: nothing here needs more than 512 bits in two registers, and the
+//! lookups wait for memory.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+mod prefetch;
+#[cfg(target_arch = "x86_64")]
 mod sse2;
-// Everywhere in tests, as the oracle.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod words;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use sse2::equal_bytes;
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) use words::equal_bytes;
+use avx2::Avx2;
+pub(crate) use portable::Portable;
+pub(crate) use prefetch::prefetch;
 
-#[cfg(test)]
-mod tests {
-    use super::{equal_bytes, words};
-    use crate::memory::WORDS_PER_LINE;
-    use proptest::prelude::*;
+use super::pattern::Draws;
+use crate::memory::WORDS_PER_LINE;
 
-    proptest! {
-        #[test]
-        fn every_way_finds_the_same_bytes(line: [u64; WORDS_PER_LINE], byte: u8, planted: u64) {
-            let mut line = line;
-            for index in (0..64).filter(|index| planted >> index & 1 == 1) {
-                let shift = 8 * (index % 8);
-                line[index / 8] = line[index / 8] & !(0xff << shift) | u64::from(byte) << shift;
-            }
-            let mut expected = 0_u64;
-            for index in 0..64 {
-                let found = (line[index / 8] >> (8 * (index % 8))) as u8;
-                expected |= u64::from(found == byte) << index;
-            }
-            prop_assert_eq!(words::equal_bytes(&line, byte), expected);
-            prop_assert_eq!(equal_bytes(&line, byte), expected);
-            prop_assert_eq!(expected & planted, planted);
+/// A cache line as a string of 512 bits.
+pub(crate) type Line = [u64; WORDS_PER_LINE];
+
+/// The most draws that [`Machine::distinct_draws`] looks at.
+pub(super) const DRAWS_AT_ONCE: usize = 16;
+
+/// Whether a line has the bits of a key's first draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// One of them is unset.
+    No,
+    /// All are set, and they are the whole pattern: none repeats another.
+    Yes,
+    /// Those that were looked at are set.
+    Perhaps,
+}
+
+/// A set of instructions.
+pub trait Machine: Copy {
+    /// Which of a line's 64 bytes equal `byte`, one bit for each.
+    fn equal_bytes(self, line: &Line, byte: u8) -> u64;
+
+    /// Puts a byte into a line at byte `at`: the ones from there on move up by one, the last is lost.
+    fn insert_byte(self, line: &mut Line, at: u32, byte: u8);
+
+    /// Position of the set bit that has `rank` set bits below it; the word has more than `rank`.
+    fn select(self, word: u64, rank: u32) -> u32;
+
+    /// What can be told quickly of a line and a key's first draws.
+    fn holds(self, line: &Line, draws: &Draws) -> Holds;
+
+    /// The bits that these draws hit, if the machine can tell quickly that they are all different. The
+    /// positions behind the number of draws are not meant.
+    fn distinct_draws(self, draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]>;
+}
+
+/// Something to be compiled for each machine.
+pub(crate) trait Operation {
+    /// What comes out.
+    type Output;
+
+    /// Does it. Must be inlined, with all that it calls, or the machine's instructions are calls.
+    fn run<M: Machine>(self, machine: M) -> Self::Output;
+}
+
+/// The machine that the program runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Best {
+    /// Whatever every processor of the target can do.
+    Portable,
+    /// The processor has been asked.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+}
+
+impl Best {
+    /// Asks the processor; without `std`, only the compiler.
+    pub(crate) fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(machine) = Avx2::detect() {
+            return Self::Avx2(machine);
+        }
+        Self::Portable
+    }
+
+    /// Runs an operation by this machine's instructions.
+    #[inline(always)]
+    pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
+        match self {
+            Self::Portable => portably(operation),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(machine) => machine.run(operation),
         }
     }
 }
+
+/// Not inlined: what runs on the better machine should not carry the other one's code.
+#[inline(never)]
+fn portably<O: Operation>(operation: O) -> O::Output {
+    operation.run(Portable)
+}
+
+#[cfg(test)]
+mod tests;

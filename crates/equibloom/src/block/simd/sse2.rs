@@ -1,26 +1,23 @@
 //! Sixteen bytes at a time. Every x86-64 processor can do this.
-#![allow(unsafe_code, reason = "vector instructions; see the one call below")]
+#![allow(unsafe_code, reason = "vector instructions; see the one block below")]
 
-use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
 
-use crate::memory::WORDS_PER_LINE;
+use super::Line;
 
 /// Which of a line's 64 bytes equal `byte`, one bit for each.
 #[inline(always)]
-pub(crate) fn equal_bytes(line: &[u64; WORDS_PER_LINE], byte: u8) -> u64 {
-    // SAFETY: SSE2 is part of x86-64.
-    unsafe { with_sse2(line, byte) }
-}
-
-#[inline]
-#[target_feature(enable = "sse2")]
-fn with_sse2(line: &[u64; WORDS_PER_LINE], byte: u8) -> u64 {
-    let pattern = _mm_set1_epi8(byte as i8);
-    let mut mask = 0;
-    for quarter in 0..WORDS_PER_LINE / 2 {
-        let (low, high) = (line[2 * quarter] as i64, line[2 * quarter + 1] as i64);
-        let equal = _mm_cmpeq_epi8(_mm_set_epi64x(high, low), pattern);
-        mask |= u64::from(_mm_movemask_epi8(equal) as u32) << (16 * quarter);
+pub(super) fn equal_bytes(line: &Line, byte: u8) -> u64 {
+    // SAFETY: SSE2 is part of x86-64, and a line has four times 16 bytes to load.
+    unsafe {
+        let pattern = _mm_set1_epi8(byte as i8);
+        let mut mask = 0;
+        for quarter in 0..4 {
+            let bytes =
+                _mm_loadu_si128(line.as_ptr().cast::<core::arch::x86_64::__m128i>().add(quarter));
+            let equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, pattern)) as u32;
+            mask |= u64::from(equal) << (16 * quarter);
+        }
+        mask
     }
-    mask
 }

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{Contents, join_overflow};
-use crate::block::{BlockArray, BlockIndex, BlockView, FingerprintBlocks};
+use crate::block::simd::Portable;
+use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -127,7 +128,7 @@ impl<R: Rule> Balanced<R, FingerprintBlocks> {
         let kept = keys.len().min(self.blocks.slots() as usize);
         let rest = keys.split_off(kept);
         for key in keys {
-            self.blocks.add(block, key);
+            self.blocks.add(Portable, block, key);
         }
         rest
     }

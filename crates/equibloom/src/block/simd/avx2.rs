@@ -1,0 +1,222 @@
+//! 256 bits at a time, and the instructions on single bits (BMI) that came with them.
+#![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
+
+use core::arch::x86_64::{
+    __m256i, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256, _mm256_andnot_si256,
+    _mm256_blendv_epi8, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps,
+    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpgt_epi8, _mm256_cmpgt_epi16,
+    _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_mulhi_epu16,
+    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_permutevar8x32_epi32, _mm256_set_epi64x,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi16,
+    _mm256_setr_epi32, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
+    _mm256_storeu_si256, _mm256_testz_si256, _pdep_u64,
+};
+
+use super::{DRAWS_AT_ONCE, Holds, Line, Machine, Operation};
+use crate::block::pattern::Draws;
+
+/// A processor with AVX2, BMI1, BMI2, LZCNT and POPCNT. Who holds one has asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// Asks the processor; without `std`, whether the program is compiled for such a one.
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let found = std::is_x86_feature_detected!("avx2")
+            && std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("lzcnt")
+            && std::is_x86_feature_detected!("popcnt");
+        #[cfg(not(feature = "std"))]
+        let found = cfg!(all(
+            target_feature = "avx2",
+            target_feature = "bmi1",
+            target_feature = "bmi2",
+            target_feature = "lzcnt",
+            target_feature = "popcnt"
+        ));
+        found.then_some(Self(()))
+    }
+
+    /// Runs an operation by this processor's instructions.
+    #[inline(always)]
+    pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
+        // SAFETY: `self` exists, so the processor has them all.
+        unsafe { with_avx2(self, operation) }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn with_avx2<O: Operation>(machine: Avx2, operation: O) -> O::Output {
+    operation.run(machine)
+}
+
+/// The two halves of a line.
+#[inline(always)]
+fn halves(line: &Line) -> [__m256i; 2] {
+    let start = line.as_ptr().cast::<__m256i>();
+    // SAFETY: a line has twice 32 bytes to load; called behind `with_avx2` only.
+    unsafe { [_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))] }
+}
+
+/// The bits of the line that the first sixteen draws, from the given word on, hit: one in each lane.
+#[inline(always)]
+fn bits_hit(draws: &Draws, first_word: u32) -> __m256i {
+    let word = |index| draws.key.pattern_lanes(first_word + index) as i64;
+    // SAFETY: called behind `with_avx2` only.
+    unsafe {
+        let lanes = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
+        let positions = _mm256_mulhi_epu16(lanes, _mm256_set1_epi16(draws.positions as i16));
+        _mm256_add_epi16(positions, _mm256_set1_epi16(draws.start as i16))
+    }
+}
+
+impl Machine for Avx2 {
+    #[inline(always)]
+    fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
+        let [low, high] = halves(line);
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let pattern = _mm256_set1_epi8(byte as i8);
+            let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern)) as u32;
+            let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern)) as u32;
+            u64::from(high) << 32 | u64::from(low)
+        }
+    }
+
+    #[inline(always)]
+    fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
+        let [low, high] = halves(line);
+        // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
+        unsafe {
+            // Every byte one further up; what the first one becomes does not matter.
+            let below = _mm256_permute2x128_si256::<0x08>(low, low);
+            let moved_low = _mm256_alignr_epi8::<15>(low, below);
+            let below = _mm256_permute2x128_si256::<0x21>(low, high);
+            let moved_high = _mm256_alignr_epi8::<15>(high, below);
+            let start = line.as_mut_ptr().cast::<__m256i>();
+            _mm256_storeu_si256(start, with_byte(low, moved_low, at as i8, byte));
+            _mm256_storeu_si256(start.add(1), with_byte(high, moved_high, at as i8 - 32, byte));
+        }
+    }
+
+    #[inline(always)]
+    fn select(self, word: u64, rank: u32) -> u32 {
+        // SAFETY: `self` exists, so the processor has BMI2.
+        unsafe { _pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros() }
+    }
+
+    /// All of them, sixteen at a time.
+    #[inline(always)]
+    fn holds(self, line: &Line, draws: &Draws) -> Holds {
+        let halves = halves(line);
+        let bits = bits_hit(draws, 0);
+        if any_missing(halves, bits, draws.count) {
+            return Holds::No;
+        }
+        if draws.count <= DRAWS_AT_ONCE as u32 {
+            return if any_repeat(bits, draws.count) { Holds::Perhaps } else { Holds::Yes };
+        }
+        for word in (4..draws.count.div_ceil(4)).step_by(4) {
+            if any_missing(halves, bits_hit(draws, word), draws.count - 4 * word) {
+                return Holds::No;
+            }
+        }
+        Holds::Perhaps
+    }
+
+    #[inline(always)]
+    fn distinct_draws(self, draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]> {
+        if draws.count > DRAWS_AT_ONCE as u32 {
+            return None;
+        }
+        let bits = bits_hit(draws, 0);
+        if any_repeat(bits, draws.count) {
+            return None;
+        }
+        let mut stored = [0; DRAWS_AT_ONCE];
+        // SAFETY: `self` exists, so the processor has AVX2; sixteen lanes of two bytes are stored in
+        // as many.
+        unsafe { _mm256_storeu_si256(stored.as_mut_ptr().cast(), bits) };
+        Some(stored)
+    }
+}
+
+/// Whether one of the first `count` of these bits is not in the line.
+#[inline(always)]
+fn any_missing([low, high]: [__m256i; 2], bits: __m256i, count: u32) -> bool {
+    // SAFETY: called behind `with_avx2` only.
+    unsafe {
+        let count = _mm256_set1_epi32(count as i32);
+        let even = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
+        let odd = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15));
+        let even_bits = _mm256_and_si256(bits, _mm256_set1_epi32(0xffff));
+        let odd_bits = _mm256_srli_epi32::<16>(bits);
+        let missing = _mm256_or_si256(
+            missing([low, high], even_bits, even),
+            missing([low, high], odd_bits, odd),
+        );
+        _mm256_testz_si256(missing, missing) == 0
+    }
+}
+
+/// Those of eight bits, if they count, that are not in the line.
+#[inline(always)]
+fn missing([low, high]: [__m256i; 2], bits: __m256i, counts: __m256i) -> __m256i {
+    // SAFETY: called behind `with_avx2` only.
+    unsafe {
+        let words = _mm256_srli_epi32::<5>(bits);
+        let in_low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, words));
+        let in_high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, words));
+        // The fourth bit of a word's number becomes the sign, which chooses the half.
+        let half = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(words));
+        let found = _mm256_castps_si256(_mm256_blendv_ps(in_low, in_high, half));
+        let within_word = _mm256_and_si256(bits, _mm256_set1_epi32(31));
+        let wanted = _mm256_sllv_epi32(_mm256_set1_epi32(1), within_word);
+        _mm256_andnot_si256(found, _mm256_and_si256(wanted, counts))
+    }
+}
+
+/// Whether one of the first `count` draws repeats another: each is compared with the eight behind it,
+/// in a ring of sixteen.
+#[inline(always)]
+fn any_repeat(bits: __m256i, count: u32) -> bool {
+    // SAFETY: called behind `with_avx2` only.
+    unsafe {
+        let numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        // Lanes that do not count differ from all others.
+        let counts = _mm256_cmpgt_epi16(_mm256_set1_epi16(count as i16), numbers);
+        let others = _mm256_or_si256(numbers, _mm256_set1_epi16(i16::MIN));
+        let bits = _mm256_blendv_epi8(others, bits, counts);
+        let swapped = _mm256_permute2x128_si256::<0x01>(bits, bits);
+        macro_rules! equal_after {
+            ($($lanes:literal)*) => {{
+                let mut equal = _mm256_cmpeq_epi16(bits, swapped);
+                $(
+                    let turned = _mm256_alignr_epi8::<{ 2 * $lanes }>(swapped, bits);
+                    equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(bits, turned));
+                )*
+                equal
+            }};
+        }
+        let equal = equal_after!(1 2 3 4 5 6 7);
+        _mm256_testz_si256(equal, equal) == 0
+    }
+}
+
+/// Half a line with a byte inserted at `at`, which may lie before or behind it: `moved` is the half with
+/// every byte one further up.
+#[inline(always)]
+fn with_byte(half: __m256i, moved: __m256i, at: i8, byte: u8) -> __m256i {
+    // SAFETY: called behind `with_avx2` only.
+    unsafe {
+        let numbers = _mm256_setr_epi8(
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+            24, 25, 26, 27, 28, 29, 30, 31,
+        );
+        let at = _mm256_set1_epi8(at);
+        let half = _mm256_blendv_epi8(half, moved, _mm256_cmpgt_epi8(numbers, at));
+        _mm256_blendv_epi8(half, _mm256_set1_epi8(byte as i8), _mm256_cmpeq_epi8(numbers, at))
+    }
+}

@@ -1,0 +1,31 @@
+//! Sixteen bytes at a time. Every 64-bit ARM processor that Rust has a standard library for can do this.
+#![allow(unsafe_code, reason = "vector instructions; see the one block below")]
+
+use core::arch::aarch64::{
+    vceqq_u8, vdupq_n_u8, vget_lane_u64, vld1q_u8, vreinterpret_u64_u8, vreinterpretq_u16_u8,
+    vshrn_n_u16,
+};
+
+use super::Line;
+
+/// Which of a line's 64 bytes equal `byte`, one bit for each.
+#[inline(always)]
+pub(super) fn equal_bytes(line: &Line, byte: u8) -> u64 {
+    let mut mask = 0;
+    for quarter in 0..4 {
+        // SAFETY: NEON is part of the target, and a line has four times 16 bytes to load.
+        let nibbles = unsafe {
+            let bytes = vld1q_u8(line.as_ptr().cast::<u8>().add(16 * quarter));
+            let equal = vceqq_u8(bytes, vdupq_n_u8(byte));
+            // Half of each byte: there is no instruction that gathers one bit of each.
+            vget_lane_u64::<0>(vreinterpret_u64_u8(vshrn_n_u16::<4>(vreinterpretq_u16_u8(equal))))
+        };
+        // Bit 4i to bit i, in three steps.
+        let ones = nibbles & 0x1111_1111_1111_1111;
+        let pairs = (ones | ones >> 3) & 0x0303_0303_0303_0303;
+        let fours = (pairs | pairs >> 6) & 0x000f_000f_000f_000f;
+        let eights = (fours | fours >> 12) & 0x0000_00ff_0000_00ff;
+        mask |= ((eights | eights >> 24) & 0xffff) << (16 * quarter);
+    }
+    mask
+}

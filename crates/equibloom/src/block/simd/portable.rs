@@ -1,0 +1,62 @@
+//! What every processor of the target can do.
+
+use super::{DRAWS_AT_ONCE, Holds, Line, Machine};
+use crate::block::fields::{Field, LINE_BITS};
+use crate::block::pattern::Draws;
+
+/// Plain words, and the vector instructions that are part of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Portable;
+
+impl Machine for Portable {
+    #[inline(always)]
+    fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        return super::sse2::equal_bytes(line, byte);
+        #[cfg(target_arch = "aarch64")]
+        return super::neon::equal_bytes(line, byte);
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        return super::words::equal_bytes(line, byte);
+    }
+
+    #[inline(always)]
+    fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
+        const ALL: Field = Field::new(0, LINE_BITS);
+        ALL.insert(line, 8 * at, u8::BITS, byte.into());
+    }
+
+    #[inline(always)]
+    fn select(self, word: u64, rank: u32) -> u32 {
+        // Set bits up to and including each byte, in the bytes of one word.
+        let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+        let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+        let bytes = (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
+        let sums = bytes.wrapping_mul(0x0101_0101_0101_0101);
+        // The top bit of each byte tells whether its sum is at most the rank: those bytes lie below.
+        let ranks = u64::from(rank) * 0x0101_0101_0101_0101;
+        let below = ((ranks | 0x8080_8080_8080_8080) - sums) & 0x8080_8080_8080_8080;
+        let byte = below.count_ones() * 8;
+        let mut left = rank - ((sums << 8 >> byte) & 0xff) as u32;
+        let mut rest = word >> byte & 0xff;
+        while left > 0 {
+            rest &= rest - 1;
+            left -= 1;
+        }
+        byte + rest.trailing_zeros()
+    }
+
+    /// The draws of the first word, without a branch between them: in a half-full block a miss gets
+    /// past four bits once in sixteen times, so that the one branch behind them is predictable.
+    #[inline(always)]
+    fn holds(self, line: &Line, draws: &Draws) -> Holds {
+        let mut all_hold = 1;
+        draws.of_word(0, |bit| all_hold &= line[(bit / 64) as usize % line.len()] >> (bit % 64));
+        if all_hold & 1 == 1 { Holds::Perhaps } else { Holds::No }
+    }
+
+    /// Comparing them all with each other takes longer than drawing them once more.
+    #[inline(always)]
+    fn distinct_draws(self, _draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]> {
+        None
+    }
+}

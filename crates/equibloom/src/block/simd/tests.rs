@@ -1,0 +1,113 @@
+//! Every machine does what the portable one does, and that one what it says.
+
+use super::{Best, Holds, Line, Machine, Operation, Portable, words};
+use crate::block::pattern::Draws;
+use crate::hashing::KeyHash;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+
+/// Everything that a machine can be asked about these.
+struct Everything<'a> {
+    line: &'a Line,
+    byte: u8,
+    at: u32,
+    rank: u32,
+    draws: Draws,
+}
+
+#[derive(Debug, PartialEq)]
+struct Answers {
+    equal: u64,
+    changed: Line,
+    selected: u32,
+    holds: Holds,
+    distinct: Option<Vec<u16>>,
+}
+
+impl Operation for Everything<'_> {
+    type Output = Answers;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> Answers {
+        let mut changed = *self.line;
+        machine.insert_byte(&mut changed, self.at, self.byte);
+        let count = self.draws.count as usize;
+        Answers {
+            equal: machine.equal_bytes(self.line, self.byte),
+            changed,
+            selected: machine.select(self.line[0], self.rank),
+            holds: machine.holds(self.line, &self.draws),
+            distinct: machine.distinct_draws(&self.draws).map(|bits| bits[..count].to_vec()),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_machine_gives_the_same_answers(
+        line: Line,
+        byte: u8,
+        planted: u64,
+        at in 0..64_u32,
+        rank in 0..64_u32,
+        hash: u128,
+        positions in 64..=512_u32,
+        count in 1..=32_u32,
+        full: bool,
+    ) {
+        let mut line = if full { line.map(|word| word | word.rotate_left(9) | word.rotate_left(31)) } else { line };
+        for index in (0..64).filter(|index| planted >> index & 1 == 1) {
+            let shift = 8 * (index % 8);
+            line[index / 8] = line[index / 8] & !(0xff << shift) | u64::from(byte) << shift;
+        }
+        line[0] |= 1;
+        let rank = rank % line[0].count_ones();
+        let draws = Draws { key: KeyHash::from(hash), positions, count, start: 512 - positions };
+        // A line that holds all the draws, so that a hit is among the cases.
+        let mut bits = Vec::new();
+        for word in 0..count.div_ceil(4) {
+            draws.of_word(word, |bit| bits.push(bit as u16));
+        }
+        if full && hash % 2 == 1 {
+            for &bit in &bits {
+                line[usize::from(bit) / 64] |= 1 << (bit % 64);
+            }
+        }
+        let ask = || Everything { line: &line, byte, at, rank, draws };
+        let portable = ask().run(Portable);
+
+        let byte_at = |line: &Line, index: usize| (line[index / 8] >> (8 * (index % 8))) as u8;
+        let mut equal = 0_u64;
+        let mut bytes: Vec<u8> = (0..64).map(|index| byte_at(&line, index)).collect();
+        for (index, &found) in bytes.iter().enumerate() {
+            equal |= u64::from(found == byte) << index;
+        }
+        bytes.insert(at as usize, byte);
+        prop_assert_eq!(portable.equal, equal);
+        prop_assert_eq!(words::equal_bytes(&line, byte), equal);
+        prop_assert!((0..64).all(|index| byte_at(&portable.changed, index) == bytes[index]));
+        let set: Vec<u32> = (0..64).filter(|bit| line[0] >> bit & 1 == 1).collect();
+        prop_assert_eq!(portable.selected, set[rank as usize]);
+        let holds = bits.iter().all(|&bit| line[usize::from(bit) / 64] >> (bit % 64) & 1 == 1);
+        prop_assert!(portable.holds == Holds::Perhaps || !holds);
+
+        let best = Best::detect().run(ask());
+        prop_assert_eq!(best.equal, portable.equal);
+        prop_assert_eq!(best.changed, portable.changed);
+        prop_assert_eq!(best.selected, portable.selected);
+        prop_assert!(best.holds != Holds::No || !holds);
+        let mut different = bits.clone();
+        different.sort_unstable();
+        different.dedup();
+        if Best::detect() != Best::Portable {
+            let distinct = count <= 16 && different.len() == bits.len();
+            let expected = match (holds, distinct) {
+                (false, _) => Holds::No,
+                (true, true) => Holds::Yes,
+                (true, false) => Holds::Perhaps,
+            };
+            prop_assert_eq!(best.holds, expected);
+            prop_assert_eq!(best.distinct, distinct.then_some(bits));
+        }
+    }
+}

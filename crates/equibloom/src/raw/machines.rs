@@ -1,0 +1,51 @@
+//! Every machine writes the same bytes and gives the same answers, whatever the filter.
+
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{Any, RawFilter};
+use crate::block::simd::Best;
+use crate::hashing::KeyHash;
+
+#[path = "../../tests/schemes/mod.rs"]
+mod schemes;
+
+/// The same filter on the machine that is always there.
+fn portable(filter: &Any) -> Any {
+    let mut filter = filter.clone();
+    match &mut filter {
+        Any::Classical(_) => {}
+        Any::FirstWithRoom(filter) => filter.machine = Best::Portable,
+        Any::LeastLoaded(filter) => filter.machine = Best::Portable,
+        Any::Fingerprint(filter) => filter.machine = Best::Portable,
+    }
+    filter
+}
+
+proptest! {
+    #![proptest_config(schemes::cases(600))]
+
+    #[test]
+    fn the_same_filter_on_every_machine(
+        parameters in schemes::parameters(), keys in schemes::keys(),
+    ) {
+        let Ok(mut best) = Any::new(&parameters) else { return Ok(()) };
+        let mut slow = portable(&best);
+        let hashes: Vec<KeyHash> =
+            keys.iter().map(|&key| KeyHash::from_u64(u64::from(key) ^ parameters.seed)).collect();
+        for &hash in &hashes {
+            prop_assert_eq!(best.insert(hash, &mut ()), slow.insert(hash, &mut ()));
+        }
+        prop_assert!(best.words().eq(slow.words()));
+        let strangers = (0..500).map(|key| KeyHash::from_u64(key << 20));
+        let asked: Vec<KeyHash> = hashes.into_iter().chain(strangers).collect();
+        let mut answers = [vec![0; asked.len().div_ceil(64)], vec![0; asked.len().div_ceil(64)]];
+        best.contains_batch(&asked, &mut answers[0]);
+        slow.contains_batch(&asked, &mut answers[1]);
+        prop_assert_eq!(&answers[0], &answers[1]);
+        for &hash in &asked {
+            prop_assert_eq!(best.contains(hash, &mut ()), slow.contains(hash, &mut ()));
+        }
+    }
+}
