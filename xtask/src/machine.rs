@@ -17,6 +17,10 @@ pub(crate) fn missing_parts() -> Vec<Step> {
     if !works("python3 -c 'import ensurepip, venv'") {
         steps.push(debian_packages("python3 python3-venv"));
     }
+    // Instructions of the hot paths are counted.
+    if !works("valgrind --version") {
+        steps.push(debian_packages("valgrind"));
+    }
     // The report of `equibloom reproduce` is opened in a real browser.
     if !works("chromium --version") {
         steps.push(debian_packages("chromium"));

@@ -60,6 +60,10 @@ fn checks() -> Vec<Step> {
         ),
     ];
     checks.push(shell("fuzzing, briefly", FUZZING));
+    checks.push(cargo(
+        "instructions of the hot paths",
+        "run --release -p equibloom-benchmarks --bin instructions",
+    ));
     checks.extend(readme::commands());
     checks
 }

@@ -1,0 +1,171 @@
+//! Instructions of the hot paths, counted by callgrind, against a baseline in the repository.
+//!
+//! `cargo run --release -p equibloom-benchmarks --bin instructions` runs itself under valgrind, once for
+//! each kind of filter and operation, and fails if an operation takes 5 % more than
+//! `benchmarks/instructions.txt` says. Times on a shared machine drift by more than that; instructions do
+//! not. `-- --bless` writes the baseline (after a change that is meant, or for another compiler).
+//!
+//! Without valgrind, or on a processor without AVX2, whose numbers the baseline has, it says so and
+//! checks nothing.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use equibloom::{
+    AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow, Parameters, Route,
+    Scheme, Stable, Threshold, WhenFull,
+};
+
+/// Keys and strangers.
+const KEYS: u64 = 20_000;
+const KINDS: [&str; 3] = ["blocked", "multi-level", "fingerprint"];
+const OPERATIONS: [&str; 6] = ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
+/// What an operation may take more than the baseline says.
+const TOLERANCE: f64 = 0.05;
+
+/// Filters of 16 bits per key: what the planner gives for a million keys, for fewer of them.
+fn scheme(kind: &str) -> Option<Scheme> {
+    let blocks = BlockTable { count: 625, bits: 512, hashes: 11 };
+    let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
+    match kind {
+        "blocked" => Some(Scheme::Blocked { blocks }),
+        "multi-level" => Some(Scheme::MultiLevel {
+            blocks: BlockTable { hashes: 10, ..blocks },
+            threshold: Threshold { load: 35, probability: 0.5 },
+            hints: 16,
+            overflow,
+            subtables: vec![540, 75, 10],
+        }),
+        "fingerprint" => Some(Scheme::Fingerprint {
+            blocks: FingerprintTable {
+                count: 625,
+                slots: 33,
+                lists: 40,
+                remainder_bits: 13,
+                hints: 10,
+            },
+            route: Route::MultiLevel { subtables: vec![542, 72, 10, 1] },
+            overflow,
+            multiset: false,
+        }),
+        _ => None,
+    }
+}
+
+/// Makes a filter, fills it if the operation is a lookup or `filled`, and runs the operation once on
+/// every key. What is made but not run is what the others are compared with.
+fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
+    let scheme = scheme(kind).ok_or("no such filter")?;
+    let mut filter = AnyFilter::new(&Parameters { keys: KEYS, seed: 0, scheme })?;
+    let hashes = |range: std::ops::Range<u64>| -> Vec<KeyHash> {
+        range.map(|key| Stable::default().hash_key(&key)).collect()
+    };
+    let (keys, strangers) = (hashes(0..KEYS), hashes(KEYS..2 * KEYS));
+    let mut found = vec![0; KEYS.div_ceil(64) as usize];
+    if !matches!(operation, "empty" | "insert" | "insert-batch") {
+        filter.insert_hashes(&keys)?;
+    }
+    match operation {
+        "empty" | "filled" => {}
+        "insert" => {
+            for &key in &keys {
+                filter.insert_hash(key)?;
+            }
+        }
+        "insert-batch" => {
+            filter.insert_hashes(&keys)?;
+        }
+        "miss" | "hit" => {
+            let asked = if operation == "hit" { &keys } else { &strangers };
+            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
+        }
+        "miss-batch" => filter.contains_hashes_bitmap(&strangers, &mut found),
+        "hit-batch" => filter.contains_hashes_bitmap(&keys, &mut found),
+        _ => return Err("no such operation".into()),
+    }
+    black_box((&filter, &found));
+    Ok(())
+}
+
+/// Instructions of a whole run.
+fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe()?)
+        .args(["work", kind, operation])
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let collected = text.lines().find_map(|line| line.split_once("Collected :"));
+    let (_, number) = collected.ok_or_else(|| format!("valgrind: {text}"))?;
+    Ok(number.trim().parse()?)
+}
+
+fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for kind in KINDS {
+        let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
+        for operation in OPERATIONS {
+            let without = if operation.starts_with("insert") { empty } else { filled };
+            let with = count(kind, operation)?;
+            rows.push((format!("{kind} {operation}"), with.saturating_sub(without) / KEYS));
+        }
+    }
+    Ok(rows)
+}
+
+fn check(bless: bool) -> Result<bool, Box<dyn Error>> {
+    let has_valgrind = Command::new("valgrind").arg("--version").output().is_ok();
+    #[cfg(target_arch = "x86_64")]
+    let has_avx2 = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("bmi2");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_avx2 = false;
+    if !has_valgrind || !has_avx2 {
+        println!("skipped: valgrind {has_valgrind}, AVX2 {has_avx2}");
+        return Ok(true);
+    }
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt"));
+    let rows = measure()?;
+    if bless {
+        let mut text = String::new();
+        for (name, instructions) in &rows {
+            writeln!(text, "{name} {instructions}")?;
+        }
+        std::fs::write(&path, text)?;
+    }
+    let baseline = std::fs::read_to_string(&path)?;
+    let mut holds = true;
+    println!("{:<28} {:>8} {:>8}", "instructions per operation", "now", "baseline");
+    for (name, now) in rows {
+        let line = baseline.lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
+        let before: u64 = line.ok_or_else(|| format!("no baseline for {name}"))?.parse()?;
+        let grew = now as f64 > before as f64 * (1.0 + TOLERANCE) + 1.0;
+        holds &= !grew;
+        println!(
+            "{name:<28} {now:>8} {before:>8}{}",
+            if grew { "  more than 5 % above" } else { "" }
+        );
+    }
+    Ok(holds)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments[..] {
+        [] => check(false),
+        ["--bless"] => check(true),
+        ["work", kind, operation] => work(kind, operation).map(|()| true),
+        _ => Err("usage: instructions [--bless]".into()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
