@@ -1,6 +1,6 @@
 //! The threshold rule: the first candidate with room takes the key.
 
-use super::{Candidates, Coin, Placement, Rule, Search, Stop};
+use super::{Candidates, Coin, Placement, Rule, Stop};
 use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -72,28 +72,7 @@ impl Rule for FirstWithRoom {
         Placement::Rejected { reads, led_on }
     }
 
-    /// The same walk. A hint that is unset proves absence; without hints, what would admit the key
-    /// does.
-    #[inline(always)]
-    fn search<B: BlockView, O: Observer>(
-        &self,
-        blocks: &B,
-        candidates: &Candidates,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Search {
-        for (probe, stop) in candidates.walk(key).enumerate() {
-            observer.block_read();
-            if blocks.test(stop.block, key) {
-                return Search::Present;
-            }
-            if !self.goes_on(blocks, key, probe, stop) {
-                return Search::Absent;
-            }
-        }
-        Search::Exhausted
-    }
-
+    /// A hint that is unset proves absence; without hints, what would admit the key does.
     #[inline(always)]
     fn goes_on<B: BlockView>(&self, blocks: &B, key: KeyHash, probe: usize, stop: Stop) -> bool {
         let turned_away = blocks.turned_away(stop);

@@ -1,6 +1,6 @@
 //! The power of two choices: the less loaded candidate takes the key.
 
-use super::{Candidates, Placement, Rule, Search, Stop, least_loaded};
+use super::{Candidates, Placement, Rule, Stop, least_loaded};
 use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -21,10 +21,13 @@ impl Rule for LeastLoaded {
         key: KeyHash,
         observer: &mut O,
     ) -> Placement {
-        if self.search(blocks, candidates, key, observer) == Search::Present {
-            return Placement::Present;
-        }
         let choices = candidates.choices(key);
+        for probe in 0..choices {
+            observer.block_read();
+            if blocks.test(candidates.block(key, probe), key) {
+                return Placement::Present;
+            }
+        }
         // With one candidate there is nothing to compare, and no load to read.
         let block = if choices == 1 {
             candidates.block(key, 0)
@@ -32,23 +35,6 @@ impl Rule for LeastLoaded {
             least_loaded(blocks, candidates, key)
         };
         Placement::Admitted { block, reads: choices as u32 }
-    }
-
-    #[inline(always)]
-    fn search<B: BlockView, O: Observer>(
-        &self,
-        blocks: &B,
-        candidates: &Candidates,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Search {
-        for probe in 0..candidates.choices(key) {
-            observer.block_read();
-            if blocks.test(candidates.block(key, probe), key) {
-                return Search::Present;
-            }
-        }
-        Search::Absent
     }
 
     #[inline(always)]

@@ -51,18 +51,6 @@ pub enum Placement {
     },
 }
 
-/// How a lookup's walk over the candidates ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Search {
-    /// A block says that it holds the key.
-    Present,
-    /// No block holds the key, and the last one read would have taken it, or would remember that it
-    /// did not.
-    Absent,
-    /// No candidate holds the key, but all may have turned it away.
-    Exhausted,
-}
-
 /// Which of its candidates a key gets. Only the rules of this crate implement it.
 pub trait Rule: Copy + Send + Sync + sealed::Sealed {
     /// Whether keys can be turned away by all their candidates.
@@ -81,15 +69,6 @@ pub trait Rule: Copy + Send + Sync + sealed::Sealed {
         key: KeyHash,
         observer: &mut O,
     ) -> Placement;
-
-    /// Walks over the candidates to find a key, until it is found or a block proves its absence.
-    fn search<B: BlockView, O: Observer>(
-        &self,
-        blocks: &B,
-        candidates: &Candidates,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Search;
 
     /// Whether a lookup goes on from a stop that does not hold its key.
     fn goes_on<B: BlockView>(&self, blocks: &B, key: KeyHash, probe: usize, stop: Stop) -> bool;

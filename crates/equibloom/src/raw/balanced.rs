@@ -16,7 +16,7 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
 use crate::parameters::{Parameters, WhenFull};
-use crate::placement::{Candidates, Placement, Rule, Search, least_loaded};
+use crate::placement::{Candidates, Placement, Rule, least_loaded};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
@@ -124,7 +124,9 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         Ok(Insertion::New)
     }
 
-    /// Looks a key up by a machine's instructions.
+    /// Looks a key up by a machine's instructions. Most lookups end at the first block; the others go on
+    /// out of line: the shorter the way of the many, the more of them the processor has under way at
+    /// once.
     #[inline(always)]
     pub(super) fn contains_on<M: Machine, O: Observer>(
         &self,
@@ -133,15 +135,52 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         observer: &mut O,
     ) -> bool {
         let key = self.blocks.seen(key);
+        let stop = self.candidates.stop_at(0, key, self.candidates.first_block(key));
         let view = On { blocks: &self.blocks, machine };
-        match self.rule.search(&view, &self.candidates, key, observer) {
-            Search::Present => true,
-            // Once the budget is spent, keys overflow although their blocks have room.
-            Search::Absent => {
-                R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
-            }
-            Search::Exhausted => self.is_in_overflow(key, observer),
+        observer.block_read();
+        if self.blocks.test(machine, stop.block, key) {
+            return true;
         }
+        // A key with one block that turns nobody away is nowhere else.
+        let has_more = R::REJECTS || self.candidates.levels().len() > 1;
+        if has_more && self.rule.goes_on(&view, key, 0, stop) {
+            self.machine.run(GoOn { filter: self, key, word: stop.onward, observer })
+        } else {
+            self.is_absent_from_blocks(key, observer)
+        }
+    }
+
+    /// The answer for a key of which a block knows that it is in no block.
+    #[inline(always)]
+    fn is_absent_from_blocks<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+        // Once the budget is spent, keys overflow although their blocks have room.
+        R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
+    }
+
+    /// The rest of a lookup, from its second block on.
+    #[inline(always)]
+    fn contains_further_on<M: Machine, O: Observer>(
+        &self,
+        machine: M,
+        key: KeyHash,
+        word: u64,
+        observer: &mut O,
+    ) -> bool {
+        let view = On { blocks: &self.blocks, machine };
+        let mut word = word;
+        let levels = self.candidates.levels().iter().enumerate();
+        for (probe, &level) in levels.take(self.candidates.choices(key)).skip(1) {
+            let stop = self.candidates.stop_at(probe, key, Candidates::block_in(level, word));
+            observer.block_read();
+            if self.blocks.test(machine, stop.block, key) {
+                return true;
+            }
+            if !self.rule.goes_on(&view, key, probe, stop) {
+                return self.is_absent_from_blocks(key, observer);
+            }
+            word = stop.onward;
+        }
+        self.is_in_overflow(key, observer)
     }
 
     /// One survey for each distinct level, and for each probe the survey of its level: candidates
@@ -189,6 +228,23 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R,
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
         self.filter.contains_on(machine, self.key, self.observer)
+    }
+}
+
+/// The rest of a lookup whose first block led it on.
+struct GoOn<'a, F, O> {
+    filter: &'a F,
+    key: KeyHash,
+    word: u64,
+    observer: &'a mut O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for GoOn<'_, Balanced<R, B>, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> bool {
+        self.filter.contains_further_on(machine, self.key, self.word, self.observer)
     }
 }
 
