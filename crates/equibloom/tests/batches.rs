@@ -10,6 +10,7 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
     let Ok(mut one_by_one) = AnyFilter::new(parameters) else { return Ok(()) };
     let mut together = one_by_one.clone();
     let mut from_iterator = one_by_one.clone();
+    let empty = one_by_one.clone();
 
     let mut new = 0;
     let mut refused = None;
@@ -31,7 +32,7 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
     prop_assert_eq!(&from_iterator.try_extend(keys.iter().copied()), &batch);
     prop_assert!(one_by_one == together);
     for threads in 1..=4 {
-        let mut parallel = AnyFilter::new(parameters).unwrap();
+        let mut parallel = empty.clone();
         let hashes: Vec<KeyHash> = keys.iter().map(|key| parallel.hash(key)).collect();
         let (first, second) = hashes.split_at(cut.min(keys.len()));
         let new = parallel
