@@ -21,6 +21,7 @@ use core::fmt;
 use core::ptr::NonNull;
 use core::slice;
 
+use crate::block::simd::prefetch;
 use crate::error::BuildError;
 
 pub(crate) const WORDS_PER_LINE: usize = 8;
@@ -192,6 +193,12 @@ impl Words {
     #[inline]
     pub(crate) fn get(&self, index: usize) -> u64 {
         self.lines()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
+    }
+
+    /// Asks for a line to be brought into the cache, if there is such a one.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, line: usize) {
+        prefetch(self.start.as_ptr().wrapping_add(line).cast());
     }
 
     /// Eight words at once.

@@ -19,8 +19,8 @@
 use super::hints::Hints;
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
-use super::simd::{Holds, Machine, prefetch};
-use super::{BlockArray, BlockIndex, Sight};
+use super::simd::Machine;
+use super::{BlockArray, BlockIndex, Holds, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
@@ -237,11 +237,13 @@ impl BlockArray for BloomBlocks {
     }
 
     #[inline(always)]
-    fn may_hold<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+    fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
         if self.within_lines {
-            self.holds(machine, block, key) != Holds::No
+            self.holds(machine, block, key)
+        } else if self.holds_all_across_lines(block, key) {
+            Holds::Yes
         } else {
-            self.holds_all_across_lines(block, key)
+            Holds::No
         }
     }
 
@@ -262,13 +264,13 @@ impl BlockArray for BloomBlocks {
         if self.hints.count() == 0 {
             return None;
         }
-        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.onward));
+        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
         Some(self.words.get(word) >> bit & 1 == 1)
     }
 
     #[inline(always)]
     fn prefetch(&self, block: BlockIndex) {
-        prefetch(self.words.line(self.first_word(block) / WORDS_PER_LINE));
+        self.words.prefetch(self.first_word(block) / WORDS_PER_LINE);
     }
 
     /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones
@@ -299,7 +301,7 @@ impl BlockArray for BloomBlocks {
 
     fn mark(&mut self, stop: Stop) {
         if self.hints.count() > 0 {
-            let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.onward));
+            let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
             *self.words.get_mut(word) |= 1 << bit;
         }
     }

@@ -1,7 +1,8 @@
 //! Fields of any width anywhere in a cache line.
 
 pub(super) use super::simd::Line;
-use super::simd::Machine;
+use super::simd::{Machine, Portable};
+use crate::memory::WORDS_PER_LINE;
 
 /// Bits of a line.
 pub(super) const LINE_BITS: u32 = 512;
@@ -11,83 +12,101 @@ pub(super) const LINE_BYTES: u32 = 64;
 
 /// A part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Field {
+pub struct Field {
     /// First bit.
     pub(super) start: u32,
     /// Behind the last bit.
     pub(super) end: u32,
-    /// The words of the line that it has bits in: the first, and behind the last.
-    words: (u8, u8),
-    /// Its bits in those two.
-    masks: (u64, u64),
+    /// The first word that it has bits in.
+    first_word: u32,
+    /// Its bits in that word and the next: all of them, if it is short.
+    first_two: [u64; 2],
+    is_short: bool,
+    /// All of its bits.
+    pub(super) mask: Line,
 }
 
 impl Field {
     /// From bit `start` to before bit `end` of the line.
     pub(super) const fn new(start: u32, end: u32) -> Self {
-        let (first, behind) = (start / 64, end.div_ceil(64));
-        let in_first = !Before::new(start).of_word(first as usize);
-        let in_last = Before::new(end).of_word(behind.saturating_sub(1) as usize);
-        Self { start, end, words: (first as u8, behind as u8), masks: (in_first, in_last) }
+        let mut mask = [0; WORDS_PER_LINE];
+        let mut word = 0;
+        while word < mask.len() {
+            let (before_start, before_end) = (Before::new(start), Before::new(end));
+            mask[word] = before_end.of_word(word) & !before_start.of_word(word);
+            word += 1;
+        }
+        let first_word = start / 64;
+        // Behind the last word comes the first, where a field that reaches the last has no bits.
+        let first = first_word as usize;
+        let first_two = [mask[first % mask.len()], mask[(first + 1) % mask.len()]];
+        let is_short = end <= 64 * (first_word + 2);
+        Self { start, end, first_word, first_two, is_short, mask }
     }
 
-    /// The words of the line that it has bits in. All of them take part in everything: how many they are
-    /// is the same for all blocks, while a loop that begins at some bit would end in a surprise each
-    /// time.
+    /// Its bits in the first two words, in their places.
     #[inline(always)]
-    fn words(&self) -> core::ops::Range<usize> {
-        usize::from(self.words.0)..usize::from(self.words.1)
-    }
-
-    /// Which bits of a word are its own.
-    #[inline(always)]
-    const fn mask(&self, word: usize) -> u64 {
-        let from_start = if word == self.words.0 as usize { self.masks.0 } else { u64::MAX };
-        let to_end = if word + 1 == self.words.1 as usize { self.masks.1 } else { u64::MAX };
-        from_start & to_end
-    }
-
-    /// Its bits of a word, in their places.
-    #[inline(always)]
-    const fn of_word(&self, line: &Line, word: usize) -> u64 {
-        line[word % 8] & self.mask(word)
+    const fn first_two(&self, line: &Line) -> [u64; 2] {
+        let first = self.first_word as usize;
+        let (low, high) = (line[first % line.len()], line[(first + 1) % line.len()]);
+        [low & self.first_two[0], high & self.first_two[1]]
     }
 
     /// How many ones it has.
     #[inline(always)]
     pub(super) fn ones(&self, line: &Line) -> u32 {
-        self.words().fold(0, |sum, word| sum + self.of_word(line, word).count_ones())
+        if self.is_short {
+            let [low, high] = self.first_two(line);
+            low.count_ones() + high.count_ones()
+        } else {
+            self.ones_before_in_all(line, self.end)
+        }
     }
 
     /// How many ones it has before bit `at` of the line.
     #[inline(always)]
     pub(super) fn ones_before(&self, line: &Line, at: u32) -> u32 {
+        if self.is_short {
+            let [low, high] = self.first_two(line);
+            let into = at.saturating_sub(64 * self.first_word);
+            (low & ones(into)).count_ones() + (high & ones(into.saturating_sub(64))).count_ones()
+        } else {
+            self.ones_before_in_all(line, at)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ones_before_in_all(&self, line: &Line, at: u32) -> u32 {
         let before = Before::new(at);
-        let in_word = |word| (self.of_word(line, word) & before.of_word(word)).count_ones();
-        self.words().fold(0, |sum, word| sum + in_word(word))
+        let words = line.iter().zip(&self.mask).enumerate();
+        words.map(|(word, (&bits, mask))| (bits & mask & before.of_word(word)).count_ones()).sum()
     }
 
     /// The bit of the line that is its zero with `rank` zeros before it.
     #[inline(always)]
     pub(super) fn zero<M: Machine>(&self, machine: M, line: &Line, rank: u32) -> Option<u32> {
-        let zeros = |word: usize| !line[word % 8] & self.mask(word);
-        let first = self.words().start;
-        if self.words().end <= first + 2 {
-            // Without a branch on the word that it is in.
-            let has_second = self.words().end == first + 2;
-            let low = if self.words().is_empty() { 0 } else { zeros(first) };
-            let high = if has_second { zeros(first + 1) } else { 0 };
-            let in_low = low.count_ones();
-            let is_low = rank < in_low;
-            let (zeros, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
-            let word = first as u32 + u32::from(!is_low);
-            return (rank < zeros.count_ones()).then(|| 64 * word + machine.select(zeros, rank));
+        if !self.is_short {
+            return self.zero_in_all(line, rank);
         }
-        let mut rank = rank;
-        for word in self.words() {
-            let count = zeros(word).count_ones();
+        // Without a branch on the word that it is in.
+        let [low, high] = self.first_two(line);
+        let (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
+        let in_low = low.count_ones();
+        let is_low = rank < in_low;
+        let (zeros, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
+        let word = self.first_word + u32::from(!is_low);
+        (rank < zeros.count_ones()).then(|| 64 * word + machine.select(zeros, rank))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn zero_in_all(&self, line: &Line, mut rank: u32) -> Option<u32> {
+        for (word, (bits, mask)) in (0..).zip(line.iter().zip(&self.mask)) {
+            let zeros = !bits & mask;
+            let count = zeros.count_ones();
             if rank < count {
-                return Some(64 * word as u32 + machine.select(zeros(word), rank));
+                return Some(64 * word + Portable.select(zeros, rank));
             }
             rank -= count;
         }
@@ -95,15 +114,15 @@ impl Field {
     }
 
     /// Inserts the `width` bits of `value` (less than 64) at bit `at` of the line: its bits from there on
-    /// move up by as many, the last ones are lost.
+    /// move up by as many, the last ones are lost. (What [`Machine::insert_bits`] does, word by word.)
     #[inline(always)]
     pub(super) fn insert(&self, line: &mut Line, at: u32, width: u32, value: u64) {
         let before = Before::new(at);
         let (mut below, behind) = (0, 63 - width);
-        for word in self.words() {
-            let moving = self.of_word(line, word) & !before.of_word(word);
-            let moved = (moving << width | below >> 1 >> behind) & self.mask(word);
-            line[word % 8] = line[word % 8] ^ moving | moved;
+        for (word, (bits, mask)) in line.iter_mut().zip(&self.mask).enumerate() {
+            let moving = *bits & mask & !before.of_word(word);
+            let moved = (moving << width | below >> 1 >> behind) & mask;
+            *bits = *bits ^ moving | moved;
             below = moving;
         }
         let (word, shift) = ((at / 64) as usize, at % 64);

@@ -1,6 +1,6 @@
 //! Hints: what a block remembers of the keys that it turned away.
 //!
-//! A hint is one of `w` bits, chosen by the word that leads a key on from the block. A key that was
+//! A hint is one of `w` bits, chosen by what the block knows of a key. A key that was
 //! turned away sets its bit; a lookup whose bit is unset knows that its key is not further on. Bits
 //! are never unset, so a hint may be wrong about a key that left, and is never wrong about one that
 //! stayed.
@@ -27,11 +27,10 @@ impl Hints {
         self.start + self.count
     }
 
-    /// The bit for a key that goes on by this word, whose high bits say where it goes: sixteen of the
-    /// low ones choose the hint, with a bias below one in a thousand.
+    /// The bit for a key with this mark, which has sixteen bits: a bias below one in a thousand.
     #[inline(always)]
-    pub(super) const fn bit_of(self, onward: u64) -> u32 {
-        self.start + (((onward & 0xffff) as u32 * self.count) >> 16)
+    pub(super) const fn bit_of(self, mark: u64) -> u32 {
+        self.start + ((mark as u32 * self.count) >> 16)
     }
 }
 
@@ -47,7 +46,7 @@ mod tests {
             let mut drawn = vec![0_u32; count as usize];
             let keys = 20_000 * count;
             for key in 0..keys {
-                let bit = hints.bit_of(KeyHash::from_u64(key.into()).candidate(1));
+                let bit = hints.bit_of(KeyHash::from_u64(key.into()).mark_at(key.into()));
                 drawn[(bit - 5) as usize] += 1;
             }
             // 5σ, because there are many of them.

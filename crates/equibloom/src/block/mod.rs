@@ -2,9 +2,9 @@
 //!
 //! Placements work on any [`BlockView`]; they ask for a block's load and know nothing of what a block
 //! looks like inside. (The buckets of a [`table`](crate::table) are such blocks too.) A [`BlockArray`]
-//! takes keys as well, and works by the instructions of whatever machine it is run on. There are two: [`BloomBlocks`] of any size, which only ever set bits, and
-//! [`FingerprintBlocks`] of one cache line, which store a short fingerprint of each key and can give
-//! it back.
+//! takes keys as well, and works by the instructions of whatever machine it is run on. There are
+//! two: [`BloomBlocks`] of any size, which only ever set bits, and [`FingerprintBlocks`] of one cache
+//! line, which store a short fingerprint of each key and can give it back.
 
 mod bloom;
 mod fields;
@@ -45,6 +45,17 @@ pub trait BlockView {
     fn turned_away(&self, _stop: Stop) -> Option<bool> {
         None
     }
+}
+
+/// What can be told quickly of whether a block holds a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+    /// It may: a [`test`](BlockArray::test) will tell.
+    Perhaps,
 }
 
 /// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
@@ -117,8 +128,8 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// How full a block is, in a unit of the array's own: more is fuller.
     fn load<M: Machine>(&self, machine: M, block: BlockIndex) -> u32;
 
-    /// A quick [`test`](Self::test) that says yes too often, but never no to a key that is there.
-    fn may_hold<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
+    /// What can be told quickly of whether the block may hold the key.
+    fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds;
 
     /// Whether the block may hold the key.
     fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;

@@ -53,6 +53,8 @@ const COIN_DOMAIN: u64 = 0xd1b5_4a32_d192_ed03;
 /// Steps and scrambles the stream of lanes (the constants of wyrand).
 const LANE_STEP: u64 = 0xa076_1d64_78bd_642f;
 const LANE_DOMAIN: u64 = 0xe703_7ed1_a0b4_28db;
+/// Scrambles what chooses a hint.
+const MARK_DOMAIN: u64 = 0xd6e8_feb8_6659_fd93;
 /// Separates the question "has it a second choice?" from both.
 const SECOND_CHOICE_DOMAIN: u64 = 0x8cb9_2ba7_2f3d_8dd7;
 
@@ -125,10 +127,23 @@ impl KeyHash {
         Self { blocks: self.blocks, pattern }
     }
 
+    /// A word that depends on nothing but a block's number and the pattern, and is not yet uniform.
+    #[inline(always)]
+    const fn at_block(self, block: u64) -> u64 {
+        self.pattern.wrapping_add(GOLDEN.wrapping_mul(block.wrapping_add(1)))
+    }
+
     /// A uniform word that depends on nothing but a block's number and the pattern.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn onward_from(self, block: u64) -> u64 {
-        mix(self.pattern.wrapping_add(GOLDEN.wrapping_mul(block.wrapping_add(1))))
+        mix(self.at_block(block))
+    }
+
+    /// Sixteen uniform bits that depend on nothing but a block's number and the pattern. Every lookup
+    /// needs them, so they are made by one multiplication, which is enough for so few.
+    #[inline(always)]
+    pub(crate) const fn mark_at(self, block: u64) -> u64 {
+        self.at_block(block).wrapping_mul(MARK_DOMAIN) >> 48
     }
 
     /// The word that stands for the key in the overflow list.

@@ -19,8 +19,9 @@ pub struct Level {
 pub struct Stop {
     /// The block.
     pub block: BlockIndex,
-    /// A uniform word that leads on from it: its high bits choose the next block, its low bits the
-    /// hint that the block gives to those who come later.
+    /// Sixteen uniform bits that choose the hint which the block gives to those who come later.
+    pub mark: u64,
+    /// A uniform word that leads on from it to the next block.
     pub onward: u64,
 }
 
@@ -124,7 +125,15 @@ impl Candidates {
     /// Where a walk stands that came to `block` of the level numbered `probe`.
     #[inline(always)]
     pub(crate) fn stop_at(&self, probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
-        Stop { block, onward: self.onward(probe, key, block) }
+        match self.lead {
+            Lead::Hash => {
+                let onward = key.candidate(probe + 1);
+                Stop { block, mark: onward & 0xffff, onward }
+            }
+            Lead::Fingerprint => {
+                Stop { block, mark: key.mark_at(block.0), onward: key.onward_from(block.0) }
+            }
+        }
     }
 
     /// The key's first candidate.
@@ -159,14 +168,6 @@ impl Candidates {
     #[inline(always)]
     fn stop(&self, level: Level, probe: usize, key: KeyHash, word: u64) -> Stop {
         self.stop_at(probe, key, Self::block_in(level, word))
-    }
-
-    #[inline(always)]
-    fn onward(&self, probe: usize, key: KeyHash, block: BlockIndex) -> u64 {
-        match self.lead {
-            Lead::Hash => key.candidate(probe + 1),
-            Lead::Fingerprint => key.onward_from(block.0),
-        }
     }
 
     /// What stands for the key in the overflow list: where a walk over all candidates leads to.

@@ -10,7 +10,7 @@ use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
 use crate::block::simd::{Best, Machine, Operation, Portable};
-use crate::block::{BlockArray, BlockIndex, BloomBlocks, On};
+use crate::block::{BlockArray, BlockIndex, BloomBlocks, Holds, On};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -124,6 +124,22 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         Ok(Insertion::New)
     }
 
+    /// What a glance at a block tells: whether it holds the key, and whether a lookup goes on from it if
+    /// not.
+    #[inline(always)]
+    pub(super) fn glance<M: Machine>(
+        &self,
+        machine: M,
+        probe: usize,
+        key: KeyHash,
+        block: BlockIndex,
+    ) -> (Holds, bool) {
+        let view = On { blocks: &self.blocks, machine };
+        let stop = self.candidates.stop_at(probe, key, block);
+        let holds = self.blocks.glance(machine, block, key);
+        (holds, self.rule.goes_on(&view, key, probe, stop))
+    }
+
     /// Looks a key up by a machine's instructions. Most lookups end at the first block; the others go on
     /// out of line: the shorter the way of the many, the more of them the processor has under way at
     /// once.
@@ -135,18 +151,34 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         observer: &mut O,
     ) -> bool {
         let key = self.blocks.seen(key);
-        let stop = self.candidates.stop_at(0, key, self.candidates.first_block(key));
-        let view = On { blocks: &self.blocks, machine };
+        let block = self.candidates.first_block(key);
         observer.block_read();
-        if self.blocks.test(machine, stop.block, key) {
+        let (holds, goes_on) = self.glance(machine, 0, key, block);
+        if self.does_hold(machine, holds, block, key) {
             return true;
         }
         // A key with one block that turns nobody away is nowhere else.
         let has_more = R::REJECTS || self.candidates.levels().len() > 1;
-        if has_more && self.rule.goes_on(&view, key, 0, stop) {
-            self.machine.run(GoOn { filter: self, key, word: stop.onward, observer })
+        if has_more && goes_on {
+            self.machine.run(GoOn { filter: self, key, block, observer })
         } else {
             self.is_absent_from_blocks(key, observer)
+        }
+    }
+
+    /// Whether a block holds a key, after a glance.
+    #[inline(always)]
+    fn does_hold<M: Machine>(
+        &self,
+        machine: M,
+        holds: Holds,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> bool {
+        match holds {
+            Holds::No => false,
+            Holds::Yes => true,
+            Holds::Perhaps => self.blocks.test(machine, block, key),
         }
     }
 
@@ -157,28 +189,28 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
     }
 
-    /// The rest of a lookup, from its second block on.
+    /// The rest of a lookup that goes on from its first block.
     #[inline(always)]
-    fn contains_further_on<M: Machine, O: Observer>(
+    fn contains_beyond<M: Machine, O: Observer>(
         &self,
         machine: M,
         key: KeyHash,
-        word: u64,
+        first: BlockIndex,
         observer: &mut O,
     ) -> bool {
-        let view = On { blocks: &self.blocks, machine };
-        let mut word = word;
+        let mut block = first;
         let levels = self.candidates.levels().iter().enumerate();
         for (probe, &level) in levels.take(self.candidates.choices(key)).skip(1) {
-            let stop = self.candidates.stop_at(probe, key, Candidates::block_in(level, word));
+            let before = self.candidates.stop_at(probe - 1, key, block);
+            block = Candidates::block_in(level, before.onward);
             observer.block_read();
-            if self.blocks.test(machine, stop.block, key) {
+            let (holds, goes_on) = self.glance(machine, probe, key, block);
+            if self.does_hold(machine, holds, block, key) {
                 return true;
             }
-            if !self.rule.goes_on(&view, key, probe, stop) {
+            if !goes_on {
                 return self.is_absent_from_blocks(key, observer);
             }
-            word = stop.onward;
         }
         self.is_in_overflow(key, observer)
     }
@@ -231,11 +263,11 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R,
     }
 }
 
-/// The rest of a lookup whose first block led it on.
+/// The rest of a lookup that goes on from its first block.
 struct GoOn<'a, F, O> {
     filter: &'a F,
     key: KeyHash,
-    word: u64,
+    block: BlockIndex,
     observer: &'a mut O,
 }
 
@@ -244,7 +276,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for GoOn<'_, Balanced<R, B>,
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        self.filter.contains_further_on(machine, self.key, self.word, self.observer)
+        self.filter.contains_beyond(machine, self.key, self.block, self.observer)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Many keys at once.
 //!
-//! A lookup waits for its block longer than for anything else, so a batch asks for the blocks of the
-//! next keys while it looks at those of the last. It goes over the keys level by level:
+//! A lookup waits for its block longer than for anything else, so a batch asks for the blocks of later
+//! keys while it looks at those that have arrived:
 //!
-//! 1. *At every block that has arrived*: may it hold the key, and would a lookup go on from it? Two bits
+//! 1. *At the first block of 64 keys*: may it hold the key, and would a lookup go on from it? Two bits
 //!    for each key, without a branch.
 //! 2. *Of those that may*: does it? Few, unless the keys are there.
-//! 3. *Of the others that go on*: ask for the next block, and put them on the list for the next level.
+//! 3. *Of the others that go on*: ask for the next block, and let the key wait until enough of them do,
+//!    so that theirs have arrived too.
 //!
 //! Inserts have to come one after the other, because each may find what the one before it left. But
 //! their blocks can be asked for in time, the first candidate's by the key alone, the second one's when
@@ -14,15 +15,18 @@
 
 use super::balanced::Balanced;
 use crate::block::simd::{Machine, Operation};
-use crate::block::{BlockArray, BlockIndex, On};
+use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::placement::{Candidates, Rule};
+use crate::placement::{Candidates, Rule, Stop};
 
-/// Keys that are looked up together. Their blocks, and those of as many next ones, fit into half of a
-/// first-level cache.
-const CHUNK: usize = 128;
 const WORD: usize = u64::BITS as usize;
+
+/// Keys that wait for a further block.
+const WAITING: usize = 128;
+
+/// How many lookups ahead a key's first block is asked for.
+const AHEAD: usize = 48;
 
 /// How many inserts ahead a key's first block is asked for, and its second.
 const FAR: usize = 32;
@@ -38,31 +42,43 @@ pub(super) struct ContainsBatch<'a, F> {
 /// Keys, each with the block that it has come to.
 struct Front {
     len: usize,
-    keys: [KeyHash; CHUNK],
-    blocks: [BlockIndex; CHUNK],
-    /// Which of the chunk's keys it is.
-    places: [u8; CHUNK],
+    keys: [KeyHash; WAITING],
+    blocks: [BlockIndex; WAITING],
+    /// Which of the batch's keys it is.
+    places: [usize; WAITING],
 }
 
 impl Front {
     const fn empty() -> Self {
         Self {
             len: 0,
-            keys: [KeyHash::from_u64(0); CHUNK],
-            blocks: [BlockIndex(0); CHUNK],
-            places: [0; CHUNK],
+            keys: [KeyHash::from_u64(0); WAITING],
+            blocks: [BlockIndex(0); WAITING],
+            places: [0; WAITING],
         }
+    }
+
+    fn has_room_for(&self, keys: usize) -> bool {
+        self.len + keys <= WAITING
     }
 
     /// Takes in a key if there is room, which there is.
     #[inline(always)]
-    fn push(&mut self, key: KeyHash, block: BlockIndex, place: u8) {
-        let at = self.len % CHUNK;
+    fn push(&mut self, key: KeyHash, block: BlockIndex, place: usize) {
+        let at = self.len % WAITING;
         self.keys[at] = key;
         self.blocks[at] = block;
         self.places[at] = place;
         self.len += 1;
     }
+}
+
+/// What a block says about keys, one bit for each.
+#[derive(Clone, Copy, Default)]
+struct Answers {
+    holds: u64,
+    may_hold: u64,
+    goes_on: u64,
 }
 
 impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
@@ -71,122 +87,171 @@ impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) {
         let Self { filter, keys, found } = self;
-        let mut fronts = [const { Front::empty() }; 2];
-        let mut levels = [const { Front::empty() }; 2];
-        let [mut here, mut next] = fronts.each_mut();
-        let mut chunks = keys.chunks(CHUNK);
-        let first = chunks.next().unwrap_or_default();
-        for place in 0..first.len() {
-            filter.begin(here, first, place);
+        let mut waiting = Front::empty();
+        for &key in keys.iter().take(AHEAD) {
+            filter.ask_for_first(key);
         }
-        for found in found.chunks_mut(CHUNK / WORD) {
-            let coming = chunks.next().unwrap_or_default();
-            next.len = 0;
-            let mut answers = [0; CHUNK / WORD];
-            // While these are looked at, the blocks of the next ones are on their way.
-            filter.visit(machine, 0, here, &mut levels[0], &mut answers, |place| {
-                filter.begin(next, coming, place);
-            });
-            let [mut level, mut further] = levels.each_mut();
-            for probe in 1..filter.candidates.levels().len() {
-                filter.visit(machine, probe, level, further, &mut answers, |_| ());
-                (level, further) = (further, level);
+        // None come last: then those that wait have to be finished.
+        for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
+            let start = word * WORD;
+            let ahead = keys.get(start + AHEAD..).unwrap_or_default();
+            let answers = filter.look_at_first(machine, chunk, ahead);
+            if chunk.is_empty() || !waiting.has_room_for(WORD) {
+                filter.finish(machine, &mut waiting, found);
             }
-            if R::REJECTS && filter.budget.is_spent() {
-                filter.ask_overflow(here, &mut answers);
+            let came_to = |bit: usize| {
+                // Of the keys that were looked at, so that there is one.
+                let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
+                let key = filter.blocks.seen(key);
+                (key, filter.candidates.first_block(key))
+            };
+            let place_of = |bit| start + bit;
+            let holds = filter.sort_out(machine, 0, answers, came_to, place_of, &mut waiting);
+            if let Some(found) = found.get_mut(word) {
+                *found = holds;
             }
-            for (found, answer) in found.iter_mut().zip(answers) {
-                *found = answer;
-            }
-            (here, next) = (next, here);
+        }
+        if R::REJECTS && filter.budget.is_spent() {
+            filter.ask_overflow(keys, found);
         }
     }
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
-    /// The key at this place of a chunk, if there is one, sets out for its first block.
+    /// Looks at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
     #[inline(always)]
-    fn begin(&self, front: &mut Front, chunk: &[KeyHash], place: usize) {
-        let Some(&key) = chunk.get(place) else { return };
-        let key = self.blocks.seen(key);
-        let block = self.candidates.first_block(key);
-        self.blocks.prefetch(block);
-        front.push(key, block, place as u8);
+    fn look_at_first<M: Machine>(
+        &self,
+        machine: M,
+        keys: &[KeyHash],
+        ahead: &[KeyHash],
+    ) -> Answers {
+        let mut answers = Answers::default();
+        for (bit, &key) in keys.iter().enumerate() {
+            if let Some(&later) = ahead.get(bit) {
+                self.ask_for_first(later);
+            }
+            let key = self.blocks.seen(key);
+            let block = self.candidates.first_block(key);
+            self.look_at(machine, 0, key, block, bit, &mut answers);
+        }
+        answers
     }
 
-    /// Looks at the blocks that keys have come to by this probe, and sends those on that go on.
+    /// Asks for the block that the key tries first.
     #[inline(always)]
-    fn visit<M: Machine>(
+    fn ask_for_first(&self, key: KeyHash) {
+        self.blocks.prefetch(self.candidates.first_block(key));
+    }
+
+    /// What the block that a key has come to says about it.
+    #[inline(always)]
+    fn look_at<M: Machine>(
         &self,
         machine: M,
         probe: usize,
-        here: &Front,
-        onward: &mut Front,
-        found: &mut [u64; CHUNK / WORD],
-        mut meanwhile: impl FnMut(usize),
+        key: KeyHash,
+        block: BlockIndex,
+        bit: usize,
+        answers: &mut Answers,
     ) {
-        onward.len = 0;
-        let view = On { blocks: &self.blocks, machine };
+        let (holds, goes_on) = self.glance(machine, probe, key, block);
+        answers.holds |= u64::from(holds == Holds::Yes) << bit;
+        answers.may_hold |= u64::from(holds == Holds::Perhaps) << bit;
+        answers.goes_on |= u64::from(goes_on) << bit;
+    }
+
+    /// Tests the keys that a block may hold, and sends those on that go on; which of them were found.
+    #[inline(always)]
+    fn sort_out<M: Machine>(
+        &self,
+        machine: M,
+        probe: usize,
+        answers: Answers,
+        came_to: impl Fn(usize) -> (KeyHash, BlockIndex),
+        place_of: impl Fn(usize) -> usize,
+        onward: &mut Front,
+    ) -> u64 {
+        let Answers { mut holds, may_hold, goes_on } = answers;
+        for bit in set_bits(may_hold) {
+            let (key, block) = came_to(bit);
+            holds |= u64::from(self.blocks.test(machine, block, key)) << bit;
+        }
         let next_level = self.candidates.levels().get(probe + 1).copied();
-        let ends_here = next_level.is_none() && self.overflow.is_empty();
-        for start in (0..here.len).step_by(WORD) {
-            let (mut may_hold, mut goes_on) = (0_u64, 0_u64);
-            let mut words = [0; WORD];
-            for (bit, word) in words.iter_mut().enumerate().take(here.len - start) {
-                let at = (start + bit) % CHUNK;
-                meanwhile(at);
-                let (key, block) = (here.keys[at], here.blocks[at]);
-                let stop = self.candidates.stop_at(probe, key, block);
-                may_hold |= u64::from(self.blocks.may_hold(machine, block, key)) << bit;
-                goes_on |= u64::from(self.rule.goes_on(&view, key, probe, stop)) << bit;
-                *word = stop.onward;
-            }
-            while may_hold != 0 {
-                let bit = may_hold.trailing_zeros() as usize;
-                may_hold &= may_hold - 1;
-                let at = (start + bit) % CHUNK;
-                if self.blocks.test(machine, here.blocks[at], here.keys[at]) {
-                    note(found, here.places[at]);
-                    goes_on &= !(1 << bit);
+        if next_level.is_none() && self.overflow.is_empty() {
+            return holds;
+        }
+        for bit in set_bits(goes_on & !holds) {
+            let (key, block) = came_to(bit);
+            match next_level {
+                Some(level) if probe + 1 < self.candidates.choices(key) => {
+                    let Stop { onward: word, .. } = self.candidates.stop_at(probe, key, block);
+                    let block = Candidates::block_in(level, word);
+                    self.blocks.prefetch(block);
+                    onward.push(key, block, place_of(bit));
                 }
-            }
-            if ends_here {
-                continue;
-            }
-            while goes_on != 0 {
-                let bit = goes_on.trailing_zeros() as usize;
-                goes_on &= goes_on - 1;
-                let at = (start + bit) % CHUNK;
-                let (key, place) = (here.keys[at], here.places[at]);
-                match next_level {
-                    Some(level) if probe + 1 < self.candidates.choices(key) => {
-                        let block = Candidates::block_in(level, words[bit % WORD]);
-                        self.blocks.prefetch(block);
-                        onward.push(key, block, place);
-                    }
-                    _ if self.is_in_overflow(key, &mut ()) => note(found, place),
-                    _ => {}
-                }
+                _ => holds |= u64::from(self.is_in_overflow(key, &mut ())) << bit,
             }
         }
+        holds
+    }
+
+    /// Takes the keys that wait for their second block through the rest of their ways.
+    #[inline(always)]
+    fn finish<M: Machine>(&self, machine: M, waiting: &mut Front, found: &mut [u64]) {
+        let mut spare = Front::empty();
+        let (mut here, mut onward) = (waiting, &mut spare);
+        for probe in 1..self.candidates.levels().len() {
+            onward.len = 0;
+            for start in (0..here.len).step_by(WORD) {
+                let mut answers = Answers::default();
+                for bit in 0..(here.len - start).min(WORD) {
+                    let at = (start + bit) % WAITING;
+                    self.look_at(machine, probe, here.keys[at], here.blocks[at], bit, &mut answers);
+                }
+                let came_to = |bit: usize| {
+                    let at = (start + bit) % WAITING;
+                    (here.keys[at], here.blocks[at])
+                };
+                let place_of = |bit| here.places[(start + bit) % WAITING];
+                let holds = self.sort_out(machine, probe, answers, came_to, place_of, onward);
+                for bit in set_bits(holds) {
+                    note(found, place_of(bit));
+                }
+            }
+            (here, onward) = (onward, here);
+        }
+        (here.len, onward.len) = (0, 0);
     }
 
     /// Asks the overflow list for the keys that were not found.
     #[cold]
-    fn ask_overflow(&self, front: &Front, found: &mut [u64; CHUNK / WORD]) {
-        for (&key, &place) in front.keys.iter().zip(&front.places).take(front.len) {
-            if self.is_in_overflow(key, &mut ()) {
-                note(found, place);
+    fn ask_overflow(&self, keys: &[KeyHash], found: &mut [u64]) {
+        for (keys, found) in keys.chunks(WORD).zip(found) {
+            for (bit, &key) in keys.iter().enumerate() {
+                let is_there = self.is_in_overflow(self.blocks.seen(key), &mut ());
+                *found |= u64::from(is_there) << bit;
             }
         }
     }
 }
 
-/// Notes that a key of the chunk was found.
+/// The numbers of a word's set bits.
 #[inline(always)]
-fn note(found: &mut [u64; CHUNK / WORD], place: u8) {
-    let place = usize::from(place);
-    found[place / WORD % (CHUNK / WORD)] |= 1 << (place % WORD);
+fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        word &= word.checked_sub(1)?;
+        Some(bit)
+    })
+}
+
+/// Notes that a key of the batch was found.
+#[inline(always)]
+fn note(found: &mut [u64], place: usize) {
+    if let Some(word) = found.get_mut(place / WORD) {
+        *word |= 1 << (place % WORD);
+    }
 }
 
 /// A batch of inserts.
@@ -219,22 +284,15 @@ impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
-    /// Asks for the block that the key tries first.
-    #[inline(always)]
-    fn ask_for_first(&self, key: KeyHash) {
-        self.blocks.prefetch(self.candidates.first_block(key));
-    }
-
     /// Asks for the block that the key tries second, if the first, which has arrived, is full.
     #[inline(always)]
     fn ask_for_second<M: Machine>(&self, machine: M, key: KeyHash) {
         let Some(&level) = self.candidates.levels().get(1) else { return };
         let view = On { blocks: &self.blocks, machine };
         let first = self.candidates.first_block(key);
-        let stop = self.candidates.stop_at(0, self.blocks.seen(key), first);
-        let second = Candidates::block_in(level, stop.onward);
-        // To ask for a block that is there costs less than a branch that nobody can foresee.
-        let looks_further = self.rule.looks_further(&view, key, 0, first);
-        self.blocks.prefetch(if looks_further { second } else { first });
+        if self.rule.looks_further(&view, key, 0, first) {
+            let stop = self.candidates.stop_at(0, self.blocks.seen(key), first);
+            self.blocks.prefetch(Candidates::block_in(level, stop.onward));
+        }
     }
 }

@@ -205,10 +205,9 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             done.reads += probe as u64 + 1;
             return;
         }
-        let onward = self.candidates.stop_at(probe, key, block).onward;
-        let stop = Stop { block: here, onward };
+        let stop = Stop { block: here, ..self.candidates.stop_at(probe, key, block) };
         let led_on = led_on && done.part.turned_away(stop).unwrap_or(true);
         done.part.mark(stop);
-        done.sent.push(Sent { place, key, word: onward, led_on });
+        done.sent.push(Sent { place, key, word: stop.onward, led_on });
     }
 }

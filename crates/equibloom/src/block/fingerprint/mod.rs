@@ -25,8 +25,8 @@ mod shape;
 use alloc::vec::Vec;
 
 use super::fields::{LINE_BITS, Line, ones, window};
-use super::simd::{Machine, Portable, prefetch};
-use super::{BlockArray, BlockIndex, Sight};
+use super::simd::{Machine, Portable};
+use super::{BlockArray, BlockIndex, Holds, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
@@ -132,8 +132,12 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn may_hold<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        pocket::may_contain(machine, &self.shape, self.line(block), Fingerprint::of(key))
+    fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
+        if pocket::may_contain(machine, &self.shape, self.line(block), Fingerprint::of(key)) {
+            Holds::Perhaps
+        } else {
+            Holds::No
+        }
     }
 
     #[inline(always)]
@@ -147,12 +151,12 @@ impl BlockArray for FingerprintBlocks {
             return None;
         }
         // All hints are in the first word.
-        Some(self.line(stop.block)[0] >> self.shape.hints.bit_of(stop.onward) & 1 == 1)
+        Some(self.line(stop.block)[0] >> self.shape.hints.bit_of(stop.mark) & 1 == 1)
     }
 
     #[inline(always)]
     fn prefetch(&self, block: BlockIndex) {
-        prefetch(self.line(block));
+        self.words.prefetch(block.0 as usize);
     }
 
     #[inline(always)]
@@ -163,7 +167,7 @@ impl BlockArray for FingerprintBlocks {
 
     fn mark(&mut self, stop: Stop) {
         if self.shape.hints.count() > 0 {
-            let bit = self.shape.hints.bit_of(stop.onward);
+            let bit = self.shape.hints.bit_of(stop.mark);
             self.words.line_mut(stop.block.0 as usize)[0] |= 1 << bit;
         }
     }

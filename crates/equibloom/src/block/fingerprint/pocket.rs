@@ -14,7 +14,7 @@
 
 use super::shape::{Fingerprint, Shape};
 use crate::block::fields::{Line, ones, window};
-use crate::block::simd::Machine;
+use crate::block::simd::{Machine, Portable};
 
 /// A list's slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,11 @@ pub(super) fn may_contain<M: Machine>(
     fingerprint: Fingerprint,
 ) -> bool {
     if shape.has_bytes() {
-        equal_bytes(machine, shape, line, fingerprint.remainder) != 0
+        // What is in slot `s` of list `l` has its one at bit `l + s` of the code. (With a byte each, there
+        // are at most 56 slots, which one window shows.)
+        let ones = machine.window(line, shape.code.start + fingerprint.list);
+        let equal = equal_bytes(machine, shape, line, fingerprint.remainder);
+        equal & ones != 0
     } else {
         contains(machine, shape, line, fingerprint)
     }
@@ -71,13 +75,19 @@ pub(super) fn insert<M: Machine>(
     }
     // The bytes first: what is read after them in single words has been written in longer ones.
     if shape.has_bytes() {
-        machine.insert_byte(line, shape.first_byte() + slot, fingerprint.remainder as u8);
+        machine.insert_byte(line, shape.first_byte + slot, fingerprint.remainder as u8);
     }
-    shape.code.insert(line, zero, 1, 1);
+    machine.insert_bits(line, &shape.code, zero, 1, 1);
     let width = shape.high_bits();
     if width > 0 {
         let part = shape.high_part(fingerprint.remainder);
-        shape.high_parts.insert(line, shape.high_parts.start + slot * width, width, part);
+        machine.insert_bits(
+            line,
+            &shape.high_parts,
+            shape.high_parts.start + slot * width,
+            width,
+            part,
+        );
     }
 }
 
@@ -115,9 +125,9 @@ pub(super) fn fingerprints<'a>(
         is_remainder.then_some(list)
     });
     (0..shape.slots).zip(lists).filter(|&(_, list)| list < shape.lists).map(|(slot, list)| {
-        let high = high_part(shape, line, slot);
+        let high = high_part(Portable, shape, line, slot);
         let remainder = if shape.has_bytes() {
-            high << 8 | window(line, 8 * (shape.first_byte() + slot)) & 0xff
+            high << 8 | window(line, 8 * (shape.first_byte + slot)) & 0xff
         } else {
             high
         };
@@ -138,7 +148,8 @@ fn find<M: Machine>(
         let mut left = equal_bytes(machine, shape, line, remainder);
         while left != 0 {
             let slot = left.trailing_zeros();
-            if high_part(shape, line, slot) == part && is_in_list(shape, line, slot, list) {
+            if high_part(machine, shape, line, slot) == part && is_in_list(shape, line, slot, list)
+            {
                 return Some(slot);
             }
             left &= left - 1;
@@ -146,21 +157,21 @@ fn find<M: Machine>(
         None
     } else {
         let Slots { first, count } = slots(machine, shape, line, list);
-        (first..first + count).find(|&slot| high_part(shape, line, slot) == part)
+        (first..first + count).find(|&slot| high_part(machine, shape, line, slot) == part)
     }
 }
 
 /// The slots whose byte is that of this remainder, whatever their list.
 #[inline(always)]
 fn equal_bytes<M: Machine>(machine: M, shape: &Shape, line: &Line, remainder: u64) -> u64 {
-    machine.equal_bytes(line, remainder as u8) >> shape.first_byte()
+    machine.equal_bytes(line, remainder as u8) >> shape.first_byte
 }
 
 /// The bits of a slot's remainder that are not in a byte.
 #[inline(always)]
-fn high_part(shape: &Shape, line: &Line, slot: u32) -> u64 {
+fn high_part<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32) -> u64 {
     let width = shape.high_bits();
-    window(line, shape.high_parts.start + slot * width) & ones(width)
+    machine.window(line, shape.high_parts.start + slot * width) & ones(width)
 }
 
 /// Whether a slot belongs to a list.
@@ -191,7 +202,6 @@ fn slots<M: Machine>(machine: M, shape: &Shape, line: &Line, list: u32) -> Slots
 mod tests {
     use super::*;
     use crate::block::fields::write;
-    use crate::block::simd::Portable;
     use crate::parameters::FingerprintTable;
     use alloc::vec::Vec;
     use proptest::prelude::*;

@@ -17,6 +17,8 @@ pub(super) struct Shape {
     pub(super) remainder_bits: u32,
     /// Ones in as many bits.
     remainder_mask: u64,
+    /// The first of the bytes, which are the last ones of the line.
+    pub(super) first_byte: u32,
     /// The unary code.
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
@@ -51,8 +53,16 @@ impl Shape {
         let code_end = hints.end() + lists + slots;
         let code = Field::new(hints.end(), code_end);
         let remainder_mask = ones(remainder_bits);
-        let shape =
-            Self { hints, slots, lists, remainder_bits, remainder_mask, code, high_parts: code };
+        let shape = Self {
+            hints,
+            slots,
+            lists,
+            remainder_bits,
+            remainder_mask,
+            first_byte: LINE_BYTES - slots,
+            code,
+            high_parts: code,
+        };
         Self { high_parts: Field::new(code_end, code_end + slots * shape.high_bits()), ..shape }
     }
 
@@ -85,16 +95,10 @@ impl Shape {
         if self.has_bytes() { remainder >> u8::BITS } else { remainder }
     }
 
-    /// The first of the bytes, which are the last ones of the line.
-    #[inline(always)]
-    pub(super) const fn first_byte(&self) -> u32 {
-        LINE_BYTES - self.slots
-    }
-
     /// All bytes, as bits.
     #[inline(always)]
     pub(super) const fn bytes(&self) -> Field {
-        Field::new(u8::BITS * self.first_byte(), u8::BITS * LINE_BYTES)
+        Field::new(u8::BITS * self.first_byte, u8::BITS * LINE_BYTES)
     }
 
     /// Number of different fingerprints.

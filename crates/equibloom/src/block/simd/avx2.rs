@@ -2,17 +2,22 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m256i, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256, _mm256_andnot_si256,
-    _mm256_blendv_epi8, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps,
-    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpgt_epi8, _mm256_cmpgt_epi16,
-    _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_mulhi_epu16,
-    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_permutevar8x32_epi32, _mm256_set_epi64x,
-    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setr_epi8, _mm256_setr_epi16,
-    _mm256_setr_epi32, _mm256_slli_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
-    _mm256_storeu_si256, _mm256_testz_si256, _pdep_u64,
+    __m256i, _mm_cvtsi32_si128, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256,
+    _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_blendv_ps,
+    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
+    _mm256_cmpgt_epi8, _mm256_cmpgt_epi16, _mm256_cmpgt_epi32, _mm256_loadu_si256,
+    _mm256_max_epi32, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
+    _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setr_epi8, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_setr_epi64x,
+    _mm256_setzero_si256, _mm256_sll_epi64, _mm256_slli_epi32, _mm256_sllv_epi32,
+    _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srli_epi32, _mm256_srlv_epi64, _mm256_storeu_si256,
+    _mm256_sub_epi64, _mm256_testz_si256, _mm256_xor_si256, _pdep_u64,
 };
 
-use super::{DRAWS_AT_ONCE, Holds, Line, Machine, Operation};
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
+use crate::block::Holds;
+use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
 
 /// A processor with AVX2, BMI1, BMI2, LZCNT and POPCNT. Who holds one has asked.
@@ -98,6 +103,36 @@ impl Machine for Avx2 {
             let start = line.as_mut_ptr().cast::<__m256i>();
             _mm256_storeu_si256(start, with_byte(low, moved_low, at as i8, byte));
             _mm256_storeu_si256(start.add(1), with_byte(high, moved_high, at as i8 - 32, byte));
+        }
+    }
+
+    #[inline(always)]
+    fn window(self, line: &Line, start: u32) -> u64 {
+        // Eight bytes from the one on that has the first bit, or the last eight.
+        let byte = (start / 8).min(LINE_BYTES - 8);
+        // SAFETY: eight bytes from at most the last but seven, and any bits are a word.
+        let word = unsafe { line.as_ptr().byte_add(byte as usize).read_unaligned() };
+        word >> ((start - 8 * byte) % u64::BITS)
+    }
+
+    #[inline(always)]
+    fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
+        let ([low, high], [low_mask, high_mask]) = (halves(line), halves(&field.mask));
+        // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
+        unsafe {
+            let at = _mm256_set1_epi64x(i64::from(at));
+            let low = Insertion::new(low, low_mask, at, 0);
+            let high = Insertion::new(high, high_mask, at, 256);
+            // What leaves a word goes to the next one, and from one half to the other.
+            let leaving = _mm_cvtsi32_si128(64 - width as i32);
+            let turned =
+                |moving| _mm256_permute4x64_epi64::<0x93>(_mm256_srl_epi64(moving, leaving));
+            let (from_low, from_high) = (turned(low.moving), turned(high.moving));
+            let into_low = _mm256_blend_epi32::<0x03>(from_low, _mm256_setzero_si256());
+            let into_high = _mm256_blend_epi32::<0x03>(from_high, from_low);
+            let start = line.as_mut_ptr().cast::<__m256i>();
+            _mm256_storeu_si256(start, low.done(into_low, width, value));
+            _mm256_storeu_si256(start.add(1), high.done(into_high, width, value));
         }
     }
 
@@ -202,6 +237,51 @@ fn any_repeat(bits: __m256i, count: u32) -> bool {
         }
         let equal = equal_after!(1 2 3 4 5 6 7);
         _mm256_testz_si256(equal, equal) == 0
+    }
+}
+
+/// Half a line into which bits are inserted.
+#[derive(Clone, Copy)]
+struct Insertion {
+    half: __m256i,
+    mask: __m256i,
+    /// How far behind the first bit of each word the place is; negative before it.
+    place: __m256i,
+    /// The field's bits from that place on.
+    moving: __m256i,
+}
+
+impl Insertion {
+    /// Half a line that begins at bit `start` of it, the field's bits there, and the place.
+    #[inline(always)]
+    fn new(half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
+        // SAFETY: called behind `with_avx2` only.
+        unsafe {
+            let words = _mm256_setr_epi64x(start, start + 64, start + 128, start + 192);
+            let place = _mm256_sub_epi64(at, words);
+            // All bits of a word that lies behind the place move, none of one that lies before it.
+            let first = _mm256_max_epi32(place, _mm256_setzero_si256());
+            let behind = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), first);
+            let moving = _mm256_and_si256(half, _mm256_and_si256(mask, behind));
+            Self { half, mask, place, moving }
+        }
+    }
+
+    /// The half with its bits moved, those that enter its words from below, and the value.
+    #[inline(always)]
+    fn done(self, entering: __m256i, width: u32, value: u64) -> __m256i {
+        let Self { half, mask, place, moving } = self;
+        // SAFETY: called behind `with_avx2` only.
+        unsafe {
+            let within = _mm256_sll_epi64(moving, _mm_cvtsi32_si128(width as i32));
+            let moved = _mm256_and_si256(_mm256_or_si256(within, entering), mask);
+            let value = _mm256_set1_epi64x(value as i64);
+            // A shift by a negative number, or by too many bits, gives zero.
+            let before = _mm256_sub_epi64(_mm256_setzero_si256(), place);
+            let value =
+                _mm256_or_si256(_mm256_sllv_epi64(value, place), _mm256_srlv_epi64(value, before));
+            _mm256_or_si256(_mm256_xor_si256(half, moving), _mm256_or_si256(moved, value))
+        }
     }
 }
 

@@ -27,6 +27,8 @@ use avx2::Avx2;
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
 
+use super::Holds;
+use super::fields::Field;
 use super::pattern::Draws;
 use crate::memory::WORDS_PER_LINE;
 
@@ -36,17 +38,6 @@ pub(crate) type Line = [u64; WORDS_PER_LINE];
 /// The most draws that [`Machine::distinct_draws`] looks at.
 pub(super) const DRAWS_AT_ONCE: usize = 16;
 
-/// Whether a line has the bits of a key's first draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// One of them is unset.
-    No,
-    /// All are set, and they are the whole pattern: none repeats another.
-    Yes,
-    /// Those that were looked at are set.
-    Perhaps,
-}
-
 /// A set of instructions.
 pub trait Machine: Copy {
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
@@ -55,10 +46,19 @@ pub trait Machine: Copy {
     /// Puts a byte into a line at byte `at`: the ones from there on move up by one, the last is lost.
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8);
 
+    /// The bits from `start` on: 57 of them at least, or all to the end of the line. What the others are
+    /// does not matter.
+    fn window(self, line: &Line, start: u32) -> u64;
+
+    /// Inserts the `width` bits of `value` (less than 64) into a field of the line, at bit `at` of it: the
+    /// field's bits from there on move up by as many, its last ones are lost.
+    fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64);
+
     /// Position of the set bit that has `rank` set bits below it; the word has more than `rank`.
     fn select(self, word: u64, rank: u32) -> u32;
 
-    /// What can be told quickly of a line and a key's first draws.
+    /// Whether a line has the bits of a key's first draws: no if one is unset; yes if all are set and
+    /// they are the whole pattern, because none repeats another.
     fn holds(self, line: &Line, draws: &Draws) -> Holds;
 
     /// The bits that these draws hit, if the machine can tell quickly that they are all different. The

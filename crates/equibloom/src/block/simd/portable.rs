@@ -1,7 +1,8 @@
 //! What every processor of the target can do.
 
-use super::{DRAWS_AT_ONCE, Holds, Line, Machine};
-use crate::block::fields::{Field, LINE_BITS};
+use super::{DRAWS_AT_ONCE, Line, Machine};
+use crate::block::Holds;
+use crate::block::fields::{Field, LINE_BITS, window};
 use crate::block::pattern::Draws;
 
 /// Plain words, and the vector instructions that are part of the target.
@@ -23,6 +24,16 @@ impl Machine for Portable {
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         const ALL: Field = Field::new(0, LINE_BITS);
         ALL.insert(line, 8 * at, u8::BITS, byte.into());
+    }
+
+    #[inline(always)]
+    fn window(self, line: &Line, start: u32) -> u64 {
+        window(line, start)
+    }
+
+    #[inline(always)]
+    fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
+        field.insert(line, at, width, value);
     }
 
     #[inline(always)]

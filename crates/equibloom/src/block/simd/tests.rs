@@ -1,6 +1,7 @@
 //! Every machine does what the portable one does, and that one what it says.
 
-use super::{Best, Holds, Line, Machine, Operation, Portable, words};
+use super::{Best, Line, Machine, Operation, Portable, words};
+use crate::block::Holds;
 use crate::block::pattern::Draws;
 use crate::hashing::KeyHash;
 use alloc::vec::Vec;
