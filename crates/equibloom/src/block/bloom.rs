@@ -222,6 +222,12 @@ impl BlockArray for BloomBlocks {
         self.count
     }
 
+    /// Within a cache line.
+    #[inline(always)]
+    fn is_usual(&self) -> bool {
+        self.within_lines
+    }
+
     fn words_per_block(&self) -> usize {
         self.words_per_block
     }
@@ -238,7 +244,7 @@ impl BlockArray for BloomBlocks {
 
     #[inline(always)]
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        if self.within_lines {
+        if M::USUAL || self.within_lines {
             self.holds(machine, block, key)
         } else if self.holds_all_across_lines(block, key) {
             Holds::Yes
@@ -249,7 +255,7 @@ impl BlockArray for BloomBlocks {
 
     #[inline(always)]
     fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        if !self.within_lines {
+        if !M::USUAL && !self.within_lines {
             return self.holds_all_across_lines(block, key);
         }
         match self.holds(machine, block, key) {
@@ -260,7 +266,7 @@ impl BlockArray for BloomBlocks {
     }
 
     #[inline(always)]
-    fn turned_away(&self, stop: Stop) -> Option<bool> {
+    fn turned_away<M: Machine>(&self, _machine: M, stop: Stop) -> Option<bool> {
         if self.hints.count() == 0 {
             return None;
         }
@@ -277,7 +283,7 @@ impl BlockArray for BloomBlocks {
     /// above it.
     #[inline(always)]
     fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash) {
-        if self.within_lines {
+        if M::USUAL || self.within_lines {
             let (line, start) = self.line(block);
             let draws = self.pattern.draws(key, start);
             let line = self.words.line_mut(line);

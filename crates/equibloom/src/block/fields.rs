@@ -21,7 +21,7 @@ pub struct Field {
     first_word: u32,
     /// Its bits in that word and the next: all of them, if it is short.
     first_two: [u64; 2],
-    is_short: bool,
+    pub(super) is_short: bool,
     /// All of its bits.
     pub(super) mask: Line,
 }
@@ -54,8 +54,8 @@ impl Field {
 
     /// How many ones it has.
     #[inline(always)]
-    pub(super) fn ones(&self, line: &Line) -> u32 {
-        if self.is_short {
+    pub(super) fn ones<M: Machine>(&self, _machine: M, line: &Line) -> u32 {
+        if M::USUAL || self.is_short {
             let [low, high] = self.first_two(line);
             low.count_ones() + high.count_ones()
         } else {
@@ -65,8 +65,8 @@ impl Field {
 
     /// How many ones it has before bit `at` of the line.
     #[inline(always)]
-    pub(super) fn ones_before(&self, line: &Line, at: u32) -> u32 {
-        if self.is_short {
+    pub(super) fn ones_before<M: Machine>(&self, _machine: M, line: &Line, at: u32) -> u32 {
+        if M::USUAL || self.is_short {
             let [low, high] = self.first_two(line);
             let into = at.saturating_sub(64 * self.first_word);
             (low & ones(into)).count_ones() + (high & ones(into.saturating_sub(64))).count_ones()
@@ -86,7 +86,7 @@ impl Field {
     /// The bit of the line that is its zero with `rank` zeros before it.
     #[inline(always)]
     pub(super) fn zero<M: Machine>(&self, machine: M, line: &Line, rank: u32) -> Option<u32> {
-        if !self.is_short {
+        if !M::USUAL && !self.is_short {
             return self.zero_in_all(line, rank);
         }
         // Without a branch on the word that it is in.
@@ -241,8 +241,8 @@ mod tests {
             let field = Field::new(start, end);
             let own = |bit: &u32| (start..end).contains(bit);
             let is = |value| (0..LINE_BITS).filter(own).filter(move |&bit| bits_of(&line)[bit as usize] == value);
-            prop_assert_eq!(field.ones(&line), is(1).count() as u32);
-            prop_assert_eq!(field.ones_before(&line, at), is(1).filter(|&bit| bit < at).count() as u32);
+            prop_assert_eq!(field.ones(Portable, &line), is(1).count() as u32);
+            prop_assert_eq!(field.ones_before(Portable, &line, at), is(1).filter(|&bit| bit < at).count() as u32);
             prop_assert_eq!(field.zero(Portable, &line, rank), is(0).nth(rank as usize));
         }
 

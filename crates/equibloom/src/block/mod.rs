@@ -94,6 +94,10 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         key
     }
 
+    /// Whether its blocks have the shape that most of them have. For such, code is compiled apart: see
+    /// [`Machine::USUAL`].
+    fn is_usual(&self) -> bool;
+
     /// Words of a block.
     fn words_per_block(&self) -> usize;
 
@@ -136,7 +140,7 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
 
     /// Whether the block may have turned away a key that goes on from here like this one; `None` if
     /// its blocks give no hints.
-    fn turned_away(&self, stop: Stop) -> Option<bool>;
+    fn turned_away<M: Machine>(&self, machine: M, stop: Stop) -> Option<bool>;
 
     /// Asks for the block's memory: it will be needed soon.
     fn prefetch(&self, block: BlockIndex);
@@ -185,7 +189,7 @@ impl<B: BlockArray, M: Machine> BlockView for On<'_, B, M> {
 
     #[inline(always)]
     fn turned_away(&self, stop: Stop) -> Option<bool> {
-        self.blocks.turned_away(stop)
+        self.blocks.turned_away(self.machine, stop)
     }
 }
 

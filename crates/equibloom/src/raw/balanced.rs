@@ -9,7 +9,7 @@ use super::budget::AccessBudget;
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
-use crate::block::simd::{Best, Machine, Operation, Portable};
+use crate::block::simd::{Best, Machine, Operation, Portable, Usual};
 use crate::block::{BlockArray, BlockIndex, BloomBlocks, Holds, On};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
@@ -243,7 +243,12 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Self::Output {
-        self.filter.insert_on(machine, self.key, self.observer)
+        let Self { filter, key, observer } = self;
+        if filter.blocks.is_usual() {
+            filter.insert_on(Usual(machine), key, observer)
+        } else {
+            filter.insert_on(machine, key, observer)
+        }
     }
 }
 
@@ -259,7 +264,12 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R,
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        self.filter.contains_on(machine, self.key, self.observer)
+        let Self { filter, key, observer } = self;
+        if filter.blocks.is_usual() {
+            filter.contains_on(Usual(machine), key, observer)
+        } else {
+            filter.contains_on(machine, key, observer)
+        }
     }
 }
 
@@ -276,7 +286,12 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for GoOn<'_, Balanced<R, B>,
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        self.filter.contains_beyond(machine, self.key, self.block, self.observer)
+        let Self { filter, key, block, observer } = self;
+        if filter.blocks.is_usual() {
+            filter.contains_beyond(Usual(machine), key, block, observer)
+        } else {
+            filter.contains_beyond(machine, key, block, observer)
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 //! the first has arrived and proves to be full.
 
 use super::balanced::Balanced;
-use crate::block::simd::{Machine, Operation};
+use crate::block::simd::{Machine, Operation, Usual};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -87,37 +87,46 @@ impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) {
         let Self { filter, keys, found } = self;
-        let mut waiting = Front::empty();
-        for &key in keys.iter().take(AHEAD) {
-            filter.ask_for_first(key);
-        }
-        // None come last: then those that wait have to be finished.
-        for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
-            let start = word * WORD;
-            let ahead = keys.get(start + AHEAD..).unwrap_or_default();
-            let answers = filter.look_at_first(machine, chunk, ahead);
-            if chunk.is_empty() || !waiting.has_room_for(WORD) {
-                filter.finish(machine, &mut waiting, found);
-            }
-            let came_to = |bit: usize| {
-                // Of the keys that were looked at, so that there is one.
-                let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
-                let key = filter.blocks.seen(key);
-                (key, filter.candidates.first_block(key))
-            };
-            let place_of = |bit| start + bit;
-            let holds = filter.sort_out(machine, 0, answers, came_to, place_of, &mut waiting);
-            if let Some(found) = found.get_mut(word) {
-                *found = holds;
-            }
-        }
-        if R::REJECTS && filter.budget.is_spent() {
-            filter.ask_overflow(keys, found);
+        if filter.blocks.is_usual() {
+            filter.contains_batch_on(Usual(machine), keys, found);
+        } else {
+            filter.contains_batch_on(machine, keys, found);
         }
     }
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
+    #[inline(always)]
+    fn contains_batch_on<M: Machine>(&self, machine: M, keys: &[KeyHash], found: &mut [u64]) {
+        let mut waiting = Front::empty();
+        for &key in keys.iter().take(AHEAD) {
+            self.ask_for_first(key);
+        }
+        // None come last: then those that wait have to be finished.
+        for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
+            let start = word * WORD;
+            let ahead = keys.get(start + AHEAD..).unwrap_or_default();
+            let answers = self.look_at_first(machine, chunk, ahead);
+            if chunk.is_empty() || !waiting.has_room_for(WORD) {
+                self.finish(machine, &mut waiting, found);
+            }
+            let came_to = |bit: usize| {
+                // Of the keys that were looked at, so that there is one.
+                let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
+                let key = self.blocks.seen(key);
+                (key, self.candidates.first_block(key))
+            };
+            let place_of = |bit| start + bit;
+            let holds = self.sort_out(machine, 0, answers, came_to, place_of, &mut waiting);
+            if let Some(found) = found.get_mut(word) {
+                *found = holds;
+            }
+        }
+        if R::REJECTS && self.budget.is_spent() {
+            self.ask_overflow(keys, found);
+        }
+    }
+
     /// Looks at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
     #[inline(always)]
     fn look_at_first<M: Machine>(
@@ -266,24 +275,37 @@ impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Self::Output {
         let Self { filter, keys } = self;
-        for &key in keys.iter().take(FAR) {
-            filter.ask_for_first(key);
+        if filter.blocks.is_usual() {
+            filter.insert_batch_on(Usual(machine), keys)
+        } else {
+            filter.insert_batch_on(machine, keys)
         }
-        let mut new = 0;
-        for (index, &key) in keys.iter().enumerate() {
-            if let Some(&ahead) = keys.get(index + FAR) {
-                filter.ask_for_first(ahead);
-            }
-            if let Some(&ahead) = keys.get(index + NEAR) {
-                filter.ask_for_second(machine, ahead);
-            }
-            new += u64::from(filter.insert_on(machine, key, &mut ())?.is_new());
-        }
-        Ok(new)
     }
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
+    #[inline(always)]
+    fn insert_batch_on<M: Machine>(
+        &mut self,
+        machine: M,
+        keys: &[KeyHash],
+    ) -> Result<u64, FullError> {
+        for &key in keys.iter().take(FAR) {
+            self.ask_for_first(key);
+        }
+        let mut new = 0;
+        for (index, &key) in keys.iter().enumerate() {
+            if let Some(&ahead) = keys.get(index + FAR) {
+                self.ask_for_first(ahead);
+            }
+            if let Some(&ahead) = keys.get(index + NEAR) {
+                self.ask_for_second(machine, ahead);
+            }
+            new += u64::from(self.insert_on(machine, key, &mut ())?.is_new());
+        }
+        Ok(new)
+    }
+
     /// Asks for the block that the key tries second, if the first, which has arrived, is full.
     #[inline(always)]
     fn ask_for_second<M: Machine>(&self, machine: M, key: KeyHash) {

@@ -206,7 +206,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             return;
         }
         let stop = Stop { block: here, ..self.candidates.stop_at(probe, key, block) };
-        let led_on = led_on && done.part.turned_away(stop).unwrap_or(true);
+        let led_on = led_on && done.part.turned_away(machine, stop).unwrap_or(true);
         done.part.mark(stop);
         done.sent.push(Sent { place, key, word: stop.onward, led_on });
     }

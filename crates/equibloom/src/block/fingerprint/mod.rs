@@ -118,6 +118,11 @@ impl BlockArray for FingerprintBlocks {
         key.reduced_to(self.shape.fingerprint(key).to_pattern())
     }
 
+    #[inline(always)]
+    fn is_usual(&self) -> bool {
+        self.shape.is_usual
+    }
+
     fn words_per_block(&self) -> usize {
         WORDS_PER_LINE
     }
@@ -127,8 +132,8 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn load<M: Machine>(&self, _machine: M, block: BlockIndex) -> u32 {
-        pocket::load(&self.shape, self.line(block))
+    fn load<M: Machine>(&self, machine: M, block: BlockIndex) -> u32 {
+        pocket::load(machine, &self.shape, self.line(block))
     }
 
     #[inline(always)]
@@ -146,8 +151,8 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn turned_away(&self, stop: Stop) -> Option<bool> {
-        if self.shape.hints.count() == 0 {
+    fn turned_away<M: Machine>(&self, _machine: M, stop: Stop) -> Option<bool> {
+        if !M::USUAL && self.shape.hints.count() == 0 {
             return None;
         }
         // All hints are in the first word.

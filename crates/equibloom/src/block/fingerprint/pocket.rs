@@ -25,8 +25,8 @@ struct Slots {
 
 /// How many remainders the block has.
 #[inline(always)]
-pub(super) fn load(shape: &Shape, line: &Line) -> u32 {
-    shape.code.ones(line).min(shape.slots)
+pub(super) fn load<M: Machine>(machine: M, shape: &Shape, line: &Line) -> u32 {
+    shape.code.ones(machine, line).min(shape.slots)
 }
 
 /// `false` only if the block does not have the fingerprint.
@@ -37,7 +37,7 @@ pub(super) fn may_contain<M: Machine>(
     line: &Line,
     fingerprint: Fingerprint,
 ) -> bool {
-    if shape.has_bytes() {
+    if shape.has_bytes(machine) {
         // What is in slot `s` of list `l` has its one at bit `l + s` of the code. (With a byte each, there
         // are at most 56 slots, which one window shows.)
         let ones = machine.window(line, shape.code.start + fingerprint.list);
@@ -74,13 +74,13 @@ pub(super) fn insert<M: Machine>(
         return; // Not in a block that this code has written and that has room.
     }
     // The bytes first: what is read after them in single words has been written in longer ones.
-    if shape.has_bytes() {
+    if shape.has_bytes(machine) {
         machine.insert_byte(line, shape.first_byte + slot, fingerprint.remainder as u8);
     }
     machine.insert_bits(line, &shape.code, zero, 1, 1);
-    let width = shape.high_bits();
+    let width = shape.high_bits(machine);
     if width > 0 {
-        let part = shape.high_part(fingerprint.remainder);
+        let part = shape.high_part(machine, fingerprint.remainder);
         machine.insert_bits(
             line,
             &shape.high_parts,
@@ -102,11 +102,11 @@ pub(super) fn remove<M: Machine>(
         return false;
     };
     shape.code.remove(line, shape.code.start + fingerprint.list + slot, 1);
-    let (parts, width) = (&shape.high_parts, shape.high_bits());
+    let (parts, width) = (&shape.high_parts, shape.high_bits(machine));
     if width > 0 {
         parts.remove(line, parts.start + slot * width, width);
     }
-    if shape.has_bytes() {
+    if shape.has_bytes(machine) {
         let bytes = shape.bytes();
         bytes.remove(line, bytes.start + slot * u8::BITS, u8::BITS);
     }
@@ -126,7 +126,7 @@ pub(super) fn fingerprints<'a>(
     });
     (0..shape.slots).zip(lists).filter(|&(_, list)| list < shape.lists).map(|(slot, list)| {
         let high = high_part(Portable, shape, line, slot);
-        let remainder = if shape.has_bytes() {
+        let remainder = if shape.has_bytes(Portable) {
             high << 8 | window(line, 8 * (shape.first_byte + slot)) & 0xff
         } else {
             high
@@ -143,12 +143,13 @@ fn find<M: Machine>(
     line: &Line,
     Fingerprint { list, remainder }: Fingerprint,
 ) -> Option<u32> {
-    let part = shape.high_part(remainder);
-    if shape.has_bytes() {
+    let part = shape.high_part(machine, remainder);
+    if shape.has_bytes(machine) {
         let mut left = equal_bytes(machine, shape, line, remainder);
         while left != 0 {
             let slot = left.trailing_zeros();
-            if high_part(machine, shape, line, slot) == part && is_in_list(shape, line, slot, list)
+            if high_part(machine, shape, line, slot) == part
+                && is_in_list(machine, shape, line, slot, list)
             {
                 return Some(slot);
             }
@@ -170,16 +171,16 @@ fn equal_bytes<M: Machine>(machine: M, shape: &Shape, line: &Line, remainder: u6
 /// The bits of a slot's remainder that are not in a byte.
 #[inline(always)]
 fn high_part<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32) -> u64 {
-    let width = shape.high_bits();
+    let width = shape.high_bits(machine);
     machine.window(line, shape.high_parts.start + slot * width) & ones(width)
 }
 
 /// Whether a slot belongs to a list.
 #[inline(always)]
-fn is_in_list(shape: &Shape, line: &Line, slot: u32, list: u32) -> bool {
+fn is_in_list<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32, list: u32) -> bool {
     let at = shape.code.start + list + slot;
     let is_one = window(line, at) & 1 == 1;
-    is_one && shape.code.ones_before(line, at) == slot
+    is_one && shape.code.ones_before(machine, line, at) == slot
 }
 
 /// The slots of a list.
@@ -246,7 +247,7 @@ mod tests {
                     insert(Portable, &shape, &mut line, fingerprint);
                     model.push(fingerprint);
                 }
-                prop_assert_eq!(load(&shape, &line), model.len() as u32);
+                prop_assert_eq!(load(Portable, &shape, &line), model.len() as u32);
                 prop_assert_eq!(contains(Portable, &shape, &line, fingerprint), model.contains(&fingerprint));
             }
             for &stored in &model {
@@ -269,7 +270,7 @@ mod tests {
                 list: (pattern % u64::from(shape.lists)) as u32,
                 remainder: pattern & ones(shape.remainder_bits),
             };
-            prop_assert!(load(&shape, &line) <= shape.slots);
+            prop_assert!(load(Portable, &shape, &line) <= shape.slots);
             contains(Portable, &shape, &line, fingerprint);
             prop_assert!(fingerprints(&shape, &line).count() <= shape.slots as usize);
             insert(Portable, &shape, &mut line, fingerprint);

@@ -2,6 +2,7 @@
 
 use crate::block::fields::{Field, LINE_BYTES, ones};
 use crate::block::hints::Hints;
+use crate::block::simd::Machine;
 use crate::hashing::{KeyHash, scale};
 use crate::parameters::FingerprintTable;
 
@@ -23,6 +24,8 @@ pub(super) struct Shape {
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
     pub(super) high_parts: Field,
+    /// Whether it has hints, a short code, and bytes.
+    pub(super) is_usual: bool,
 }
 
 /// What a block keeps of a key: one of its lists, and a remainder to be found there.
@@ -47,23 +50,23 @@ impl Fingerprint {
 }
 
 impl Shape {
-    pub(super) const fn new(table: &FingerprintTable) -> Self {
+    pub(super) fn new(table: &FingerprintTable) -> Self {
         let &FingerprintTable { slots, lists, remainder_bits, .. } = table;
         let hints = Hints::new(0, table.hints);
-        let code_end = hints.end() + lists + slots;
-        let code = Field::new(hints.end(), code_end);
-        let remainder_mask = ones(remainder_bits);
-        let shape = Self {
+        let code = Field::new(hints.end(), hints.end() + lists + slots);
+        let has_bytes = remainder_bits >= u8::BITS;
+        let high_bits = if has_bytes { remainder_bits - u8::BITS } else { remainder_bits };
+        Self {
             hints,
             slots,
             lists,
             remainder_bits,
-            remainder_mask,
+            remainder_mask: ones(remainder_bits),
             first_byte: LINE_BYTES - slots,
             code,
-            high_parts: code,
-        };
-        Self { high_parts: Field::new(code_end, code_end + slots * shape.high_bits()), ..shape }
+            high_parts: Field::new(code.end, code.end + slots * high_bits),
+            is_usual: has_bytes && code.is_short && table.hints > 0,
+        }
     }
 
     /// The fingerprint of a key: the list from the high bits of its pattern, the remainder from the
@@ -79,20 +82,20 @@ impl Shape {
 
     /// Whether the lowest eight bits of every remainder are a byte of their own.
     #[inline(always)]
-    pub(super) const fn has_bytes(&self) -> bool {
-        self.remainder_bits >= u8::BITS
+    pub(super) fn has_bytes<M: Machine>(&self, _machine: M) -> bool {
+        M::USUAL || self.remainder_bits >= u8::BITS
     }
 
     /// How many bits of a remainder are not in a byte: those above it, or all.
     #[inline(always)]
-    pub(super) const fn high_bits(&self) -> u32 {
-        if self.has_bytes() { self.remainder_bits - u8::BITS } else { self.remainder_bits }
+    pub(super) fn high_bits<M: Machine>(&self, machine: M) -> u32 {
+        if self.has_bytes(machine) { self.remainder_bits - u8::BITS } else { self.remainder_bits }
     }
 
     /// Those bits of a remainder.
     #[inline(always)]
-    pub(super) const fn high_part(&self, remainder: u64) -> u64 {
-        if self.has_bytes() { remainder >> u8::BITS } else { remainder }
+    pub(super) fn high_part<M: Machine>(&self, machine: M, remainder: u64) -> u64 {
+        if self.has_bytes(machine) { remainder >> u8::BITS } else { remainder }
     }
 
     /// All bytes, as bits.

@@ -78,6 +78,8 @@ fn bits_hit(draws: &Draws, first_word: u32) -> __m256i {
 }
 
 impl Machine for Avx2 {
+    const USUAL: bool = false;
+
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
         let [low, high] = halves(line);

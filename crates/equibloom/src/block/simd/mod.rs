@@ -19,6 +19,7 @@ mod portable;
 mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+mod usual;
 #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod words;
 
@@ -26,6 +27,7 @@ mod words;
 use avx2::Avx2;
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
+pub(crate) use usual::Usual;
 
 use super::Holds;
 use super::fields::Field;
@@ -40,6 +42,9 @@ pub(super) const DRAWS_AT_ONCE: usize = 16;
 
 /// A set of instructions.
 pub trait Machine: Copy {
+    /// Whether all blocks that it works on have their array's [usual shape](super::BlockArray::is_usual).
+    const USUAL: bool;
+
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
 

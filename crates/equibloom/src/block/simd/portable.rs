@@ -10,6 +10,8 @@ use crate::block::pattern::Draws;
 pub(crate) struct Portable;
 
 impl Machine for Portable {
+    const USUAL: bool = false;
+
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
         #[cfg(target_arch = "x86_64")]

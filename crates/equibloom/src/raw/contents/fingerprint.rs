@@ -28,7 +28,7 @@ impl Contents for FingerprintBlocks {
                 filter.budget.refund(reads);
                 return Ok(());
             }
-            led_on = filter.blocks.turned_away(stop).unwrap_or(true);
+            led_on = filter.blocks.turned_away(Portable, stop).unwrap_or(true);
             if !led_on {
                 break;
             }

@@ -1,0 +1,50 @@
+//! Any machine, for blocks of which something is known.
+
+use super::{DRAWS_AT_ONCE, Line, Machine};
+use crate::block::Holds;
+use crate::block::fields::Field;
+use crate::block::pattern::Draws;
+
+/// A machine for blocks of their array's usual shape: what is known of that shape need not be asked at
+/// every block, and what runs for other shapes does not stand in the way of the registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usual<M>(pub(crate) M);
+
+impl<M: Machine> Machine for Usual<M> {
+    const USUAL: bool = true;
+
+    #[inline(always)]
+    fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
+        self.0.equal_bytes(line, byte)
+    }
+
+    #[inline(always)]
+    fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
+        self.0.insert_byte(line, at, byte);
+    }
+
+    #[inline(always)]
+    fn window(self, line: &Line, start: u32) -> u64 {
+        self.0.window(line, start)
+    }
+
+    #[inline(always)]
+    fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
+        self.0.insert_bits(line, field, at, width, value);
+    }
+
+    #[inline(always)]
+    fn select(self, word: u64, rank: u32) -> u32 {
+        self.0.select(word, rank)
+    }
+
+    #[inline(always)]
+    fn holds(self, line: &Line, draws: &Draws) -> Holds {
+        self.0.holds(line, draws)
+    }
+
+    #[inline(always)]
+    fn distinct_draws(self, draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]> {
+        self.0.distinct_draws(draws)
+    }
+}
