@@ -10,7 +10,7 @@ use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
 use crate::block::simd::{Best, Machine, Operation, Portable, Usual};
-use crate::block::{BlockArray, BlockIndex, BloomBlocks, Holds, On};
+use crate::block::{BlockArray, BlockIndex, BloomBlocks, On};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -124,22 +124,6 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         Ok(Insertion::New)
     }
 
-    /// What a glance at a block tells: whether it holds the key, and whether a lookup goes on from it if
-    /// not.
-    #[inline(always)]
-    pub(super) fn glance<M: Machine>(
-        &self,
-        machine: M,
-        probe: usize,
-        key: KeyHash,
-        block: BlockIndex,
-    ) -> (Holds, bool) {
-        let view = On { blocks: &self.blocks, machine };
-        let stop = self.candidates.stop_at(probe, key, block);
-        let holds = self.blocks.glance(machine, block, key);
-        (holds, self.rule.goes_on(&view, key, probe, stop))
-    }
-
     /// Looks a key up by a machine's instructions. Most lookups end at the first block; the others go on
     /// out of line: the shorter the way of the many, the more of them the processor has under way at
     /// once.
@@ -153,32 +137,17 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let key = self.blocks.seen(key);
         let block = self.candidates.first_block(key);
         observer.block_read();
-        let (holds, goes_on) = self.glance(machine, 0, key, block);
-        if self.does_hold(machine, holds, block, key) {
+        if self.blocks.test(machine, block, key) {
             return true;
         }
+        let view = On { blocks: &self.blocks, machine };
+        let stop = self.candidates.stop_at(0, key, block);
         // A key with one block that turns nobody away is nowhere else.
         let has_more = R::REJECTS || self.candidates.levels().len() > 1;
-        if has_more && goes_on {
+        if has_more && self.rule.goes_on(&view, key, 0, stop) {
             self.machine.run(GoOn { filter: self, key, block, observer })
         } else {
             self.is_absent_from_blocks(key, observer)
-        }
-    }
-
-    /// Whether a block holds a key, after a glance.
-    #[inline(always)]
-    fn does_hold<M: Machine>(
-        &self,
-        machine: M,
-        holds: Holds,
-        block: BlockIndex,
-        key: KeyHash,
-    ) -> bool {
-        match holds {
-            Holds::No => false,
-            Holds::Yes => true,
-            Holds::Perhaps => self.blocks.test(machine, block, key),
         }
     }
 
@@ -198,19 +167,19 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         first: BlockIndex,
         observer: &mut O,
     ) -> bool {
-        let mut block = first;
+        let view = On { blocks: &self.blocks, machine };
+        let mut word = self.candidates.stop_at(0, key, first).onward;
         let levels = self.candidates.levels().iter().enumerate();
         for (probe, &level) in levels.take(self.candidates.choices(key)).skip(1) {
-            let before = self.candidates.stop_at(probe - 1, key, block);
-            block = Candidates::block_in(level, before.onward);
+            let stop = self.candidates.stop_at(probe, key, Candidates::block_in(level, word));
             observer.block_read();
-            let (holds, goes_on) = self.glance(machine, probe, key, block);
-            if self.does_hold(machine, holds, block, key) {
+            if self.blocks.test(machine, stop.block, key) {
                 return true;
             }
-            if !goes_on {
+            if !self.rule.goes_on(&view, key, probe, stop) {
                 return self.is_absent_from_blocks(key, observer);
             }
+            word = stop.onward;
         }
         self.is_in_overflow(key, observer)
     }

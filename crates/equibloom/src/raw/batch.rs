@@ -164,7 +164,10 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         bit: usize,
         answers: &mut Answers,
     ) {
-        let (holds, goes_on) = self.glance(machine, probe, key, block);
+        let view = On { blocks: &self.blocks, machine };
+        let stop = self.candidates.stop_at(probe, key, block);
+        let holds = self.blocks.glance(machine, block, key);
+        let goes_on = self.rule.goes_on(&view, key, probe, stop);
         answers.holds |= u64::from(holds == Holds::Yes) << bit;
         answers.may_hold |= u64::from(holds == Holds::Perhaps) << bit;
         answers.goes_on |= u64::from(goes_on) << bit;

@@ -38,11 +38,7 @@ pub(super) fn may_contain<M: Machine>(
     fingerprint: Fingerprint,
 ) -> bool {
     if shape.has_bytes(machine) {
-        // What is in slot `s` of list `l` has its one at bit `l + s` of the code. (With a byte each, there
-        // are at most 56 slots, which one window shows.)
-        let ones = machine.window(line, shape.code.start + fingerprint.list);
-        let equal = equal_bytes(machine, shape, line, fingerprint.remainder);
-        equal & ones != 0
+        equal_bytes(machine, shape, line, fingerprint.remainder) != 0
     } else {
         contains(machine, shape, line, fingerprint)
     }
@@ -145,7 +141,10 @@ fn find<M: Machine>(
 ) -> Option<u32> {
     let part = shape.high_part(machine, remainder);
     if shape.has_bytes(machine) {
-        let mut left = equal_bytes(machine, shape, line, remainder);
+        // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which saves the closer
+        // look at half of the slots. (With a byte each, there are at most 56, which one window shows.)
+        let ones = machine.window(line, shape.code.start + list);
+        let mut left = equal_bytes(machine, shape, line, remainder) & ones;
         while left != 0 {
             let slot = left.trailing_zeros();
             if high_part(machine, shape, line, slot) == part
