@@ -94,6 +94,12 @@ impl Candidates {
         &self.levels[..self.count]
     }
 
+    /// The level of the candidate tried at `probe`, of those that there are.
+    #[inline(always)]
+    pub(crate) fn level(&self, probe: usize) -> Level {
+        self.levels[probe % self.levels.len()]
+    }
+
     /// Share of keys that have more than one candidate.
     pub(crate) fn share_beyond_the_first(&self) -> f64 {
         self.beyond_the_first.probability()

@@ -169,8 +169,8 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     ) -> bool {
         let view = On { blocks: &self.blocks, machine };
         let mut word = self.candidates.stop_at(0, key, first).onward;
-        let levels = self.candidates.levels().iter().enumerate();
-        for (probe, &level) in levels.take(self.candidates.choices(key)).skip(1) {
+        for probe in 1..self.candidates.choices(key) {
+            let level = self.candidates.level(probe);
             let stop = self.candidates.stop_at(probe, key, Candidates::block_in(level, word));
             observer.block_read();
             if self.blocks.test(machine, stop.block, key) {
