@@ -16,6 +16,10 @@
 #![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
 
 use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+#[cfg(feature = "std")]
+use alloc::sync::Arc;
+#[cfg(feature = "std")]
+use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::fmt;
 use core::ptr::NonNull;
@@ -67,6 +71,9 @@ enum Owner {
     Nobody,
     /// These words, to the allocator: what it gave them, up to a line before the first.
     Allocator(NonNull<u8>),
+    /// The array that was divided into parts, of which this is one: the last of them.
+    #[cfg(feature = "std")]
+    Divided(#[expect(dead_code, reason = "only to keep it alive")] Arc<Words>),
     /// The last array that is mapped from the same file.
     #[cfg(feature = "file")]
     Mapping(Mapping),
@@ -139,7 +146,10 @@ impl Words {
     /// Whether the words are those of a mapped file.
     #[inline(always)]
     pub(crate) const fn is_mapped(&self) -> bool {
-        !matches!(self.owner, Owner::Nobody | Owner::Allocator(_))
+        #[cfg(feature = "file")]
+        return matches!(self.owner, Owner::Mapping(_));
+        #[cfg(not(feature = "file"))]
+        false
     }
 
     /// Copies mapped words into allocated memory, where they can be changed.
@@ -150,6 +160,26 @@ impl Words {
             *self = self.copied().ok_or(out_of_memory)?;
         }
         Ok(())
+    }
+
+    /// Divides the words into parts, which several threads can change: one that begins with the first line, and
+    /// one with each of these lines, in ascending order.
+    #[cfg(feature = "std")]
+    pub(crate) fn divide(mut self, cuts: impl Iterator<Item = usize>) -> (Divided, Vec<Self>) {
+        let count = self.lines_mut().len();
+        let whole = Arc::new(self);
+        let mut end = 0;
+        let mut parts = Vec::new();
+        for cut in cuts.chain([count]) {
+            let start = end;
+            end = cut.clamp(start, count);
+            // SAFETY: not behind the last line. Each part begins where the one before it ends, and nobody
+            // reaches the words through the whole while there are parts: see `Divided`.
+            let first = unsafe { whole.start.add(start) };
+            let owner = Owner::Divided(Arc::clone(&whole));
+            parts.push(Self { start: first, count: end - start, owner });
+        }
+        (Divided(whole), parts)
     }
 
     fn copied(&self) -> Option<Self> {
@@ -277,6 +307,18 @@ impl Words {
     }
 }
 
+/// An array that lies in parts. Gives it out only when there are no parts any more.
+#[cfg(feature = "std")]
+pub struct Divided(Arc<Words>);
+
+#[cfg(feature = "std")]
+impl Divided {
+    /// The array again, with what its parts were changed to; `None` if one of them is still there.
+    pub(crate) fn unite(self) -> Option<Words> {
+        Arc::into_inner(self.0)
+    }
+}
+
 impl Drop for Words {
     fn drop(&mut self) {
         if let Owner::Allocator(base) = self.owner
@@ -335,6 +377,40 @@ mod tests {
             assert!((0..count as usize).all(|index| copy.get(index) == index as u64 + 1));
             assert!(words.iter().all(|word| word == 0));
         }
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn parts_are_changed_by_threads_and_united() {
+        for cuts in [vec![], vec![0], vec![3], vec![1, 1, 7], vec![10], vec![4, 99]] {
+            let words = Words::zeroed(80).unwrap();
+            let (divided, mut parts) = words.divide(cuts.iter().copied());
+            assert_eq!(parts.len(), cuts.len() + 1);
+            assert_eq!(parts.iter().map(Words::bytes).sum::<u64>(), 640);
+            std::thread::scope(|scope| {
+                for (part, number) in parts.iter_mut().zip(1..) {
+                    scope.spawn(move || part.words_mut().fill(number));
+                }
+            });
+            let copy = parts[0].clone();
+            drop(parts);
+            let words = divided.unite().unwrap();
+            let starts: Vec<usize> =
+                [0].into_iter().chain(cuts.iter().map(|cut| cut * 8)).collect();
+            for (index, word) in words.iter().enumerate() {
+                let owner = starts.iter().rposition(|&start| start <= index).unwrap();
+                assert_eq!(word, owner as u64 + 1, "word {index}, cut before lines {cuts:?}");
+            }
+            assert_eq!(copy.words(), &words.words()[..copy.words().len()]);
+        }
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn nothing_is_united_while_there_is_a_part() {
+        let (divided, parts) = Words::zeroed(80).unwrap().divide([3].into_iter());
+        assert!(divided.unite().is_none());
+        assert!(parts[1].iter().all(|word| word == 0));
     }
 
     #[test]

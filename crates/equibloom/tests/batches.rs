@@ -2,7 +2,7 @@
 
 mod schemes;
 
-use equibloom::{AnyFilter, KeyHash, Parameters};
+use equibloom::{AnyFilter, BlockKind, KeyHash, Parameters, WhenFull};
 use proptest::prelude::*;
 use schemes::{cases, fingerprint_scheme, keys, parameters};
 
@@ -76,6 +76,25 @@ proptest! {
         scheme in fingerprint_scheme(true), keys in keys(), cut in 0..700_usize,
     ) {
         check(&Parameters { keys: 100, seed: 5, scheme }, &keys, cut)?;
+    }
+}
+
+/// More keys than some threads are started for, and more than are planned.
+#[test]
+fn threads_build_the_filter_that_one_thread_builds() {
+    for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
+        for kind in [BlockKind::Bloom, BlockKind::Fingerprint] {
+            let wishes = AnyFilter::builder().keys(30_000).bits_per_key(12.0);
+            let empty = wishes.block(kind).when_full(when_full).build().unwrap();
+            let hashes: Vec<KeyHash> = (0..40_000_u64).map(|key| empty.hash(&key)).collect();
+            let mut one = empty.clone();
+            let expected = one.insert_hashes(&hashes);
+            for threads in [2, 3, 8] {
+                let mut many = empty.clone();
+                assert_eq!(many.insert_hashes_parallel(&hashes, threads), expected);
+                assert!(many == one, "{kind:?}, {when_full:?}, {threads} threads");
+            }
+        }
     }
 }
 

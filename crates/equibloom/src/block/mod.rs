@@ -20,10 +20,14 @@ pub use fingerprint::FingerprintBlocks;
 pub(crate) use sight::Sight;
 
 use alloc::boxed::Box;
+#[cfg(feature = "std")]
+use alloc::vec::Vec;
 
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::Words;
+#[cfg(feature = "std")]
+use crate::memory::{Divided, WORDS_PER_LINE};
 use crate::placement::{Level, Stop};
 use simd::Machine;
 
@@ -104,29 +108,17 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// So many blocks of the same shape, over these words.
     fn resized(&self, count: u64, words: Words) -> Self;
 
-    /// A copy of some blocks, if there is memory for it.
+    /// Gives the blocks away in parts that begin with the first and with each of `cuts`, which ascend and are
+    /// multiples of 64, so that parts begin on a cache line. The array has no words until they are united.
     #[cfg(feature = "std")]
-    fn part(&self, blocks: &core::ops::Range<u64>) -> Option<Self> {
-        let count = blocks.end - blocks.start;
-        let (start, words) = (
-            blocks.start as usize * self.words_per_block(),
-            count as usize * self.words_per_block(),
-        );
-        let mut copy = Words::zeroed(words as u64).ok()?;
-        let from = self.storage().words().get(start..start + words)?;
-        copy.words_mut().get_mut(..words)?.copy_from_slice(from);
-        Some(self.resized(count, copy))
-    }
-
-    /// Replaces blocks from `first` on by those of a part.
-    #[cfg(feature = "std")]
-    fn put(&mut self, first: u64, part: &Self) {
-        let start = first as usize * self.words_per_block();
-        let words = part.count() as usize * self.words_per_block();
-        let into = self.storage_mut().words_mut().get_mut(start..start + words);
-        if let (Some(into), Some(from)) = (into, part.storage().words().get(..words)) {
-            into.copy_from_slice(from);
-        }
+    fn divide(&mut self, cuts: &[u64]) -> (Divided, Vec<Self>) {
+        let words = core::mem::replace(self.storage_mut(), Words::none());
+        let line_of = |&block: &u64| block as usize * self.words_per_block() / WORDS_PER_LINE;
+        let (divided, parts) = words.divide(cuts.iter().map(line_of));
+        let starts = [0].iter().chain(cuts);
+        let ends = cuts.iter().copied().chain([self.count()]);
+        let counts = starts.zip(ends).map(|(start, end)| end.saturating_sub(*start));
+        (divided, parts.into_iter().zip(counts).map(|(words, n)| self.resized(n, words)).collect())
     }
 
     /// How full a block is, in a unit of the array's own: more is fuller.

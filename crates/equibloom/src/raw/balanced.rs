@@ -55,7 +55,11 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 
     /// Stores a key that no block may take, or that the budget does not allow into the one that may.
     #[cold]
-    fn overflow(&mut self, key: KeyHash, admitting: Option<BlockIndex>) -> Result<(), FullError> {
+    pub(super) fn overflow(
+        &mut self,
+        key: KeyHash,
+        admitting: Option<BlockIndex>,
+    ) -> Result<(), FullError> {
         let entry = self.candidates.overflow_entry(key);
         if self.overflow.push(entry, WhenFull::Refuse).is_ok() {
             return Ok(());
@@ -303,10 +307,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
 
     #[cfg(feature = "std")]
     fn insert_parallel(&mut self, keys: &[KeyHash], threads: usize) -> Result<u64, FullError> {
-        match self.insert_by_threads(keys, threads) {
-            Some(new) => Ok(new),
-            None => self.insert_batch(keys),
-        }
+        self.insert_by_threads(keys, threads)
     }
 
     fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {

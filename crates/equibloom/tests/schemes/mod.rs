@@ -125,6 +125,30 @@ pub fn parameters() -> impl Strategy<Value = Parameters> {
     })
 }
 
+/// The same filter with so many times the blocks, in every subtable.
+pub fn enlarged(mut parameters: Parameters, factor: u64) -> Parameters {
+    let enlarge = |counts: &mut [u64]| counts.iter_mut().for_each(|count| *count *= factor);
+    match &mut parameters.scheme {
+        Scheme::Classical { bits, .. } => *bits *= factor,
+        Scheme::Blocked { blocks }
+        | Scheme::TwoChoice { blocks }
+        | Scheme::OnePlusAlpha { blocks, .. }
+        | Scheme::Single { blocks, .. }
+        | Scheme::Sequential { blocks, .. } => blocks.count *= factor,
+        Scheme::MultiLevel { blocks, subtables, .. } => {
+            blocks.count *= factor;
+            enlarge(subtables);
+        }
+        Scheme::Fingerprint { blocks, route, .. } => {
+            blocks.count *= factor;
+            if let Route::MultiLevel { subtables } = route {
+                enlarge(subtables);
+            }
+        }
+    }
+    parameters
+}
+
 /// Keys with many duplicates; sometimes none, sometimes one.
 pub fn keys() -> impl Strategy<Value = Vec<u16>> {
     prop_oneof![

@@ -1,0 +1,226 @@
+//! Many keys at once, by several threads, with the bytes that one thread would have written.
+//!
+//! What happens to a key at a block depends on the keys that came to that block before it, and on nothing
+//! else. So a level is divided among threads by blocks: each thread goes over all keys in their order and
+//! takes those whose block is its own. What it turns away goes to the next level, again in the order of
+//! the keys. At the end, one thread takes what is left into the overflow list.
+//!
+//! ```text
+//! for each slab of keys:
+//!     for each level:
+//!         divide the table among the threads; each of them:
+//!             for each chunk of the slab:
+//!                 list the keys on their way here whose block is its own
+//!                 insert them, or note that they go on
+//!     the keys still on their way go to the overflow list
+//! ```
+//!
+//! *Slabs* bound the memory beside the filter. They change nothing: a level sees the keys of the first
+//! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
+//! between the two steps, and the first step has no branch that depends on a key. That every thread looks
+//! at every key costs one multiplication a key, a small part of an insert.
+//!
+//! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what
+//! happens at a block depends on others, and the keys are inserted one after the other. The same when
+//! the overflow list runs out: then it is time to refuse, or to saturate blocks in the order of the keys.
+//! A slab that could come to that keeps a [`Journal`], by which it is undone.
+
+mod journal;
+#[cfg(test)]
+mod tests;
+mod travellers;
+mod visit;
+
+use alloc::vec::Vec;
+use std::panic::resume_unwind;
+use std::thread;
+
+use super::{Balanced, RawFilter};
+use crate::block::BlockArray;
+use crate::error::FullError;
+use crate::hashing::KeyHash;
+use crate::parameters::WhenFull;
+use crate::placement::{Level, Rule};
+use journal::Journal;
+use travellers::Travellers;
+use visit::{Part, Visit, Visited};
+
+/// Parts of a table begin at multiples of so many blocks, and so on a cache line, whatever a block's size.
+const BLOCKS_TO_A_CUT: u64 = 64;
+
+/// How keys are cut into portions, which is a matter of time and memory only.
+#[derive(Debug, Clone, Copy)]
+struct Portions {
+    /// Keys that go through all levels before the next ones set out.
+    slab: usize,
+    /// Words that the journal of a slab may have: fewer keys go together if it is kept.
+    journal: usize,
+    /// Keys that a thread is worth starting for.
+    thread: usize,
+}
+
+impl Portions {
+    /// Tens of milliseconds for a slab, a tenth of one for a thread; a journal of 8 MiB.
+    const USUAL: Self = Self { slab: 1 << 20, journal: 1 << 20, thread: 1 << 11 };
+}
+
+/// The list could not take what a slab has for it; nothing of the slab has been inserted.
+struct Undone;
+
+impl<R: Rule, B: BlockArray> Balanced<R, B>
+where
+    Self: RawFilter,
+{
+    /// Inserts keys as if one by one; how many were new.
+    pub(super) fn insert_by_threads(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+    ) -> Result<u64, FullError> {
+        self.insert_in_portions(keys, threads, Portions::USUAL)
+    }
+
+    fn insert_in_portions(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+        portions: Portions,
+    ) -> Result<u64, FullError> {
+        let levels = self.candidates.levels();
+        let share_no_block =
+            levels.windows(2).all(|two| two[0].offset + two[0].size <= two[1].offset);
+        let is_worth_it = threads.min(keys.len() / portions.thread.max(1)) > 1;
+        if !is_worth_it || !share_no_block || !self.budget.is_unlimited() {
+            return self.insert_batch(keys);
+        }
+        let mut new = 0;
+        let mut journals: Vec<Journal> = (0..threads).map(|_| Journal::default()).collect();
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let whole_slab = rest.len().min(portions.slab).max(1);
+            let keeps_journal = !self.has_room_for(whole_slab);
+            let slab = if keeps_journal {
+                whole_slab.min(portions.journal / self.blocks.words_per_block()).max(1)
+            } else {
+                whole_slab
+            };
+            let (slab, others) = rest.split_at(slab);
+            journals.iter_mut().for_each(|journal| journal.begin(keeps_journal));
+            match self.insert_slab(slab, portions.thread, &mut journals) {
+                Ok(inserted) => new += inserted?,
+                Err(Undone) => return Ok(new + self.insert_batch(rest)?),
+            }
+            rest = others;
+        }
+        Ok(new)
+    }
+
+    /// Whether so many keys can go to the overflow list without being refused, or saturating a block.
+    fn has_room_for(&self, keys: usize) -> bool {
+        let list_grows = B::HAS_SLOTS && self.when_full == WhenFull::Saturate;
+        let room = self.overflow.capacity().saturating_sub(self.overflow.len());
+        !R::REJECTS || list_grows || room >= keys as u64
+    }
+
+    /// Inserts keys level by level, by as many threads as there are journals.
+    fn insert_slab(
+        &mut self,
+        keys: &[KeyHash],
+        keys_for_a_thread: usize,
+        journals: &mut [Journal],
+    ) -> Result<Result<u64, FullError>, Undone> {
+        let (mut placed, mut reads) = (0, 0);
+        let mut travellers = Travellers::all(keys.len());
+        let levels = self.candidates.levels().to_vec();
+        for (probe, &level) in levels.iter().enumerate() {
+            let going = travellers.count();
+            if going == 0 {
+                break;
+            }
+            let threads = (going / keys_for_a_thread.max(1)).clamp(1, journals.len());
+            let visited =
+                self.visit_level(probe, level, keys, &travellers, &mut journals[..threads]);
+            travellers = Travellers::none(keys.len());
+            for Visited { sent_on, placed: here } in visited {
+                travellers.join(&sent_on);
+                placed += here;
+                reads += here * (probe as u64 + 1);
+            }
+        }
+        if !self.has_room_for(travellers.count()) {
+            for journal in journals {
+                journal.undo(&mut self.blocks);
+            }
+            return Err(Undone);
+        }
+        self.elements = self.elements.saturating_add(placed);
+        self.budget.spend_of_unlimited(reads);
+        Ok(self.take_into_overflow(keys, &travellers).map(|overflowed| placed + overflowed))
+    }
+
+    /// Takes the keys that no block took into the list, as an insert does; how many were not in it.
+    fn take_into_overflow(
+        &mut self,
+        keys: &[KeyHash],
+        travellers: &Travellers,
+    ) -> Result<u64, FullError> {
+        let levels = self.candidates.levels().len() as u64;
+        let mut new = 0;
+        for place in travellers.places() {
+            let key = self.blocks.seen(keys[place]);
+            let may_be_there = !self.rule.places_repeats() && travellers.led_on(place);
+            if may_be_there && self.is_in_overflow(key, &mut ()) {
+                continue;
+            }
+            self.overflow(key, None)?;
+            self.elements = self.elements.saturating_add(1);
+            self.budget.spend_of_unlimited(levels);
+            new += 1;
+        }
+        Ok(new)
+    }
+
+    /// Takes the travellers through one level, by as many threads as there are journals.
+    fn visit_level(
+        &mut self,
+        probe: usize,
+        level: Level,
+        keys: &[KeyHash],
+        travellers: &Travellers,
+        journals: &mut [Journal],
+    ) -> Vec<Visited> {
+        let cuts: Vec<u64> = cuts(level, journals.len()).collect();
+        let (divided, parts) = self.blocks.divide(&cuts);
+        let filter = &*self;
+        let results: Vec<thread::Result<Visited>> = thread::scope(|scope| {
+            let firsts = [0].into_iter().chain(cuts.iter().copied());
+            let parts = parts.into_iter().zip(firsts).zip(journals);
+            let workers: Vec<_> = parts
+                .map(|((blocks, first), journal)| {
+                    let part = Part { first, blocks, journal };
+                    let visit = Visit { filter, probe, level, keys, travellers, part };
+                    scope.spawn(move || filter.machine.run(visit))
+                })
+                .collect();
+            workers.into_iter().map(thread::ScopedJoinHandle::join).collect()
+        });
+        // All threads have ended, and their parts with them.
+        if let Some(words) = divided.unite() {
+            *self.blocks.storage_mut() = words;
+        }
+        results
+            .into_iter()
+            .map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    }
+}
+
+/// Where a level is cut into so many parts, or fewer if it is small. What lies before it belongs to its
+/// first part, what lies behind it to the last.
+fn cuts(level: Level, parts: usize) -> impl Iterator<Item = u64> {
+    let end = level.offset + level.size;
+    let size = level.size.div_ceil(parts as u64).max(BLOCKS_TO_A_CUT);
+    let cut = move |part| level.offset.saturating_add(size.saturating_mul(part));
+    let on_a_line = move |cut: u64| cut - cut % BLOCKS_TO_A_CUT;
+    (1..parts as u64).map(move |part| on_a_line(cut(part))).take_while(move |&cut| cut < end)
+}

@@ -1,0 +1,71 @@
+//! Which keys of a slab are on their way: two bits for each.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+const WORD: usize = u64::BITS as usize;
+
+/// Keys of a slab, by their places in it, that no block has taken yet.
+pub(super) struct Travellers {
+    going: Vec<u64>,
+    /// Those of whom a lookup would come as far.
+    led_on: Vec<u64>,
+}
+
+impl Travellers {
+    /// Every key of a slab of so many.
+    pub(super) fn all(keys: usize) -> Self {
+        let mut going = vec![u64::MAX; keys.div_ceil(WORD)];
+        if let Some(last) = going.last_mut() {
+            *last >>= keys.wrapping_neg() % WORD;
+        }
+        Self { led_on: going.clone(), going }
+    }
+
+    /// None of a slab of so many.
+    pub(super) fn none(keys: usize) -> Self {
+        let words = keys.div_ceil(WORD);
+        Self { going: vec![0; words], led_on: vec![0; words] }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.going.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether a lookup of the key at this place would come as far.
+    #[inline(always)]
+    pub(super) fn led_on(&self, place: usize) -> bool {
+        self.led_on[place / WORD] >> (place % WORD) & 1 == 1
+    }
+
+    #[inline(always)]
+    pub(super) fn insert(&mut self, place: usize, led_on: bool) {
+        self.going[place / WORD] |= 1 << (place % WORD);
+        self.led_on[place / WORD] |= u64::from(led_on) << (place % WORD);
+    }
+
+    /// Takes in those of another thread.
+    pub(super) fn join(&mut self, other: &Self) {
+        for (ours, theirs) in [(&mut self.going, &other.going), (&mut self.led_on, &other.led_on)] {
+            for (ours, theirs) in ours.iter_mut().zip(theirs) {
+                *ours |= theirs;
+            }
+        }
+    }
+
+    /// Their places, in order.
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
+        self.places_from(0, self.going.len() * WORD)
+    }
+
+    /// Those of so many keys from a multiple of 64 on.
+    #[inline(always)]
+    pub(super) fn places_from(&self, start: usize, count: usize) -> impl Iterator<Item = usize> {
+        let words = self.going.iter().enumerate().skip(start / WORD).take(count.div_ceil(WORD));
+        words.flat_map(|(index, &word)| {
+            let rest = core::iter::successors(Some(word), |word| Some(word & (word - 1)));
+            let rest = rest.take(word.count_ones() as usize);
+            rest.map(move |word| index * WORD + word.trailing_zeros() as usize)
+        })
+    }
+}
