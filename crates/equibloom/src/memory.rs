@@ -15,6 +15,8 @@
 
 #![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
 
+mod huge_pages;
+
 use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 #[cfg(feature = "std")]
 use alloc::sync::Arc;
@@ -27,6 +29,7 @@ use core::slice;
 
 use crate::block::simd::prefetch;
 use crate::error::BuildError;
+pub(crate) use huge_pages::ask_for_huge_pages;
 
 pub(crate) const WORDS_PER_LINE: usize = 8;
 const LINE_BYTES: usize = 64;
@@ -106,7 +109,7 @@ impl Words {
         Layout::array::<u64>(lines.checked_add(1)?.checked_mul(WORDS_PER_LINE)?).ok()
     }
 
-    /// The one place where memory is allocated; large pages would be asked for here.
+    /// The one place where memory is allocated.
     fn zeroed_lines(lines: usize) -> Option<Self> {
         if lines == 0 {
             return Some(Self::none());
@@ -114,6 +117,7 @@ impl Words {
         let layout = Self::layout(lines)?;
         // SAFETY: the layout is not empty.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        ask_for_huge_pages(base, layout.size());
         let to_boundary = base.align_offset(LINE_BYTES);
         if to_boundary >= LINE_BYTES {
             // A pointer can always be aligned at run time; if not, there is nothing to be had.

@@ -26,6 +26,7 @@ use super::counters::Counter;
 use super::geometry::Geometry;
 use super::mark::Mark;
 use crate::error::BuildError;
+use crate::memory::ask_for_huge_pages;
 
 /// One entry's place: bucket and slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +74,7 @@ impl<T> BucketArray<T> {
         let memory = unsafe { alloc(layout) };
         let refused = BuildError::OutOfMemory { bytes: layout.size() as u64 };
         let memory = NonNull::new(memory).ok_or(refused)?;
+        ask_for_huge_pages(memory, layout.size());
         // The headers are written from the first to the last, so that the system gives them pages that lie
         // together. Pages that it gives at the first insert into each are scattered among those of the entries,
         // and misses seemed slower for it.
