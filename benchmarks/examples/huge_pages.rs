@@ -30,9 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let strangers: Vec<KeyHash> =
         (0..lookups).map(|key| KeyHash::from_u64(key | 1 << 60)).collect();
     let filters = each_kind_of_pages(|| filter(keys))?;
-    let single = |filter: &AnyFilter| {
-        strangers.iter().filter(|&&hash| filter.contains_hash(hash)).count()
-    };
+    let single =
+        |filter: &AnyFilter| strangers.iter().filter(|&&hash| filter.contains_hash(hash)).count();
     let mut bits = Vec::new();
     report("filter, misses one by one", lookups, rounds, &filters, single);
     report("filter, misses in batches", lookups, rounds, &filters, |filter| {
@@ -126,5 +125,8 @@ fn report<T>(
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     });
-    println!("{what}: {small:.1} ns in small pages, {huge:.1} in huge ones, ratio {:.2}", small / huge);
+    println!(
+        "{what}: {small:.1} ns in small pages, {huge:.1} in huge ones, ratio {:.2}",
+        small / huge
+    );
 }

@@ -49,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 if round > 0 {
                     times[which].push(start.elapsed().as_secs_f64() * 1e9 / keys as f64);
-                    work[which] += (processor_seconds() - before) * 1e9 / (keys as f64 * rounds as f64);
+                    work[which] +=
+                        (processor_seconds() - before) * 1e9 / (keys as f64 * rounds as f64);
                 }
             }
             assert!(filters[0] == filters[1], "one filter, whoever builds it");

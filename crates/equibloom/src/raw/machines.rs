@@ -4,12 +4,9 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Any, RawFilter};
+use super::{Any, RawFilter, schemes};
 use crate::block::simd::Best;
 use crate::hashing::KeyHash;
-
-#[path = "../../tests/schemes/mod.rs"]
-mod schemes;
 
 /// The same filter on the machine that is always there.
 fn portable(filter: &Any) -> Any {

@@ -17,6 +17,9 @@ mod machines;
 mod parallel;
 #[cfg(feature = "file")]
 mod parts;
+#[cfg(test)]
+#[path = "../../tests/schemes/mod.rs"]
+mod schemes;
 
 pub use any::Any;
 pub use balanced::Balanced;

@@ -60,8 +60,8 @@ struct Portions {
 }
 
 impl Portions {
-    /// Tens of milliseconds for a slab, a tenth of one for a thread; a journal of 8 MiB.
-    const USUAL: Self = Self { slab: 1 << 20, journal: 1 << 20, thread: 1 << 11 };
+    /// Tens of milliseconds for a slab, a tenth of one for a thread; a journal of 4 MiB.
+    const USUAL: Self = Self { slab: 1 << 20, journal: 1 << 19, thread: 1 << 11 };
 }
 
 /// The list could not take what a slab has for it; nothing of the slab has been inserted.

@@ -9,10 +9,7 @@ use crate::block::BlockArray;
 use crate::hashing::KeyHash;
 use crate::parameters::Parameters;
 use crate::placement::{Level, Rule};
-use crate::raw::{Any, Balanced, RawFilter};
-
-#[path = "../../../tests/schemes/mod.rs"]
-mod schemes;
+use crate::raw::{Any, Balanced, RawFilter, schemes};
 
 fn check<R: Rule, B: BlockArray>(
     empty: &Balanced<R, B>,
