@@ -222,12 +222,14 @@ impl Reader {
         for (i, &(first, size)) in levels.iter().enumerate() {
             let i = i as u64;
             let block = first + scale(w, size);
-            let (holds, onward, load) = match self.blocks {
+            let (holds, mark, onward, load) = match self.blocks {
                 Blocks::Fingerprint { slots, lists, remainder_bits } => {
                     let list = scale(p, lists.into());
                     let remainder = p & ((1 << remainder_bits) - 1);
                     let f = list << 48 | remainder;
-                    let onward = mix(f.wrapping_add(G.wrapping_mul(block + 1)));
+                    let at_block = f.wrapping_add(G.wrapping_mul(block + 1));
+                    let mark = at_block.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 48;
+                    let onward = mix(at_block);
                     let code: Vec<bool> = (self.hints..self.hints + lists + slots)
                         .map(|bit| self.bit(block, bit))
                         .collect();
@@ -250,7 +252,7 @@ impl Reader {
                         holds |= at == list && stored == remainder;
                         slot += 1;
                     }
-                    (holds, onward, slot)
+                    (holds, mark, onward, slot)
                 }
                 Blocks::Bloom { bits, hashes, counter } => {
                     let holds = positions(p, bits - counter - self.hints, hashes)
@@ -258,7 +260,8 @@ impl Reader {
                         .all(|position| self.bit(block, counter + self.hints + position));
                     let load = (0..counter)
                         .fold(0, |sum, bit| sum | u32::from(self.bit(block, bit)) << bit);
-                    (holds, draw(b, i + 1), load)
+                    let onward = draw(b, i + 1);
+                    (holds, onward & 0xffff, onward, load)
                 }
                 Blocks::Classical { .. } => unreachable!(),
             };
@@ -271,7 +274,7 @@ impl Reader {
                     _ => 0,
                 };
                 let turned_away = if self.hints > 0 {
-                    let hint = ((onward & 0xffff) as u32 * self.hints) >> 16;
+                    let hint = (mark as u32 * self.hints) >> 16;
                     self.bit(block, start + hint)
                 } else {
                     let coin = mix((p ^ 0xd1b5_4a32_d192_ed03).wrapping_add(G.wrapping_mul(i)));

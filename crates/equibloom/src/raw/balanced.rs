@@ -84,6 +84,11 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         Ok(())
     }
 
+    /// Inserts keys in order; how many were new.
+    pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        self.machine.run(InsertBatch { filter: self, keys })
+    }
+
     /// The error of a filter that has no room.
     pub(super) fn full(&self) -> FullError {
         FullError { capacity: self.overflow.capacity(), stored: self.elements }
@@ -302,7 +307,10 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.machine.run(InsertBatch { filter: self, keys })
+        #[cfg(feature = "std")]
+        return self.insert_by_threads(keys, 1);
+        #[cfg(not(feature = "std"))]
+        self.insert_one_by_one(keys)
     }
 
     #[cfg(feature = "std")]

@@ -11,10 +11,10 @@ mod budget;
 mod classical;
 mod contents;
 mod design;
+#[cfg(feature = "std")]
+mod level_by_level;
 #[cfg(test)]
 mod machines;
-#[cfg(feature = "std")]
-mod parallel;
 #[cfg(feature = "file")]
 mod parts;
 #[cfg(test)]

@@ -20,6 +20,9 @@ use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
 
+/// Bits of a register.
+const HALF_BITS: u32 = 256;
+
 /// A processor with AVX2, BMI1, BMI2, LZCNT and POPCNT. Who holds one has asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx2(());
@@ -120,21 +123,24 @@ impl Machine for Avx2 {
     #[inline(always)]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
         let ([low, high], [low_mask, high_mask]) = (halves(line), halves(&field.mask));
+        let start = line.as_mut_ptr().cast::<__m256i>();
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
             let at = _mm256_set1_epi64x(i64::from(at));
-            let low = Insertion::new(low, low_mask, at, 0);
-            let high = Insertion::new(high, high_mask, at, 256);
             // What leaves a word goes to the next one, and from one half to the other.
             let leaving = _mm_cvtsi32_si128(64 - width as i32);
             let turned =
                 |moving| _mm256_permute4x64_epi64::<0x93>(_mm256_srl_epi64(moving, leaving));
-            let (from_low, from_high) = (turned(low.moving), turned(high.moving));
+            let low = Insertion::new(low, low_mask, at, 0);
+            let from_low = turned(low.moving);
             let into_low = _mm256_blend_epi32::<0x03>(from_low, _mm256_setzero_si256());
-            let into_high = _mm256_blend_epi32::<0x03>(from_high, from_low);
-            let start = line.as_mut_ptr().cast::<__m256i>();
             _mm256_storeu_si256(start, low.done(into_low, width, value));
-            _mm256_storeu_si256(start.add(1), high.done(into_high, width, value));
+            // Foreseeable: it is the same for all blocks.
+            if field.end > HALF_BITS {
+                let high = Insertion::new(high, high_mask, at, HALF_BITS.into());
+                let into_high = _mm256_blend_epi32::<0x03>(turned(high.moving), from_low);
+                _mm256_storeu_si256(start.add(1), high.done(into_high, width, value));
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Best, Line, Machine, Operation, Portable, words};
 use crate::block::Holds;
+use crate::block::fields::{Field, LINE_BITS, ones};
 use crate::block::pattern::Draws;
 use crate::hashing::KeyHash;
 use alloc::vec::Vec;
@@ -14,12 +15,16 @@ struct Everything<'a> {
     at: u32,
     rank: u32,
     draws: Draws,
+    field: Field,
+    start: u32,
 }
 
 #[derive(Debug, PartialEq)]
 struct Answers {
     equal: u64,
     changed: Line,
+    inserted: Line,
+    window: u64,
     selected: u32,
     holds: Holds,
     distinct: Option<Vec<u16>>,
@@ -32,10 +37,16 @@ impl Operation for Everything<'_> {
     fn run<M: Machine>(self, machine: M) -> Answers {
         let mut changed = *self.line;
         machine.insert_byte(&mut changed, self.at, self.byte);
+        let mut inserted = *self.line;
+        let width = self.rank.clamp(1, self.field.end - self.start).min(63);
+        let value = self.line[1] & ones(width);
+        machine.insert_bits(&mut inserted, &self.field, self.start, width, value);
         let count = self.draws.count as usize;
         Answers {
             equal: machine.equal_bytes(self.line, self.byte),
             changed,
+            inserted,
+            window: machine.window(self.line, self.start) & ones((LINE_BITS - self.start).min(57)),
             selected: machine.select(self.line[0], self.rank),
             holds: machine.holds(self.line, &self.draws),
             distinct: machine.distinct_draws(&self.draws).map(|bits| bits[..count].to_vec()),
@@ -55,6 +66,7 @@ proptest! {
         positions in 64..=512_u32,
         count in 1..=32_u32,
         full: bool,
+        places in prop::array::uniform3(0..LINE_BITS),
     ) {
         let mut line = if full { line.map(|word| word | word.rotate_left(9) | word.rotate_left(31)) } else { line };
         for index in (0..64).filter(|index| planted >> index & 1 == 1) {
@@ -74,7 +86,11 @@ proptest! {
                 line[usize::from(bit) / 64] |= 1 << (bit % 64);
             }
         }
-        let ask = || Everything { line: &line, byte, at, rank, draws };
+        let mut places = places;
+        places.sort_unstable();
+        let [field_start, start, last] = places;
+        let field = Field::new(field_start, last + 1);
+        let ask = || Everything { line: &line, byte, at, rank, draws, field, start };
         let portable = ask().run(Portable);
 
         let byte_at = |line: &Line, index: usize| (line[index / 8] >> (8 * (index % 8))) as u8;
@@ -95,6 +111,8 @@ proptest! {
         let best = Best::detect().run(ask());
         prop_assert_eq!(best.equal, portable.equal);
         prop_assert_eq!(best.changed, portable.changed);
+        prop_assert_eq!(best.inserted, portable.inserted);
+        prop_assert_eq!(best.window, portable.window);
         prop_assert_eq!(best.selected, portable.selected);
         prop_assert!(best.holds != Holds::No || !holds);
         let mut different = bits.clone();

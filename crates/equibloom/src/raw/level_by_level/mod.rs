@@ -1,9 +1,10 @@
-//! Many keys at once, by several threads, with the bytes that one thread would have written.
+//! Many keys at once, level by level, with the bytes of one insert after the other.
 //!
 //! What happens to a key at a block depends on the keys that came to that block before it, and on nothing
-//! else. So a level is divided among threads by blocks: each thread goes over all keys in their order and
-//! takes those whose block is its own. What it turns away goes to the next level, again in the order of
-//! the keys. At the end, one thread takes what is left into the overflow list.
+//! else. So all keys can come to the first level, in their order, before those that it turns away come to the next
+//! one: a simple step for each key, without a walk. And a level can be divided among threads by blocks:
+//! each thread goes over all keys in their order and takes those whose block is its own. At the end, one
+//! thread takes what is left into the overflow list.
 //!
 //! ```text
 //! for each slab of keys:
@@ -55,7 +56,7 @@ struct Portions {
     slab: usize,
     /// Words that the journal of a slab may have: fewer keys go together if it is kept.
     journal: usize,
-    /// Keys that a thread is worth starting for.
+    /// Keys that a thread is worth starting for, or the memory beside the filter being asked for.
     thread: usize,
 }
 
@@ -71,7 +72,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B>
 where
     Self: RawFilter,
 {
-    /// Inserts keys as if one by one; how many were new.
+    /// Inserts keys as if one by one, by up to so many threads; how many were new.
     pub(super) fn insert_by_threads(
         &mut self,
         keys: &[KeyHash],
@@ -89,9 +90,10 @@ where
         let levels = self.candidates.levels();
         let share_no_block =
             levels.windows(2).all(|two| two[0].offset + two[0].size <= two[1].offset);
-        let is_worth_it = threads.min(keys.len() / portions.thread.max(1)) > 1;
-        if !is_worth_it || !share_no_block || !self.budget.is_unlimited() {
-            return self.insert_batch(keys);
+        let are_many =
+            keys.len() >= portions.thread && (threads > 1 || self.has_room_for(keys.len()));
+        if !share_no_block || !self.budget.is_unlimited() || !are_many {
+            return self.insert_one_by_one(keys);
         }
         let mut new = 0;
         let mut journals: Vec<Journal> = (0..threads).map(|_| Journal::default()).collect();
@@ -108,7 +110,7 @@ where
             journals.iter_mut().for_each(|journal| journal.begin(keeps_journal));
             match self.insert_slab(slab, portions.thread, &mut journals) {
                 Ok(inserted) => new += inserted?,
-                Err(Undone) => return Ok(new + self.insert_batch(rest)?),
+                Err(Undone) => return Ok(new + self.insert_one_by_one(rest)?),
             }
             rest = others;
         }
@@ -192,27 +194,33 @@ where
         let cuts: Vec<u64> = cuts(level, journals.len()).collect();
         let (divided, parts) = self.blocks.divide(&cuts);
         let filter = &*self;
-        let results: Vec<thread::Result<Visited>> = thread::scope(|scope| {
-            let firsts = [0].into_iter().chain(cuts.iter().copied());
-            let parts = parts.into_iter().zip(firsts).zip(journals);
-            let workers: Vec<_> = parts
-                .map(|((blocks, first), journal)| {
-                    let part = Part { first, blocks, journal };
-                    let visit = Visit { filter, probe, level, keys, travellers, part };
-                    scope.spawn(move || filter.machine.run(visit))
-                })
-                .collect();
-            workers.into_iter().map(thread::ScopedJoinHandle::join).collect()
-        });
+        let firsts = [0].into_iter().chain(cuts.iter().copied());
+        let visits =
+            parts.into_iter().zip(firsts).zip(journals).map(|((blocks, first), journal)| {
+                let part = Part { first, blocks, journal };
+                Visit { filter, probe, level, keys, travellers, part }
+            });
+        let visited = each_by_a_thread(visits.collect(), |visit| filter.machine.run(visit));
         // All threads have ended, and their parts with them.
         if let Some(words) = divided.unite() {
             *self.blocks.storage_mut() = words;
         }
-        results
-            .into_iter()
-            .map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
+        visited
     }
+}
+
+/// Runs each task by a thread of its own, the first one by this.
+fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync) -> Vec<U> {
+    let run = &run;
+    let mut tasks = tasks.into_iter();
+    let first = tasks.next();
+    thread::scope(|scope| {
+        let workers: Vec<_> = tasks.map(|task| scope.spawn(move || run(task))).collect();
+        let first = first.map(run);
+        let others = workers.into_iter().map(|worker| worker.join());
+        let others = others.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
+        first.into_iter().chain(others).collect()
+    })
 }
 
 /// Where a level is cut into so many parts, or fewer if it is small. What lies before it belongs to its

@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use super::travellers::Travellers;
-use crate::block::simd::{Machine, Operation};
+use crate::block::simd::{Machine, Operation, Usual};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
 use crate::placement::{Candidates, Level, Rule};
@@ -51,7 +51,14 @@ impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
     type Output = Visited;
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, machine: M) -> Visited {
+    fn run<M: Machine>(self, machine: M) -> Visited {
+        if self.part.blocks.is_usual() { self.run_on(Usual(machine)) } else { self.run_on(machine) }
+    }
+}
+
+impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
+    #[inline(always)]
+    fn run_on<M: Machine>(mut self, machine: M) -> Visited {
         let mut sent_on = Travellers::none(self.keys.len());
         let mut placed = 0;
         let mut list = [Arrival { place: 0, block: BlockIndex(0) }; CHUNK];
@@ -74,9 +81,7 @@ impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
         }
         Visited { sent_on, placed }
     }
-}
 
-impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
     /// Lists the keys of a chunk whose first block is the thread's. Every key is written down, and the
     /// next one over it if it was not meant: nobody could foresee a branch.
     #[inline(always)]
@@ -128,7 +133,7 @@ impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
         }
         let mut stop = filter.candidates.stop_at(probe, key, block);
         stop.block = here;
-        sent_on.insert(place, led_on && part.blocks.turned_away(stop).unwrap_or(true));
+        sent_on.insert(place, led_on && part.blocks.turned_away(machine, stop).unwrap_or(true));
         part.blocks.mark(stop);
     }
 }
