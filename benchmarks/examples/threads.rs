@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release -p equibloom-benchmarks --example threads -- --keys 50000000
 //!
-//! The time of all processors together is given as well (Linux): on a machine that others use, it says what they
-//! take away from the ratio.
+//! On a machine that others use, the time of the processors says more (Linux): what the threads used of them together,
+//! and what of it the first used, which nobody can share with it. From both follows the ratio if nobody disturbed.
 
 use std::error::Error;
 use std::time::Instant;
@@ -36,12 +36,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let mut filters = [plan.build()?, plan.build()?];
         let mut times = [const { Vec::new() }; 2];
-        let mut work = [0.0; 2];
+        let mut work = [Work::default(); 2];
         // The first round touches the memory and does not count.
         for round in 0..=rounds {
             for (which, filter) in filters.iter_mut().enumerate() {
                 filter.clear();
-                let (start, before) = (Instant::now(), processor_seconds());
+                let (start, before) = (Instant::now(), Work::so_far());
                 if which == 0 {
                     filter.insert_hashes(&hashes)?;
                 } else {
@@ -49,8 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 if round > 0 {
                     times[which].push(start.elapsed().as_secs_f64() * 1e9 / keys as f64);
-                    work[which] +=
-                        (processor_seconds() - before) * 1e9 / (keys as f64 * rounds as f64);
+                    work[which].add(Work::so_far(), before);
                 }
             }
             assert!(filters[0] == filters[1], "one filter, whoever builds it");
@@ -59,21 +58,44 @@ fn main() -> Result<(), Box<dyn Error>> {
             times.sort_by(f64::total_cmp);
             times[times.len() / 2]
         });
+        let share = |seconds: f64| seconds * 1e9 / (keys as f64 * rounds as f64);
+        let shared = (work[1].all - work[1].first) / threads as f64;
         println!(
-            "{name}: {one:.1} ns a key by one thread, {many:.1} by {threads}, ratio {:.2}; \
-             of all processors {:.1} and {:.1}",
+            "{name}: {one:.1} ns a key by one thread, {many:.1} by {threads}, ratio {:.2}; of the processors {:.1} and \
+             {:.1}, of which {:.1} alone: ratio {:.2} undisturbed",
             one / many,
-            work[0],
-            work[1],
+            share(work[0].all),
+            share(work[1].all),
+            share(work[1].first),
+            work[0].all / (work[1].first + shared),
         );
     }
     Ok(())
 }
 
-/// What this process has used of all processors; 0 where nobody says.
-fn processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    // Fields 14 and 15: user and system time, in hundredths.
-    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+/// Seconds of processors; 0 where nobody counts them.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    /// Of all threads.
+    all: f64,
+    /// Of the first one.
+    first: f64,
+}
+
+impl Work {
+    fn so_far() -> Self {
+        let [all, first] = ["/proc/self/stat", "/proc/thread-self/stat"].map(|path| {
+            let stat = std::fs::read_to_string(path).unwrap_or_default();
+            let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+            // Fields 14 and 15: user and system time, in hundredths.
+            let ticks = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+            ticks.sum::<f64>() / 100.0
+        });
+        Self { all, first }
+    }
+
+    fn add(&mut self, now: Self, before: Self) {
+        self.all += now.all - before.all;
+        self.first += now.first - before.first;
+    }
 }
