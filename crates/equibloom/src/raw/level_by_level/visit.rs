@@ -124,17 +124,21 @@ impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
         if led_on && !filter.rule.places_repeats() && part.blocks.test(machine, here, key) {
             return;
         }
-        part.journal.note(&part.blocks, here, block);
         let view = On { blocks: &part.blocks, machine };
         if !R::REJECTS || !filter.rule.looks_further(&view, key, probe, here) {
+            part.journal.note(&part.blocks, here, block);
             part.blocks.add(machine, here, key);
             *placed += 1;
             return;
         }
         let mut stop = filter.candidates.stop_at(probe, key, block);
         stop.block = here;
-        sent_on.insert(place, led_on && part.blocks.turned_away(machine, stop).unwrap_or(true));
-        part.blocks.mark(stop);
+        let was_marked = part.blocks.turned_away(machine, stop).unwrap_or(true);
+        sent_on.insert(place, led_on && was_marked);
+        if !was_marked {
+            part.journal.note(&part.blocks, here, block);
+            part.blocks.mark(stop);
+        }
     }
 }
 
