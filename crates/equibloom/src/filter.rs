@@ -181,7 +181,7 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// by word, whatever their number.
     ///
     /// Kinds whose levels share no blocks (blocked, single, multi-level, also with fingerprints) are
-    /// divided among threads, where they lie; beside them it takes less than 10 MiB. Into the others
+    /// divided among threads, where they lie; beside them it takes some MiB. Into the others
     /// (classical, sequential, two-choice, one-plus-alpha) one thread inserts. The same for fewer than some
     /// thousand keys, and from where an overflow list runs out that may not grow.
     ///
