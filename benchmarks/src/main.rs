@@ -1,50 +1,161 @@
 //! Equibloom side by side with its peers: the same keys, the same memory, the same run.
 //!
-//! `cargo run --release -p equibloom-benchmarks` prints one table per size. Times on shared machines
-//! drift, so the contestants take turns in every round, medians are shown, and what counts are the
-//! ratios: to `fastbloom`, and to the limit (reading one word of each key's cache line, and nothing
-//! else). Answers are checked while they are timed.
+//! `cargo run --release -p equibloom-benchmarks` prints a table for each size and judges what Equibloom
+//! sets itself to show. Times on shared machines drift, so the contestants take turns in every round,
+//! medians and quartiles are shown, and what counts are the ratios: to the best peer, and to the limit
+//! (reading one word of each key's cache line, and nothing else). Answers are checked while they are timed.
+//!
+//! | module | question |
+//! |---|---|
+//! | [`keys`] | What is inserted and looked up? |
+//! | [`contestants`] | By whom? |
+//! | [`race`] | In which order, and are the answers right? |
+//! | [`measure`] | How long does it take, and what is the spread? |
+//! | [`pareto`], [`verdict`] | Who wins, and does what was to be shown hold? |
+//! | [`report`] | How is that told, to people and to programs? |
 
-mod contestant;
+mod contestants;
+mod keys;
+mod measure;
+mod pareto;
 mod race;
+mod report;
+mod verdict;
 
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Times inserts, misses and hits of blocked and balanced filters against fastbloom and the limit.
+use contestants::Failure;
+use race::{Outcome, Size};
+use report::Report;
+
+/// Times inserts, misses, hits and mixed lookups of Equibloom, its peers and the memory itself.
 #[derive(Parser)]
 struct Arguments {
-    /// Numbers of keys, one table each; default: one that fits the caches and one that does not.
-    #[arg(long, value_delimiter = ',', default_values_t = [100_000, 20_000_000])]
+    /// Numbers of keys, a race for each.
+    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000, 50_000_000])]
     keys: Vec<u64>,
-    /// Memory of every filter.
-    #[arg(long, default_value_t = 16)]
-    bits_per_key: u64,
-    /// How often every contestant takes its turn.
-    #[arg(long, default_value_t = 7)]
+    /// Memory of every filter, a race for each; if nothing is said 16, and up to a million keys, where it
+    /// takes little time, 8, 12, 20 and 24 as well.
+    #[arg(long, value_delimiter = ',')]
+    bits_per_key: Vec<f64>,
+    /// How often everybody takes a turn.
+    #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Lookups of each kind per turn.
     #[arg(long, default_value_t = 2_000_000)]
     lookups: u64,
+    /// Numbers of threads that look up, and insert where that can be; one is always among them.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    threads: Vec<usize>,
+    /// Only filters whose name holds one of these words, such as `limit`, `equibloom`, `sbbf`.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Writes everything, each round's times as well, to this file.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Writes a page with plots to this file.
+    #[arg(long)]
+    html: Option<PathBuf>,
 }
 
+const USUAL_BITS: [f64; 1] = [16.0];
+const MANY_BITS: [f64; 5] = [16.0, 8.0, 12.0, 20.0, 24.0];
+const MOST_KEYS_FOR_MANY_BITS: u64 = 1_000_000;
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    for &keys in &arguments.keys {
-        let size = race::Size {
-            keys: keys.max(1),
-            bits_per_key: arguments.bits_per_key.max(1),
-            rounds: arguments.rounds.max(1),
-            lookups: arguments.lookups.max(1),
-        };
-        match race::run(&size) {
-            Ok(table) => println!("{table}"),
-            Err(error) => {
-                eprintln!("error: {error}");
-                return ExitCode::FAILURE;
-            }
+    match Arguments::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
+}
+
+impl Arguments {
+    fn run(&self) -> Result<(), Failure> {
+        let mut races = Vec::new();
+        for size in self.sizes()? {
+            let outcome = self.race(&size)?;
+            println!("{}", report::table(&outcome));
+            races.push(outcome);
+        }
+        let verdict = verdict::judge(&races);
+        println!("{}", report::judgements(&verdict));
+        let report = Report {
+            command: std::env::args().collect::<Vec<_>>().join(" "),
+            machine: equibloom_lab::report::machine(),
+            compiled_for: if cfg!(target_feature = "avx2") {
+                "AVX2"
+            } else {
+                std::env::consts::ARCH
+            },
+            version: env!("CARGO_PKG_VERSION"),
+            races,
+            verdict,
+        };
+        if let Some(path) = &self.json {
+            write(path, &report::json(&report)?)?;
+        }
+        if let Some(path) = &self.html {
+            write(path, &report::page(&report)?)?;
+        }
+        Ok(())
+    }
+
+    /// A race for each number of keys and each size of memory.
+    fn sizes(&self) -> Result<Vec<Size>, Failure> {
+        let mut threads = self.threads.clone();
+        threads.push(1);
+        threads.sort_unstable();
+        threads.dedup();
+        threads.retain(|&threads| threads > 0);
+        let mut sizes = Vec::new();
+        for &keys in &self.keys {
+            let bits = match &self.bits_per_key[..] {
+                [] if keys <= MOST_KEYS_FOR_MANY_BITS => &MANY_BITS[..],
+                [] => &USUAL_BITS[..],
+                bits => bits,
+            };
+            for &bits_per_key in bits {
+                if keys == 0 || !(1.0..=1_024.0).contains(&bits_per_key) {
+                    let wish = format!("{keys} keys with {bits_per_key} bits each");
+                    return Err(
+                        format!("no race with {wish}: at least one key, 1 to 1024 bits").into()
+                    );
+                }
+                let (rounds, lookups) = (self.rounds.max(1), self.lookups.max(1));
+                sizes.push(Size { keys, bits_per_key, rounds, lookups, threads: threads.clone() });
+            }
+        }
+        Ok(sizes)
+    }
+
+    fn race(&self, size: &Size) -> Result<Outcome, Failure> {
+        let entries = contestants::line_up(size.keys, size.bytes(), &self.only)?;
+        if entries.is_empty() {
+            return Err(format!("nobody is called {}; see --help", self.only.join(" or ")).into());
+        }
+        let terminal = std::io::stderr().is_terminal();
+        let progress = |what: &str| {
+            if terminal {
+                eprint!("\r\x1b[2K{} keys, {what}", report::grouped(size.keys));
+                // Progress that cannot be shown is no reason to stop.
+                let _ = std::io::stderr().flush();
+            }
+        };
+        let outcome = race::run(size, entries, &progress);
+        if terminal {
+            eprint!("\r\x1b[2K");
+        }
+        outcome
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()).into())
 }

@@ -1,147 +1,386 @@
-//! Contestants take turns; medians and ratios come out.
+//! Contestants take turns, and their answers are checked.
+//!
+//! In every round everybody is built anew from the same keys, and then everybody looks the same keys up,
+//! operation by operation, so that those who are compared run within a second or so of each other. Who
+//! begins changes from round to round.
+//!
+//! **Inserts** are timed from nothing to full: nobody's pages were touched before, and to make the empty
+//! filter belongs to it, so that it does not matter who zeroes his memory when. Parts of the keys are
+//! inserted one by one and many at once in turns, so that both ways meet filters as full.
+//!
+//! **Checked** are: no member is missed, ever; the ways of looking up agree; ours measure the rate that
+//! they expect from what they hold (4σ + 1 %).
 
-use std::error::Error;
-use std::fmt;
-use std::hint::black_box;
-use std::time::Instant;
+use std::thread;
 
-use equibloom::{KeyHash, KeyHasher, Stable};
+use serde::Serialize;
 
-use crate::contestant::{Blocked, Contestant, Fastbloom, Limit, MultiLevel};
+use crate::contestants::{Contestant, Entry, Expectation, Failure, Kind, Many, Profile};
+use crate::keys::{Keys, Workload};
+use crate::measure::{Mode, Operation, Task, Times, timed};
 
 /// How large a race is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Size {
     pub(crate) keys: u64,
-    pub(crate) bits_per_key: u64,
+    pub(crate) bits_per_key: f64,
     pub(crate) rounds: usize,
     pub(crate) lookups: u64,
+    pub(crate) threads: Vec<usize>,
 }
 
-/// Nanoseconds per operation in each round, and what the answers were.
-struct Lane {
-    name: &'static str,
-    insert: Vec<f64>,
-    miss: Vec<f64>,
-    hit: Vec<f64>,
-    rate: f64,
+impl Size {
+    /// The memory that everybody is asked to take.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.keys as f64 * self.bits_per_key / 8.0).ceil() as u64
+    }
 }
 
-/// The outcome of one race.
-pub(crate) struct Table {
-    heading: String,
-    lanes: Vec<Lane>,
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Outcome {
+    pub(crate) size: Size,
+    pub(crate) lanes: Vec<Lane>,
 }
 
-/// Hashes of keys and of as many strangers as there are lookups.
-struct Hashes {
-    keys: Vec<KeyHash>,
-    strangers: Vec<KeyHash>,
+/// One contestant's results.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Lane {
+    #[serde(flatten)]
+    pub(crate) profile: Profile,
+    pub(crate) bits_per_key: f64,
+    /// The measured share of strangers that were taken for members; nothing for the limit.
+    pub(crate) rate: Option<f64>,
+    pub(crate) expected: Option<Expectation>,
+    pub(crate) nanoseconds: Times,
 }
 
-/// Runs all contestants on the same keys.
-pub(crate) fn run(size: &Size) -> Result<Table, Box<dyn Error>> {
-    let hash = |range: std::ops::Range<u64>| {
-        range.map(|key| Stable::default().hash_key(&key)).collect::<Vec<KeyHash>>()
-    };
-    let hashes =
-        Hashes { keys: hash(0..size.keys), strangers: hash(size.keys..size.keys + size.lookups) };
-    let bits = size.keys * size.bits_per_key;
-    let mut lanes = vec![
-        Lane::new::<Limit>(),
-        Lane::new::<Fastbloom>(),
-        Lane::new::<Blocked>(),
-        Lane::new::<MultiLevel>(),
-    ];
-    for _ in 0..size.rounds {
-        if let [limit, fastbloom, blocked, multi_level] = &mut lanes[..] {
-            limit.turn::<Limit>(&hashes, bits)?;
-            fastbloom.turn::<Fastbloom>(&hashes, bits)?;
-            blocked.turn::<Blocked>(&hashes, bits)?;
-            multi_level.turn::<MultiLevel>(&hashes, bits)?;
+impl Outcome {
+    pub(crate) fn lane(&self, name: &str) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.profile.name == name)
+    }
+}
+
+/// One contestant while the race lasts.
+struct Runner {
+    entry: Entry,
+    filter: Option<Box<dyn Contestant>>,
+    false_positives: u64,
+    misses: u64,
+    /// What the first way of looking strangers up found in this round's filter.
+    found_first: Option<usize>,
+    lane: Lane,
+}
+
+/// Parts that the keys are inserted in, by turns one by one and many at once.
+const PARTS: usize = 16;
+/// Small filters are built several times a round, but not more often than this.
+const MOST_BUILDS: u64 = 32;
+
+/// Runs all entries; `progress` is told what is going on.
+pub(crate) fn run(
+    size: &Size,
+    entries: Vec<Entry>,
+    progress: &dyn Fn(&str),
+) -> Result<Outcome, Failure> {
+    let workload = Workload::new(size.keys, size.lookups);
+    let mut runners: Vec<Runner> = entries.into_iter().map(Runner::new).collect();
+    for round in 0..size.rounds {
+        let number = runners.len().max(1);
+        runners.rotate_left(round.min(1) % number);
+        for runner in &mut runners {
+            progress(&format!("round {}: {} is built", round + 1, runner.lane.profile.name));
+            runner.named(|runner| runner.build(size, workload.members.all()))?;
+        }
+        for operation in [Operation::Miss, Operation::Hit, Operation::Mixed] {
+            progress(&format!("round {}: {}", round + 1, operation.name()));
+            for &threads in &size.threads {
+                for mode in [Mode::Single, Mode::Batch] {
+                    for runner in &mut runners {
+                        let task = Task { operation, mode, threads };
+                        runner.named(|runner| runner.look_up(task, &workload))?;
+                    }
+                }
+            }
         }
     }
-    let heading = format!(
-        "{} keys, {} bits per key, one thread, median of {} rounds, ns per operation",
-        size.keys, size.bits_per_key, size.rounds
-    );
-    Ok(Table { heading, lanes })
+    // Back to the order of the line-up.
+    let turned = size.rounds.saturating_sub(1) % runners.len().max(1);
+    runners.rotate_right(turned);
+    let lanes = runners.into_iter().map(|runner| runner.named_finish(size));
+    Ok(Outcome { size: size.clone(), lanes: lanes.collect::<Result<_, _>>()? })
 }
 
-impl Lane {
-    fn new<C: Contestant>() -> Self {
-        Self { name: C::NAME, insert: vec![], miss: vec![], hit: vec![], rate: 0.0 }
-    }
-
-    fn turn<C: Contestant>(&mut self, hashes: &Hashes, bits: u64) -> Result<(), Box<dyn Error>> {
-        let mut filter = C::new(bits, hashes.keys.len() as u64)?;
-        let (_, nanoseconds) = timed(&hashes.keys, |hash| {
-            filter.insert(hash);
-            false
-        });
-        self.insert.push(nanoseconds);
-        let (positives, nanoseconds) = timed(&hashes.strangers, |hash| filter.contains(hash));
-        self.miss.push(nanoseconds);
-        self.rate = positives as f64 / hashes.strangers.len() as f64;
-        // As many hits as misses, spread over all keys.
-        let step = (hashes.keys.len() / hashes.strangers.len()).max(1);
-        let hits: Vec<KeyHash> = hashes.keys.iter().copied().step_by(step).collect();
-        let (found, nanoseconds) = timed(&hits, |hash| filter.contains(hash));
-        self.hit.push(nanoseconds);
-        if found != hits.len() {
-            return Err(format!("{} lost {} keys", self.name, hits.len() - found).into());
-        }
-        Ok(())
-    }
-}
-
-/// Runs `operation` on all hashes; how often it said yes, and nanoseconds per operation.
-fn timed(hashes: &[KeyHash], mut operation: impl FnMut(KeyHash) -> bool) -> (usize, f64) {
-    let start = Instant::now();
-    let mut yes = 0;
-    for &hash in hashes {
-        yes += usize::from(operation(hash));
-    }
-    let nanoseconds = start.elapsed().as_nanos() as f64;
-    (black_box(yes), nanoseconds / hashes.len() as f64)
-}
-
-fn median(times: &[f64]) -> f64 {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.heading)?;
-        writeln!(
-            f,
-            "{:<28} {:>10} {:>8} {:>8} {:>8} {:>16} {:>18}",
-            "filter", "rate", "insert", "miss", "hit", "miss ÷ limit's", "miss ÷ fastbloom's"
-        )?;
-        let [limit, fastbloom, ..] = &self.lanes[..] else {
-            return Ok(());
+impl Runner {
+    fn new(entry: Entry) -> Self {
+        let lane = Lane {
+            profile: entry.profile.clone(),
+            bits_per_key: 0.0,
+            rate: None,
+            expected: None,
+            nanoseconds: Times::default(),
         };
-        let (limit, fastbloom) = (median(&limit.miss), median(&fastbloom.miss));
-        for lane in &self.lanes {
-            let miss = median(&lane.miss);
-            let rate = if lane.name == Limit::NAME {
-                "–".to_owned()
-            } else {
-                format!("{:.3e}", lane.rate)
-            };
-            writeln!(
-                f,
-                "{:<28} {:>10} {:>8.1} {:>8.1} {:>8.1} {:>16.2} {:>18.2}",
-                lane.name,
-                rate,
-                median(&lane.insert),
-                miss,
-                median(&lane.hit),
-                miss / limit,
-                miss / fastbloom,
-            )?;
+        Self { entry, filter: None, false_positives: 0, misses: 0, found_first: None, lane }
+    }
+
+    /// Errors say whose they are.
+    fn named<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        run(self).map_err(|error| format!("{}: {error}", self.entry.profile.name).into())
+    }
+
+    /// Builds the filter, one thread first; then by more, of which the filter is used that comes last.
+    fn build(&mut self, size: &Size, members: Keys<'_>) -> Result<(), Failure> {
+        self.found_first = None;
+        let builds = (size.lookups / size.keys).clamp(1, MOST_BUILDS);
+        for &threads in &size.threads {
+            if threads > 1 && !self.entry.profile.parallel_inserts {
+                continue;
+            }
+            let mut sum = [0.0; 2];
+            for _ in 0..builds {
+                // The old one's memory is free before the new one wants some.
+                self.filter = None;
+                let (filter, making) = timed(|| (self.entry.make)(members));
+                let mut filter = filter?;
+                let times = match threads {
+                    1 => insert_by_turns(&mut *filter, members)?,
+                    _ => {
+                        let (done, time) = timed(|| filter.insert_parallel(members, threads));
+                        done?;
+                        [0.0, time / members.len() as f64]
+                    }
+                };
+                for (sum, time) in sum.iter_mut().zip(times) {
+                    *sum += time + making / members.len() as f64;
+                }
+                self.filter = Some(filter);
+            }
+            for (mode, sum) in [Mode::Single, Mode::Batch].into_iter().zip(sum) {
+                let task = Task { operation: Operation::Insert, mode, threads };
+                if self.takes_part_in(task) && (threads == 1 || mode == Mode::Batch) {
+                    self.lane.nanoseconds.push(task, sum / builds as f64);
+                }
+            }
         }
         Ok(())
+    }
+
+    fn takes_part_in(&self, task: Task) -> bool {
+        task.mode == Mode::Single || self.entry.profile.many != Many::OneByOne
+    }
+
+    /// Times lookups and checks the answers.
+    fn look_up(&mut self, task: Task, workload: &Workload) -> Result<(), Failure> {
+        if !self.takes_part_in(task) {
+            return Ok(());
+        }
+        let filter = self.filter.as_deref().ok_or("is not built")?;
+        let keys = match task.operation {
+            Operation::Hit => workload.hits.all(),
+            Operation::Mixed => workload.mixed.all(),
+            Operation::Insert | Operation::Miss => workload.strangers.all(),
+        };
+        let (found, time) = timed(|| count(filter, keys, task));
+        self.lane.nanoseconds.push(task, time / keys.len() as f64);
+        if self.entry.profile.kind == Kind::Limit {
+            return Ok(());
+        }
+        let members = match task.operation {
+            Operation::Hit => keys.len(),
+            Operation::Mixed => workload.members_in_mixed,
+            Operation::Insert | Operation::Miss => 0,
+        };
+        if found < members {
+            return Err(format!("lost {} keys", members - found).into());
+        }
+        if task.operation == Operation::Miss {
+            let first = *self.found_first.get_or_insert(found);
+            if found != first {
+                return Err(
+                    format!("finds {first} strangers in one way, {found} in another").into()
+                );
+            }
+            self.misses += keys.len() as u64;
+            self.false_positives += found as u64;
+        }
+        Ok(())
+    }
+
+    /// The rate, and whether it is the expected one.
+    fn finish(&mut self, size: &Size) -> Result<Lane, Failure> {
+        let filter = self.filter.take().ok_or("is not built")?;
+        self.lane.bits_per_key = 8.0 * filter.bytes() as f64 / size.keys as f64;
+        self.lane.expected = filter.expectation();
+        if self.misses > 0 {
+            let rate = self.false_positives as f64 / self.misses as f64;
+            self.lane.rate = Some(rate);
+            if let Some(expected) = self.lane.expected
+                && !is_as_expected(rate, expected.rate, size.lookups as f64)
+            {
+                let rates = format!("measures a rate of {rate:e}, expects {:e}", expected.rate);
+                return Err(rates.into());
+            }
+        }
+        Ok(self.lane.clone())
+    }
+
+    fn named_finish(mut self, size: &Size) -> Result<Lane, Failure> {
+        self.named(|runner| runner.finish(size))
+    }
+}
+
+/// Within 4σ + 1 %, σ being that of so many different keys; and one more may always come.
+fn is_as_expected(rate: f64, expected: f64, lookups: f64) -> bool {
+    let (found, mean) = (rate * lookups, expected * lookups);
+    (found - mean).abs() <= 4.0 * mean.sqrt() + 0.01 * mean + 1.0
+}
+
+/// Inserts part after part, one by one and many at once in turns; nanoseconds per key of both.
+fn insert_by_turns(filter: &mut dyn Contestant, keys: Keys<'_>) -> Result<[f64; 2], Failure> {
+    let mut sums = [(0.0, 0); 2];
+    for (index, part) in keys.split(PARTS).enumerate() {
+        // There and back again, so that neither way comes later on average.
+        let way = [0, 1, 1, 0][index % 4];
+        let (done, time) = match way {
+            0 => timed(|| filter.insert_each(part)),
+            _ => timed(|| filter.insert_batch(part)),
+        };
+        done?;
+        let (sum, inserted) = &mut sums[way];
+        *sum += time;
+        *inserted += part.len();
+    }
+    Ok(sums.map(|(sum, inserted)| sum / inserted.max(1) as f64))
+}
+
+/// Looks keys up, each thread its part of them.
+fn count(filter: &dyn Contestant, keys: Keys<'_>, task: Task) -> usize {
+    let look_up = |keys| match task.mode {
+        Mode::Single => filter.count_each(keys),
+        Mode::Batch => filter.count_batch(keys),
+    };
+    if task.threads == 1 {
+        return look_up(keys);
+    }
+    thread::scope(|scope| {
+        let spawn = |keys| scope.spawn(move || look_up(keys));
+        let threads: Vec<_> = keys.split(task.threads).map(spawn).collect();
+        // A thread that panicked found nothing, which is noticed.
+        threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum()
+    })
+}
+
+/// Races that nobody ran, for tests of what is said about them.
+#[cfg(test)]
+pub(crate) mod made_up {
+    use super::*;
+
+    /// A lane in which everything took the same time.
+    pub(crate) fn lane(name: &str, kind: Kind, rate: f64, nanoseconds: f64) -> Lane {
+        let mut times = Times::default();
+        for operation in Operation::ALL {
+            for mode in [Mode::Single, Mode::Batch] {
+                times.push(Task { operation, mode, threads: 1 }, nanoseconds);
+            }
+        }
+        let profile = Profile {
+            name: name.to_owned(),
+            kind,
+            many: Many::Call,
+            parallel_inserts: false,
+            promised_rate: None,
+            rival: None,
+        };
+        let rate = (kind != Kind::Limit).then_some(rate);
+        Lane { profile, bits_per_key: 16.0, rate, expected: None, nanoseconds: times }
+    }
+
+    pub(crate) fn outcome(keys: u64, lanes: Vec<Lane>) -> Outcome {
+        let size = Size { keys, bits_per_key: 16.0, rounds: 1, lookups: 1, threads: vec![1] };
+        Outcome { size, lanes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers as it is told to.
+    struct Liar {
+        misses_members: bool,
+        batch_finds: usize,
+        expects: f64,
+    }
+
+    impl Contestant for Liar {
+        fn bytes(&self) -> u64 {
+            1
+        }
+
+        fn insert_each(&mut self, _keys: Keys<'_>) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn count_each(&self, keys: Keys<'_>) -> usize {
+            keys.full.iter().filter(|&&key| is_member(key) && !self.misses_members).count()
+        }
+
+        fn count_batch(&self, keys: Keys<'_>) -> usize {
+            self.count_each(keys) + self.batch_finds
+        }
+
+        fn expectation(&self) -> Option<Expectation> {
+            Some(Expectation { rate: self.expects, lines_per_miss: 1.0 })
+        }
+    }
+
+    fn is_member(key: equibloom::KeyHash) -> bool {
+        Workload::new(100, 1).members.all().full.contains(&key)
+    }
+
+    fn race_of(misses_members: bool, batch_finds: usize, expects: f64) -> Result<Outcome, Failure> {
+        let profile = made_up::lane("liar", Kind::Peer, 0.0, 0.0).profile;
+        let make = move |_: Keys<'_>| {
+            let liar = Liar { misses_members, batch_finds, expects };
+            Ok(Box::new(liar) as Box<dyn Contestant>)
+        };
+        let size =
+            Size { keys: 100, bits_per_key: 16.0, rounds: 2, lookups: 60, threads: vec![1, 2] };
+        run(&size, vec![Entry { profile, make: Box::new(make) }], &|_| ())
+    }
+
+    #[test]
+    fn wrong_answers_end_the_race() {
+        assert!(race_of(false, 0, 0.0).is_ok());
+        let lost = race_of(true, 0, 0.0).unwrap_err().to_string();
+        assert_eq!(lost, "liar: lost 60 keys");
+        let ways = race_of(false, 1, 0.0).unwrap_err().to_string();
+        assert_eq!(ways, "liar: finds 0 strangers in one way, 1 in another");
+        let rate = race_of(false, 0, 0.5).unwrap_err().to_string();
+        assert_eq!(rate, "liar: measures a rate of 0e0, expects 5e-1");
+    }
+
+    #[test]
+    fn every_task_is_timed_once_a_round() {
+        let outcome = race_of(false, 0, 0.0).unwrap();
+        let lane = outcome.lane("liar").unwrap();
+        for operation in Operation::ALL {
+            for mode in [Mode::Single, Mode::Batch] {
+                for threads in [1, 2] {
+                    let times = lane.nanoseconds.of(Task { operation, mode, threads });
+                    // Inserts by several threads are of those that can.
+                    let expected = (operation != Operation::Insert || threads == 1).then_some(2);
+                    assert_eq!(
+                        times.map(<[f64]>::len),
+                        expected,
+                        "{operation:?} {mode:?} {threads}"
+                    );
+                }
+            }
+        }
+        assert_eq!((lane.rate, lane.bits_per_key), (Some(0.0), 0.08));
     }
 }

@@ -56,7 +56,8 @@ fn checks() -> Vec<Step> {
             .with("RUSTDOCFLAGS", "-D warnings"),
         cargo(
             "benchmarks, small",
-            "run --release -p equibloom-benchmarks -- --keys 20000 --rounds 2 --lookups 20000",
+            "run --release -p equibloom-benchmarks -- --keys 20000 --bits-per-key 12,16 --rounds 2 --lookups 20000 \
+             --json target/benchmarks.json --html target/benchmarks.html",
         ),
     ];
     checks.push(shell("fuzzing, briefly", FUZZING));

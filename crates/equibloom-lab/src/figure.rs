@@ -145,6 +145,8 @@ pub enum Origin {
     Exact,
     /// The simulator.
     Simulation,
+    /// The filters of others.
+    Peer,
     /// The library's filters.
     Filter,
     /// The library's hash tables.
@@ -153,12 +155,13 @@ pub enum Origin {
 
 impl Origin {
     /// All of them, in the order of a legend.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Model,
         Self::Paper,
         Self::Definition,
         Self::Exact,
         Self::Simulation,
+        Self::Peer,
         Self::Filter,
         Self::Map,
     ];
@@ -171,6 +174,7 @@ impl Origin {
             Self::Definition => "exact bits, paper rule",
             Self::Exact => "exact model",
             Self::Simulation => "simulation",
+            Self::Peer => "peer",
             Self::Filter => "filter",
             Self::Map => "map",
         }
@@ -178,7 +182,7 @@ impl Origin {
 
     /// Whether it is drawn as points, not as a line.
     pub const fn is_measured(self) -> bool {
-        matches!(self, Self::Simulation | Self::Filter | Self::Map)
+        matches!(self, Self::Simulation | Self::Peer | Self::Filter | Self::Map)
     }
 
     /// Model, simulation or filter, as `results.json` says it. That knows three kinds: a map is the
@@ -187,7 +191,7 @@ impl Origin {
         match self {
             Self::Model | Self::Paper | Self::Definition | Self::Exact => "model",
             Self::Simulation => "simulation",
-            Self::Filter | Self::Map => "filter",
+            Self::Peer | Self::Filter | Self::Map => "filter",
         }
     }
 }

@@ -92,7 +92,8 @@ pub(super) fn draw(svg: &mut String, figure: &Figure, left: f64, top: f64, width
                         )
                     }
                     None => {
-                        let (radius, class) = if *origin == Origin::Simulation {
+                        let (radius, class) = if matches!(origin, Origin::Simulation | Origin::Peer)
+                        {
                             (5.0, "hollow key")
                         } else {
                             (2.8, "key-fill")

@@ -38,7 +38,7 @@ pub(super) fn line_class(origin: Origin) -> Option<&'static str> {
         Origin::Model | Origin::Exact => Some("exact"),
         Origin::Paper => Some("paper-model"),
         Origin::Definition => Some("definition"),
-        Origin::Simulation | Origin::Filter | Origin::Map => None,
+        Origin::Simulation | Origin::Peer | Origin::Filter | Origin::Map => None,
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn draw_series(svg: &mut String, area: &Area, series: &Series) {
     let scale = if points.len() > 60 { 0.55 } else { 1.0 };
     for (x, y) in points {
         match series.origin {
-            Origin::Simulation => {
+            Origin::Simulation | Origin::Peer => {
                 draw_marker(svg, series.hue, x, y, 5.0 * scale, &format!("hollow s-{name}"));
             }
             _ => draw_marker(svg, series.hue, x, y, 2.8 * scale, &format!("f-{name}")),
@@ -107,6 +107,6 @@ pub(super) fn draw_marker(svg: &mut String, hue: Hue, x: f64, y: f64, radius: f6
 }
 
 /// Text that may stand in XML.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")
 }

@@ -12,7 +12,7 @@ mod scale;
 use std::fmt::Write;
 
 use crate::figure::{Figure, Scale};
-pub(crate) use marks::escape;
+pub use marks::escape;
 use marks::{Area, draw_series};
 pub(crate) use palette::style;
 use scale::Range;

@@ -5,5 +5,5 @@ mod page;
 mod results;
 
 pub use csv::csv;
-pub use page::{Provenance, page};
+pub use page::{Files, Provenance, SCRIPT, machine, page, section, style};
 pub use results::results;

@@ -12,7 +12,33 @@ use crate::plot::{self, Layout, escape, inline_svg};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// Shows values under the pointer, on a page with an element `value`. It is complete without.
+pub const SCRIPT: &str = include_str!("page.js");
+
+/// The style sheet of a page with figures.
+pub fn style() -> String {
+    format!("{STYLE}{}", plot::style())
+}
+
+/// Whether a figure is in files of its own as well, beside the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Files {
+    /// As SVG, CSV and JSON.
+    Beside,
+    /// Nowhere else.
+    None,
+}
+
+/// The machine that this runs on, for people.
+pub fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    let processor = processor.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    format!("{processor}, {cores} cores, {}", std::env::consts::OS)
+}
 
 /// Where the numbers of a report come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,14 +56,7 @@ pub struct Provenance {
 impl Provenance {
     /// A run on this machine.
     pub fn here(command: String, length: Length, seed: u64) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-            let line = text.lines().find(|line| line.starts_with("model name"))?;
-            Some(line.split_once(':')?.1.trim().to_owned())
-        });
-        let processor = processor.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
-        let machine = format!("{processor}, {cores} cores, {}", std::env::consts::OS);
-        Self { command, length, seed, machine }
+        Self { command, length, seed, machine: machine() }
     }
 }
 
@@ -61,12 +80,12 @@ pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error
             escape(&figure.title),
             badge(figure.agrees())
         );
-        section(&mut sections, figure)?;
+        section(&mut sections, figure, Files::Beside)?;
     }
     let fill_in = |page: String, (name, text): (&str, &str)| page.replacen(name, text, 1);
     // The command is the only part that others write: last, so that nothing in it is filled in.
     let parts = [
-        ("{{style}}", &format!("{STYLE}{}", plot::style())[..]),
+        ("{{style}}", &style()[..]),
         ("{{agreement}}", &format!("{agreeing} of {} claims agree.", claims.len())),
         ("{{seed}}", &provenance.seed.to_string()),
         ("{{length}}", length),
@@ -84,7 +103,8 @@ fn badge(agrees: bool) -> &'static str {
     if agrees { "<span class='yes'>agrees</span>" } else { "<span class='no'>disagrees</span>" }
 }
 
-fn section(html: &mut String, figure: &Figure) -> Result<(), Error> {
+/// Appends a figure with its words and claims, for a page with [`style`] and [`SCRIPT`].
+pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), Error> {
     let _ = write!(
         html,
         "<section class='figure' id='{id}'><h2>{}: {} {}</h2>\
@@ -97,6 +117,13 @@ fn section(html: &mut String, figure: &Figure) -> Result<(), Error> {
         agreement(figure),
         id = figure.id,
     );
+    let links = match files {
+        Files::Beside => format!(
+            " <a href='{id}.svg'>SVG</a> <a href='{id}.csv'>CSV</a> <a href='{id}.json'>JSON</a>",
+            id = figure.id
+        ),
+        Files::None => String::new(),
+    };
     // Both divisions of the vertical axis are drawn, so that the switch needs no script.
     let other = match figure.y.scale {
         Scale::Linear => Scale::Logarithmic,
@@ -108,8 +135,7 @@ fn section(html: &mut String, figure: &Figure) -> Result<(), Error> {
         "<figure><input type='checkbox' class='switch' id='{id}-switch'><label \
          for='{id}-switch'>{scale} vertical axis</label><div class='wide first'>{}</div><div \
          class='wide second'>{}</div><div class='narrow first'>{}</div><div class='narrow \
-         second'>{}</div><figcaption>{}. <a href='{id}.svg'>SVG</a> <a href='{id}.csv'>CSV</a> \
-         <a href='{id}.json'>JSON</a></figcaption></figure>",
+         second'>{}</div><figcaption>{}.{links}</figcaption></figure>",
         inline_svg(figure, Layout::Wide, figure.y.scale),
         inline_svg(figure, Layout::Wide, other),
         inline_svg(figure, Layout::Narrow, figure.y.scale),

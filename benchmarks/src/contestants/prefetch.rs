@@ -1,0 +1,24 @@
+//! Asking for memory before it is needed.
+#![allow(unsafe_code, reason = "an instruction that Rust has no safe name for")]
+
+/// Asks for the cache line of a value. Changes nothing but time.
+#[inline(always)]
+pub(super) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching has no effect on the program, and the address is that of a reference.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: prefetching has no effect on the program, and the address is that of a reference.
+    unsafe {
+        std::arch::asm!(
+            "prfm pldl1keep, [{value}]",
+            value = in(reg) std::ptr::from_ref(value),
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = value;
+}

@@ -1,0 +1,120 @@
+//! The same keys for everybody, hashed before the clock starts.
+
+use equibloom::{KeyHash, KeyHasher, Stable};
+
+/// Hashes of keys: 128 bits for those that take them, the lower half of each for those that take 64.
+///
+/// Two arrays, so that nobody reads more memory than his own interface needs.
+pub(crate) struct Hashes {
+    full: Vec<KeyHash>,
+    short: Vec<u64>,
+}
+
+/// Some of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'a> {
+    pub(crate) full: &'a [KeyHash],
+    pub(crate) short: &'a [u64],
+}
+
+impl Hashes {
+    fn of(keys: impl Iterator<Item = u64>) -> Self {
+        let full: Vec<KeyHash> = keys.map(|key| Stable::default().hash_key(&key)).collect();
+        let short = full.iter().map(|&hash| u128::from(hash) as u64).collect();
+        Self { full, short }
+    }
+
+    pub(crate) fn all(&self) -> Keys<'_> {
+        Keys { full: &self.full, short: &self.short }
+    }
+}
+
+impl<'a> Keys<'a> {
+    pub(crate) fn len(self) -> usize {
+        self.full.len()
+    }
+
+    /// At most `parts` parts of about the same size, none of them empty.
+    pub(crate) fn split(self, parts: usize) -> impl Iterator<Item = Keys<'a>> {
+        let size = self.len().div_ceil(parts.max(1)).max(1);
+        let halves = self.full.chunks(size).zip(self.short.chunks(size));
+        halves.map(|(full, short)| Keys { full, short })
+    }
+}
+
+/// What a race inserts and looks up.
+pub(crate) struct Workload {
+    /// Keys that are inserted.
+    pub(crate) members: Hashes,
+    /// Keys that are not.
+    pub(crate) strangers: Hashes,
+    /// As many members as there are strangers, spread over all of them.
+    pub(crate) hits: Hashes,
+    /// Members and strangers in an order that nobody can foresee.
+    pub(crate) mixed: Hashes,
+    /// How many of the mixed ones are members.
+    pub(crate) members_in_mixed: usize,
+}
+
+impl Workload {
+    pub(crate) fn new(keys: u64, lookups: u64) -> Self {
+        let hit = |index: u64| match lookups < keys {
+            true => (u128::from(index) * u128::from(keys) / u128::from(lookups)) as u64,
+            false => index % keys,
+        };
+        let stranger = |index: u64| keys + index;
+        // Any bit of a hash with another seed is a fair coin that has nothing to do with the filters'.
+        let coin = Stable::with_seed(1);
+        let is_member = |index: &u64| u128::from(coin.hash_key(index)) & 1 == 1;
+        let mixed = |index: u64| if is_member(&index) { hit(index) } else { stranger(index) };
+        Self {
+            members: Hashes::of(0..keys),
+            strangers: Hashes::of((0..lookups).map(stranger)),
+            hits: Hashes::of((0..lookups).map(hit)),
+            mixed: Hashes::of((0..lookups).map(mixed)),
+            members_in_mixed: (0..lookups).filter(is_member).count(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn set(hashes: &Hashes) -> HashSet<KeyHash> {
+        hashes.full.iter().copied().collect()
+    }
+
+    #[test]
+    fn hits_are_members_and_strangers_are_not_whatever_is_more() {
+        for (keys, lookups) in [(1_000, 100), (100, 1_000), (7, 7), (1, 3)] {
+            let workload = Workload::new(keys, lookups);
+            let members = set(&workload.members);
+            assert_eq!(members.len() as u64, keys);
+            assert_eq!(workload.hits.full.len() as u64, lookups);
+            assert_eq!(set(&workload.hits).len() as u64, keys.min(lookups));
+            assert!(set(&workload.hits).is_subset(&members));
+            assert_eq!(set(&workload.strangers).len() as u64, lookups);
+            assert!(set(&workload.strangers).is_disjoint(&members));
+            let found = workload.mixed.full.iter().filter(|hash| members.contains(hash)).count();
+            assert_eq!(found, workload.members_in_mixed);
+        }
+        let even = Workload::new(10_000, 10_000).members_in_mixed;
+        assert!((4_800..5_200).contains(&even), "{even}");
+    }
+
+    #[test]
+    fn parts_hold_every_key_once_in_both_forms() {
+        let workload = Workload::new(1_001, 10);
+        let all = workload.members.all();
+        for parts in [1, 2, 16, 5_000] {
+            let full: Vec<KeyHash> = all.split(parts).flat_map(|part| part.full.to_vec()).collect();
+            let short: Vec<u64> = all.split(parts).flat_map(|part| part.short.to_vec()).collect();
+            assert_eq!((&full[..], &short[..]), (all.full, all.short));
+            assert!(all.split(parts).all(|part| part.len() == part.short.len()));
+            assert!(all.split(parts).count() <= parts);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Times, and what can be said of several of them.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::time::Instant;
+
+use serde::{Serialize, Serializer};
+
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(crate) struct Task {
+    pub(crate) operation: Operation,
+    pub(crate) mode: Mode,
+    pub(crate) threads: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operation {
+    Insert,
+    Miss,
+    Hit,
+    Mixed,
+}
+
+impl Operation {
+    pub(crate) const ALL: [Self; 4] = [Self::Insert, Self::Miss, Self::Hit, Self::Mixed];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "inserts",
+            Self::Miss => "misses",
+            Self::Hit => "hits",
+            Self::Mixed => "mixed lookups",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Mode {
+    /// One key after the other.
+    Single,
+    /// Many at once.
+    Batch,
+}
+
+/// Runs something; what it gave, and how many nanoseconds it took.
+pub(crate) fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = black_box(run());
+    (result, start.elapsed().as_nanos() as f64)
+}
+
+/// Nanoseconds per key of each task, one value for each round.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Times(BTreeMap<Task, Vec<f64>>);
+
+impl Times {
+    pub(crate) fn push(&mut self, task: Task, nanoseconds: f64) {
+        self.0.entry(task).or_default().push(nanoseconds);
+    }
+
+    pub(crate) fn of(&self, task: Task) -> Option<&[f64]> {
+        self.0.get(&task).map(|times| &times[..])
+    }
+
+    /// One by one or many at once, whatever is faster: who has many keys takes the better way.
+    pub(crate) fn best(&self, operation: Operation, threads: usize) -> Option<&[f64]> {
+        let ways = [Mode::Single, Mode::Batch].map(|mode| Task { operation, mode, threads });
+        let times = ways.into_iter().filter_map(|task| self.of(task));
+        let median =
+            |times: &[f64]| Spread::of(times).map_or(f64::INFINITY, |spread| spread.median);
+        times.min_by(|a, b| median(a).total_cmp(&median(b)))
+    }
+}
+
+impl Serialize for Times {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            #[serde(flatten)]
+            task: &'a Task,
+            #[serde(flatten)]
+            spread: Option<Spread>,
+            rounds: &'a [f64],
+        }
+        let row = |(task, rounds): (_, &'_ Vec<f64>)| (task, Spread::of(rounds));
+        serializer.collect_seq(self.0.iter().map(|(task, rounds)| {
+            let (task, spread) = row((task, rounds));
+            Row { task, spread, rounds }
+        }))
+    }
+}
+
+/// The middle of some numbers, and between what the middle half of them lies.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) lower_quartile: f64,
+    pub(crate) median: f64,
+    pub(crate) upper_quartile: f64,
+}
+
+impl Spread {
+    /// `None` of nothing.
+    pub(crate) fn of(numbers: &[f64]) -> Option<Self> {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let quantile = |share: f64| {
+            let place = share * sorted.len().checked_sub(1)? as f64;
+            let low = sorted.get(place.floor() as usize)?;
+            let high = sorted.get(place.ceil() as usize)?;
+            Some(low + (high - low) * place.fract())
+        };
+        Some(Self {
+            lower_quartile: quantile(0.25)?,
+            median: quantile(0.5)?,
+            upper_quartile: quantile(0.75)?,
+        })
+    }
+
+    /// Of the ratios round by round: what slowed a whole round down cancels out.
+    pub(crate) fn of_ratios(dividends: &[f64], divisors: &[f64]) -> Option<Self> {
+        let ratios = dividends.iter().zip(divisors).map(|(dividend, divisor)| dividend / divisor);
+        Self::of(&ratios.collect::<Vec<_>>())
+    }
+
+    /// Half of the distance between the quartiles.
+    pub(crate) fn half_width(&self) -> f64 {
+        (self.upper_quartile - self.lower_quartile) / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_lie_between_the_numbers_where_there_is_none_in_the_middle() {
+        let spread = |numbers: &[f64]| {
+            Spread::of(numbers).map(|s| [s.lower_quartile, s.median, s.upper_quartile])
+        };
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[3.0]), Some([3.0; 3]));
+        assert_eq!(spread(&[4.0, 2.0]), Some([2.5, 3.0, 3.5]));
+        assert_eq!(spread(&[5.0, 1.0, 4.0, 2.0, 3.0]), Some([2.0, 3.0, 4.0]));
+        assert_eq!(Spread::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap().half_width(), 1.0);
+    }
+
+    #[test]
+    fn a_slow_round_does_not_change_ratios() {
+        let ours = [1.0, 10.0, 1.0];
+        let theirs = [2.0, 20.0, 2.0];
+        let ratios = Spread::of_ratios(&ours, &theirs).unwrap();
+        assert_eq!((ratios.lower_quartile, ratios.upper_quartile), (0.5, 0.5));
+    }
+
+    #[test]
+    fn the_best_way_is_that_of_the_lower_median() {
+        let task = |mode| Task { operation: Operation::Miss, mode, threads: 1 };
+        let mut times = Times::default();
+        assert_eq!(times.best(Operation::Miss, 1), None);
+        times.push(task(Mode::Single), 3.0);
+        assert_eq!(times.best(Operation::Miss, 1), Some(&[3.0][..]));
+        for time in [2.0, 9.0, 2.0] {
+            times.push(task(Mode::Batch), time);
+        }
+        assert_eq!(times.best(Operation::Miss, 1), Some(&[2.0, 9.0, 2.0][..]));
+        assert_eq!(times.best(Operation::Miss, 2), None);
+        assert_eq!(times.best(Operation::Hit, 1), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! One page: the verdict, and rates against times and against memory, drawn as the lab draws its figures.
+
+use std::fmt::Write;
+
+use equibloom_lab::Error;
+use equibloom_lab::figure::{Axis, Claim, Figure, Hue, Origin, Series};
+use equibloom_lab::plot::escape;
+use equibloom_lab::report::{Files, SCRIPT, section, style};
+
+use super::{Report, grouped};
+use crate::contestants::Kind;
+use crate::measure::{Operation, Spread};
+use crate::pareto::dominances;
+use crate::race::{Lane, Outcome};
+use crate::report::{judgements, table};
+
+const TEMPLATE: &str = include_str!("page.html");
+
+/// The whole report as one page that needs nothing else.
+pub(crate) fn page(report: &Report) -> Result<String, Error> {
+    let names = names(&report.races);
+    let (mut figures, mut tables) = (String::new(), String::new());
+    for race in &report.races {
+        // Writing to a string cannot fail.
+        let _ = write!(tables, "<div class='scroll'><pre>{}</pre></div>", escape(&table(race)));
+        section(&mut figures, &rate_against_time(race, &names), Files::None)?;
+    }
+    for keys in sizes(&report.races) {
+        section(&mut figures, &rate_against_memory(&report.races, keys, &names), Files::None)?;
+    }
+    let fill_in = |page: String, (name, text): (&str, &str)| page.replacen(name, text, 1);
+    // The command is the only part that others write: last, so that nothing in it is filled in.
+    let parts = [
+        ("{{style}}", &style()[..]),
+        ("{{machine}}", &escape(&report.machine)),
+        ("{{compiled}}", &escape(report.compiled_for)),
+        ("{{version}}", report.version),
+        ("{{verdict}}", &escape(&judgements(&report.verdict))),
+        ("{{figures}}", &figures),
+        ("{{tables}}", &tables),
+        ("{{script}}", SCRIPT),
+        ("{{command}}", &escape(&report.command)),
+    ];
+    Ok(parts.into_iter().fold(TEMPLATE.to_owned(), fill_in))
+}
+
+/// All filters of all races, so that each has one colour on the page.
+fn names(races: &[Outcome]) -> Vec<&str> {
+    let mut names = Vec::new();
+    for lane in races.iter().flat_map(|race| &race.lanes) {
+        if lane.profile.kind != Kind::Limit && !names.contains(&&lane.profile.name[..]) {
+            names.push(&lane.profile.name[..]);
+        }
+    }
+    names
+}
+
+/// The palette was made for schemes; here its colours stand for filters, one after the other.
+const HUES: [Hue; 15] = [
+    Hue::Blocked,
+    Hue::OnePlusAlpha,
+    Hue::Classical,
+    Hue::TwoChoice,
+    Hue::Sequential,
+    Hue::Single,
+    Hue::Value(1),
+    Hue::Value(3),
+    Hue::MultiLevel,
+    Hue::OneSlot,
+    Hue::FourSlots,
+    Hue::Value(4),
+    Hue::Value(0),
+    Hue::Value(2),
+    Hue::Value(5),
+];
+
+fn series(lane: &Lane, names: &[&str], points: &[(f64, f64)]) -> Series {
+    let place = names.iter().position(|name| *name == lane.profile.name).unwrap_or(0);
+    let origin = if lane.profile.kind == Kind::Ours { Origin::Filter } else { Origin::Peer };
+    let x: Vec<f64> = points.iter().map(|point| point.0).collect();
+    let y = points.iter().map(|point| point.1).collect();
+    Series::new(&lane.profile.name, HUES[place % HUES.len()], origin, &x, y)
+}
+
+const OPERATIONS: [Operation; 3] = [Operation::Miss, Operation::Hit, Operation::Insert];
+
+fn rate_against_time(race: &Outcome, names: &[&str]) -> Figure {
+    let mut all = Vec::new();
+    for (panel, operation) in OPERATIONS.into_iter().enumerate() {
+        for lane in &race.lanes {
+            let times = lane.nanoseconds.best(operation, 1).and_then(Spread::of);
+            if let (Some(times), Some(rate)) = (times, lane.rate) {
+                all.push(series(lane, names, &[(times.median, rate)]).in_panel(panel));
+            }
+        }
+    }
+    let (found, compared) = dominances(race);
+    let keys = grouped(race.size.keys);
+    let bits = race.size.bits_per_key;
+    let finding = if found.is_empty() {
+        format!("None is, in {compared} comparisons.")
+    } else {
+        let mut peers: Vec<&str> = found.iter().map(|dominance| &dominance.peer[..]).collect();
+        peers.dedup();
+        format!("In {} of {compared} comparisons one is: {}.", found.len(), peers.join(", "))
+    };
+    Figure {
+        id: format!("time-{}-{bits}", race.size.keys).replace('.', "-"),
+        source: format!("{keys} keys, {bits} bits per key"),
+        title: "rate against time at equal memory".to_owned(),
+        statement: "No filter that takes inserts is at once at most as large, at least as accurate and \
+                    faster than the plan for its memory."
+            .to_owned(),
+        finding,
+        parameters: format!(
+            "Medians of {} rounds, each filter in its fastest way for many keys, one thread",
+            race.size.rounds
+        ),
+        notes: vec![
+            "Lower is more accurate, further left is faster. Filters whose memory cannot be chosen freely \
+             are at their own, beside the plan for that."
+                .to_owned(),
+            "The time of filters that take no inserts is that of building them.".to_owned(),
+        ],
+        x: Axis::logarithmic("nanoseconds per key"),
+        y: Axis::logarithmic("false-positive rate"),
+        panels: OPERATIONS.map(|operation| operation.name().to_owned()).to_vec(),
+        series: all,
+        claims: vec![Claim::promised("Comparisons that a peer wins in everything", 0.0, found.len() as f64)],
+    }
+}
+
+/// The numbers of keys, each once.
+fn sizes(races: &[Outcome]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = races.iter().map(|race| race.size.keys).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn rate_against_memory(races: &[Outcome], keys: u64, names: &[&str]) -> Figure {
+    let of_size = || races.iter().filter(|race| race.size.keys == keys);
+    let mut all = Vec::new();
+    for name in names {
+        let lanes: Vec<&Lane> = of_size().filter_map(|race| race.lane(name)).collect();
+        let points: Vec<(f64, f64)> =
+            lanes.iter().filter_map(|lane| Some((lane.bits_per_key, lane.rate?))).collect();
+        if let Some(lane) = lanes.first() {
+            all.push(series(lane, names, &points));
+        }
+    }
+    let lookups = of_size().map(|race| race.size.lookups).max().unwrap_or(0);
+    let plans = of_size().flat_map(|race| &race.lanes);
+    let ratio = |lane: &Lane| Some(lane.rate? / lane.profile.promised_rate?);
+    let worst = plans.filter_map(ratio).fold(0.0, f64::max);
+    Figure {
+        id: format!("memory-{keys}"),
+        source: format!("{} keys", grouped(keys)),
+        title: "rate against memory".to_owned(),
+        statement: "Plans keep what they promise.".to_owned(),
+        finding: format!("At most {worst:.2} times the promised rate."),
+        parameters: format!("Rates of {} lookups of absent keys", grouped(lookups)),
+        notes: vec![
+            "Lower is more accurate, further left is smaller. Rates too low to be seen in these \
+                     lookups are missing."
+                .to_owned(),
+        ],
+        x: Axis::linear("bits per key, everything counted"),
+        y: Axis::logarithmic("false-positive rate"),
+        panels: Vec::new(),
+        series: all,
+        claims: vec![Claim::promised(
+            "Measured rate over the promised one, worst of all plans",
+            1.1,
+            worst,
+        )],
+    }
+}

@@ -1,0 +1,50 @@
+//! What came out, for people and for programs.
+
+mod html;
+mod json;
+mod table;
+
+use serde::Serialize;
+
+pub(crate) use html::page;
+pub(crate) use json::json;
+pub(crate) use table::{judgements, table};
+
+use crate::race::Outcome;
+use crate::verdict::Verdict;
+
+/// Everything that a run gives.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    pub(crate) command: String,
+    pub(crate) machine: String,
+    /// Instructions that the compiler was allowed to use everywhere; more are found at run time.
+    pub(crate) compiled_for: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) races: Vec<Outcome>,
+    pub(crate) verdict: Verdict,
+}
+
+/// A whole number with a comma between thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let numbers = [0, 12, 999, 1_000, 50_000_000].map(grouped);
+        assert_eq!(numbers, ["0", "12", "999", "1,000", "50,000,000"]);
+    }
+}
