@@ -87,7 +87,7 @@ impl Arguments {
         let verdict = verdict::judge(&races);
         println!("{}", report::judgements(&verdict));
         let report = Report {
-            command: std::env::args().collect::<Vec<_>>().join(" "),
+            command: command(),
             machine: equibloom_lab::report::machine(),
             compiled_for: if cfg!(target_feature = "avx2") {
                 "AVX2"
@@ -153,6 +153,17 @@ impl Arguments {
             eprint!("\r\x1b[2K");
         }
         outcome
+    }
+}
+
+/// How to do it again, wherever the program lies.
+fn command() -> String {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let command = "cargo run --release -p equibloom-benchmarks";
+    if arguments.is_empty() {
+        command.to_owned()
+    } else {
+        format!("{command} -- {}", arguments.join(" "))
     }
 }
 
