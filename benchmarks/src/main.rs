@@ -136,8 +136,8 @@ impl Arguments {
     }
 
     fn race(&self, size: &Size) -> Result<Outcome, Failure> {
-        let entries = contestants::line_up(size.keys, size.bytes(), &self.only)?;
-        if entries.is_empty() {
+        let line_up = contestants::line_up(size.keys, size.bytes(), &self.only)?;
+        if line_up.entries.is_empty() {
             return Err(format!("nobody is called {}; see --help", self.only.join(" or ")).into());
         }
         let terminal = std::io::stderr().is_terminal();
@@ -148,7 +148,7 @@ impl Arguments {
                 let _ = std::io::stderr().flush();
             }
         };
-        let outcome = race::run(size, entries, &progress);
+        let outcome = race::run(size, line_up, &progress);
         if terminal {
             eprint!("\r\x1b[2K");
         }

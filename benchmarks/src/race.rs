@@ -15,7 +15,7 @@ use std::thread;
 
 use serde::Serialize;
 
-use crate::contestants::{Contestant, Entry, Expectation, Failure, Kind, Many, Profile};
+use crate::contestants::{Contestant, Entry, Expectation, Failure, Kind, LineUp, Many, Profile};
 use crate::keys::{Keys, Workload};
 use crate::measure::{Mode, Operation, Task, Times, timed};
 
@@ -41,6 +41,8 @@ impl Size {
 pub(crate) struct Outcome {
     pub(crate) size: Size,
     pub(crate) lanes: Vec<Lane>,
+    /// Who could not run, and why.
+    pub(crate) absent: Vec<String>,
 }
 
 /// One contestant's results.
@@ -77,14 +79,14 @@ const PARTS: usize = 16;
 /// Small filters are built several times a round, but not more often than this.
 const MOST_BUILDS: u64 = 32;
 
-/// Runs all entries; `progress` is told what is going on.
+/// Runs everybody who has lined up; `progress` is told what is going on.
 pub(crate) fn run(
     size: &Size,
-    entries: Vec<Entry>,
+    line_up: LineUp,
     progress: &dyn Fn(&str),
 ) -> Result<Outcome, Failure> {
     let workload = Workload::new(size.keys, size.lookups);
-    let mut runners: Vec<Runner> = entries.into_iter().map(Runner::new).collect();
+    let mut runners: Vec<Runner> = line_up.entries.into_iter().map(Runner::new).collect();
     for round in 0..size.rounds {
         let number = runners.len().max(1);
         runners.rotate_left(round.min(1) % number);
@@ -108,7 +110,8 @@ pub(crate) fn run(
     let turned = size.rounds.saturating_sub(1) % runners.len().max(1);
     runners.rotate_right(turned);
     let lanes = runners.into_iter().map(|runner| runner.named_finish(size));
-    Ok(Outcome { size: size.clone(), lanes: lanes.collect::<Result<_, _>>()? })
+    let lanes = lanes.collect::<Result<_, _>>()?;
+    Ok(Outcome { size: size.clone(), lanes, absent: line_up.absent })
 }
 
 impl Runner {
@@ -300,7 +303,7 @@ pub(crate) mod made_up {
 
     pub(crate) fn outcome(keys: u64, lanes: Vec<Lane>) -> Outcome {
         let size = Size { keys, bits_per_key: 16.0, rounds: 1, lookups: 1, threads: vec![1] };
-        Outcome { size, lanes }
+        Outcome { size, lanes, absent: vec![] }
     }
 }
 
@@ -349,7 +352,11 @@ mod tests {
         };
         let size =
             Size { keys: 100, bits_per_key: 16.0, rounds: 2, lookups: 60, threads: vec![1, 2] };
-        run(&size, vec![Entry { profile, make: Box::new(make) }], &|_| ())
+        run(
+            &size,
+            LineUp { entries: vec![Entry { profile, make: Box::new(make) }], absent: vec![] },
+            &|_| (),
+        )
     }
 
     #[test]

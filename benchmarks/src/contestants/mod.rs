@@ -113,20 +113,35 @@ pub(crate) const SBBF: &str = "sbbf-rs";
 pub(crate) const FASTBLOOM: &str = "fastbloom";
 pub(crate) const QFILTER: &str = "qfilter";
 
+/// Who runs, and who does not although wanted.
+pub(crate) struct LineUp {
+    pub(crate) entries: Vec<Entry>,
+    /// Names and reasons.
+    pub(crate) absent: Vec<String>,
+}
+
 /// Everybody whose name holds one of the wanted words (or everybody), for so many keys in so many bytes.
-pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<Vec<Entry>, Failure> {
+pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, Failure> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|word| name.contains(&word[..]));
     let mut entries = vec![limit::entry(bytes)];
     entries.extend(peers::entries(keys, bytes)?);
     entries.retain(|entry| wanted(&entry.profile.name));
-    let rivals = rivals(&entries, bytes)?;
-    entries.extend(ours::entries(keys, bytes, wanted)?);
-    for (name, bytes) in rivals {
-        if wanted(&ours::name_beside(&name)) {
-            entries.push(ours::beside(&name, keys, bytes)?);
+    let mut plans = ours::plans(keys, bytes);
+    for (rival, bytes) in rivals(&entries, bytes)? {
+        plans.push(ours::beside(&rival, keys, bytes));
+    }
+    let mut absent = Vec::new();
+    for plan in plans.iter().filter(|plan| wanted(&plan.name)) {
+        match plan.entry() {
+            Ok(entry) => entries.push(entry),
+            // Not everything can be had in very little memory; the default plan can.
+            Err(error) if plan.name != DEFAULT_PLAN => {
+                absent.push(format!("{}: {error}", plan.name));
+            }
+            Err(error) => return Err(error),
         }
     }
-    Ok(entries)
+    Ok(LineUp { entries, absent })
 }
 
 /// Peers that take inserts and cannot be made as large as they are told, and how large they are.
@@ -143,3 +158,62 @@ fn rivals(entries: &[Entry], asked: u64) -> Result<Vec<(String, u64)>, Failure> 
 
 /// Up to this share, a difference in memory is rounding.
 const ROUNDING: f64 = 0.01;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Workload;
+
+    const KEYS: u64 = 30_000;
+
+    #[test]
+    fn everybody_finds_every_key_in_every_way_within_the_memory() {
+        let bytes = KEYS * 2;
+        let workload = Workload::new(KEYS, 3_000);
+        for entry in line_up(KEYS, bytes, &[]).unwrap().entries {
+            let name = &entry.profile.name;
+            let mut filter = (entry.make)(workload.members.all()).unwrap();
+            let mut halves = workload.members.all().split(2);
+            filter.insert_each(halves.next().unwrap()).unwrap();
+            filter.insert_batch(halves.next().unwrap()).unwrap();
+            let [found, at_once] =
+                [filter.count_each(workload.hits.all()), filter.count_batch(workload.hits.all())];
+            assert_eq!((found, at_once), (3_000, 3_000), "{name}");
+            if entry.profile.kind != Kind::Limit {
+                let strangers = workload.strangers.all();
+                assert_eq!(filter.count_each(strangers), filter.count_batch(strangers), "{name}");
+                // Nobody here has a rate above 3 %.
+                assert!(filter.count_each(strangers) < 130, "{name}");
+            }
+            // Ours keep to the byte; others round up, or count a few fields of their own.
+            let most = match entry.profile.kind {
+                Kind::Ours if entry.profile.rival.is_none() => bytes,
+                Kind::Static => bytes * 3 / 2,
+                _ => bytes * 11 / 10,
+            };
+            assert!(filter.bytes() <= most, "{name}: {} of {most} bytes", filter.bytes());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_planned_is_named() {
+        let line_up = line_up(3_000, 6_000, &["removable".to_owned()]).unwrap();
+        assert!(line_up.entries.is_empty());
+        assert!(line_up.absent[0].starts_with("equibloom, removable: "), "{:?}", line_up.absent);
+    }
+
+    #[test]
+    fn only_those_run_that_are_asked_for_and_rivals_get_a_plan() {
+        let names = |only: &[&str]| -> Vec<String> {
+            let only: Vec<String> = only.iter().map(|&word| word.to_owned()).collect();
+            let entries = line_up(KEYS, KEYS * 2, &only).unwrap().entries;
+            entries.into_iter().map(|entry| entry.profile.name).collect()
+        };
+        assert_eq!(names(&["limit", "sbbf"]), [LIMIT, SBBF]);
+        assert!(names(&["nobody"]).is_empty());
+        let all = names(&[]);
+        assert!(
+            all.contains(&ours::name_beside(QFILTER)) && !all.contains(&ours::name_beside(SBBF))
+        );
+    }
+}

@@ -8,47 +8,55 @@ use crate::keys::Keys;
 /// Keys that are looked up by one call. Their answers stay in the first-level cache.
 const BATCH: usize = 16_384;
 
+/// What is to be planned, and under which name it runs.
+pub(super) struct Wished {
+    pub(super) name: String,
+    wishes: FilterBuilder,
+    rival: Option<String>,
+}
+
 /// The default plan, and others in the same memory that some will prefer.
-pub(super) fn entries(
-    keys: u64,
-    bytes: u64,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Entry>, Failure> {
+pub(super) fn plans(keys: u64, bytes: u64) -> Vec<Wished> {
     let wishes = AnyFilter::builder().keys(keys).memory(bytes);
     let bloom = wishes.clone().block(BlockKind::Bloom).block_bits(512);
-    let all = [
+    [
         (DEFAULT_PLAN, wishes.clone()),
         ("equibloom, removable", wishes.removable()),
         ("equibloom, multi-level Bloom", bloom.clone().placement(PlacementName::MultiLevel)),
         ("equibloom, blocked Bloom", bloom.placement(PlacementName::Blocked)),
-    ];
-    let named = all.into_iter().filter(|(name, _)| wanted(name));
-    named.map(|(name, wishes)| entry(name, &wishes, None)).collect()
+    ]
+    .into_iter()
+    .map(|(name, wishes)| Wished { name: name.to_owned(), wishes, rival: None })
+    .collect()
 }
 
 /// The default plan for the memory that a peer takes.
-pub(super) fn beside(rival: &str, keys: u64, bytes: u64) -> Result<Entry, Failure> {
+pub(super) fn beside(rival: &str, keys: u64, bytes: u64) -> Wished {
     let wishes = AnyFilter::builder().keys(keys).memory(bytes);
-    entry(&name_beside(rival), &wishes, Some(rival.to_owned()))
+    Wished { name: name_beside(rival), wishes, rival: Some(rival.to_owned()) }
 }
 
 pub(super) fn name_beside(rival: &str) -> String {
     format!("equibloom, as large as {rival}")
 }
 
-/// Plans now, builds when asked: planning is not what is timed.
-fn entry(name: &str, wishes: &FilterBuilder, rival: Option<String>) -> Result<Entry, Failure> {
-    let plan = wishes.plan()?;
-    let parameters = Parameters::from(&plan);
-    let profile = Profile {
-        name: name.to_owned(),
-        kind: Kind::Ours,
-        many: Many::Call,
-        parallel_inserts: true,
-        promised_rate: Some(plan.rate()),
-        rival,
-    };
-    Ok(Entry { profile, make: Box::new(move |_| Ok(Box::new(AnyFilter::new(&parameters)?))) })
+impl Wished {
+    /// Plans now, builds when asked: planning is not what is timed.
+    pub(super) fn entry(&self) -> Result<Entry, Failure> {
+        let plan = self.wishes.plan()?;
+        let parameters = Parameters::from(&plan);
+        let profile = Profile {
+            name: self.name.clone(),
+            kind: Kind::Ours,
+            many: Many::Call,
+            parallel_inserts: true,
+            promised_rate: Some(plan.rate()),
+            rival: self.rival.clone(),
+        };
+        let make =
+            move |_: Keys<'_>| Ok(Box::new(AnyFilter::new(&parameters)?) as Box<dyn Contestant>);
+        Ok(Entry { profile, make: Box::new(make) })
+    }
 }
 
 impl Contestant for AnyFilter {

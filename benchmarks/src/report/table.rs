@@ -28,6 +28,9 @@ pub(crate) fn table(outcome: &Outcome) -> String {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{by}:\n{}\n", of_threads(outcome, threads).trim_fmt());
     }
+    for absent in &outcome.absent {
+        let _ = writeln!(text, "Did not run: {absent}");
+    }
     text
 }
 
