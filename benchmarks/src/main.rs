@@ -51,7 +51,7 @@ struct Arguments {
     /// Numbers of threads that look up, and insert where that can be; one is always among them.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
-    /// Only filters whose name holds one of these words, such as `limit`, `equibloom`, `sbbf`.
+    /// Only these filters, by whole names (`limit`, `equibloom`) or parts of names (`removable`, `fuse`).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Writes everything, each round's times as well, to this file.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::contestants::{DEFAULT_PLAN, Kind};
+use crate::contestants::{DEFAULT_PLAN, Kind, ROUNDING};
 use crate::measure::{Mode, Operation, Spread, Task};
 use crate::race::{Lane, Outcome};
 
@@ -55,7 +55,8 @@ pub(crate) fn dominances(outcome: &Outcome) -> (Vec<Dominance>, usize) {
 /// The plan for the peer's memory: one made for it, or the default if the peer is as large as it was told.
 fn plan_for<'a>(outcome: &'a Outcome, peer: &Lane) -> Option<&'a Lane> {
     let made = |lane: &&Lane| lane.profile.rival.as_ref() == Some(&peer.profile.name);
-    outcome.lanes.iter().find(made).or_else(|| outcome.lane(DEFAULT_PLAN))
+    let as_large = |plan: &&Lane| plan.bits_per_key <= peer.bits_per_key * (1.0 + ROUNDING);
+    outcome.lanes.iter().find(made).or_else(|| outcome.lane(DEFAULT_PLAN).filter(as_large))
 }
 
 fn ratio(plan: &Lane, peer: &Lane, operation: Operation, mode: Mode) -> Option<Spread> {
@@ -85,7 +86,9 @@ mod tests {
             assert_eq!(compared, 8);
             assert_eq!(found.len(), if dominates { 8 } else { 0 }, "{rate} {time}");
         }
-        // What takes no inserts is not compared.
+        // Neither is one compared whose memory the plan would not fit into, nor one that takes no inserts.
+        let small = Lane { bits_per_key: 12.0, ..made_up::lane("peer", Kind::Peer, 1e-5, 1.0) };
+        assert_eq!(dominances(&made_up::outcome(1_000, vec![plan(), small])).1, 0);
         let fuse = made_up::lane("fuse", Kind::Static, 0.0, 1.0);
         assert_eq!(dominances(&made_up::outcome(1_000, vec![plan(), fuse])).1, 0);
     }

@@ -120,13 +120,21 @@ pub(crate) struct LineUp {
     pub(crate) absent: Vec<String>,
 }
 
-/// Everybody whose name holds one of the wanted words (or everybody), for so many keys in so many bytes.
+/// Everybody who is meant by one of the words (or everybody), for so many keys in so many bytes.
 pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, Failure> {
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|word| name.contains(&word[..]));
     let mut entries = vec![limit::entry(bytes)];
     entries.extend(peers::entries(keys, bytes)?);
-    entries.retain(|entry| wanted(&entry.profile.name));
     let mut plans = ours::plans(keys, bytes);
+    let names =
+        entries.iter().map(|entry| &entry.profile.name).chain(plans.iter().map(|p| &p.name));
+    let names: Vec<String> = names.cloned().collect();
+    // A whole name means that one; anything else, everybody whose name holds it.
+    let means = |word: &String, name: &str| match names.contains(word) {
+        true => word == name,
+        false => name.contains(&word[..]),
+    };
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|word| means(word, name));
+    entries.retain(|entry| wanted(&entry.profile.name));
     for (rival, bytes) in rivals(&entries, bytes)? {
         plans.push(ours::beside(&rival, keys, bytes));
     }
@@ -157,7 +165,7 @@ fn rivals(entries: &[Entry], asked: u64) -> Result<Vec<(String, u64)>, Failure> 
 }
 
 /// Up to this share, a difference in memory is rounding.
-const ROUNDING: f64 = 0.01;
+pub(crate) const ROUNDING: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -210,6 +218,7 @@ mod tests {
             entries.into_iter().map(|entry| entry.profile.name).collect()
         };
         assert_eq!(names(&["limit", "sbbf"]), [LIMIT, SBBF]);
+        assert_eq!(names(&["equibloom"]), [DEFAULT_PLAN]);
         assert!(names(&["nobody"]).is_empty());
         let all = names(&[]);
         assert!(
