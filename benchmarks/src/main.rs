@@ -45,6 +45,9 @@ struct Arguments {
     /// How often everybody takes a turn.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// In how many of the rounds everybody is built anew, which takes longest; later the filters are kept.
+    #[arg(long, default_value_t = 3)]
+    builds: usize,
     /// Lookups of each kind per turn.
     #[arg(long, default_value_t = 1_000_000)]
     lookups: u64,
@@ -129,8 +132,10 @@ impl Arguments {
                         format!("no race with {wish}: at least one key, 1 to 1024 bits").into()
                     );
                 }
-                let (rounds, lookups) = (self.rounds.max(1), self.lookups.max(1));
-                sizes.push(Size { keys, bits_per_key, rounds, lookups, threads: threads.clone() });
+                let (rounds, builds) = (self.rounds.max(1), self.builds.max(1));
+                let lookups = self.lookups.max(1);
+                let threads = threads.clone();
+                sizes.push(Size { keys, bits_per_key, rounds, builds, lookups, threads });
             }
         }
         Ok(sizes)

@@ -49,7 +49,8 @@ impl Wished {
             name: self.name.clone(),
             kind: Kind::Ours,
             many: Many::Call,
-            parallel_inserts: true,
+            // All of them could, but one is enough to see what a second thread gives.
+            parallel_inserts: self.name == DEFAULT_PLAN,
             promised_rate: Some(plan.rate()),
             rival: self.rival.clone(),
         };
