@@ -89,7 +89,7 @@ pub(super) fn entries(keys: u64, bytes: u64) -> Result<Vec<Entry>, Failure> {
     Ok(vec![
         // It wants whole bits for each of some keys: a byte for each of as many as there are bytes.
         peer(SBBF, move || Ok(SplitBlock::new(8, bytes))),
-        // The constructor that takes any size copies a bitmap, which costs its inserts a nanosecond or so.
+        // The constructor that takes any size copies a bitmap, and its inserts are charged for that.
         peer("parquet", move || Ok(Sbbf::new(&vec![0; bytes.next_multiple_of(SPLIT_BLOCK_BYTES)]))),
         peer(FASTBLOOM, move || {
             Ok(fastbloom::BloomFilter::with_num_bits(bits).expected_items(items))
