@@ -10,6 +10,7 @@
 //! | [`keys`] | What is inserted and looked up? |
 //! | [`contestants`] | By whom? |
 //! | [`race`] | In which order, and are the answers right? |
+//! | [`pages`] | In which pages? |
 //! | [`measure`] | How long does it take, and what is the spread? |
 //! | [`pareto`], [`verdict`] | Who wins, and does what was to be shown hold? |
 //! | [`report`] | How is that told, to people and to programs? |
@@ -17,6 +18,7 @@
 mod contestants;
 mod keys;
 mod measure;
+mod pages;
 mod pareto;
 mod race;
 mod report;
@@ -29,8 +31,12 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use contestants::Failure;
+use pages::{HugePages, Pages};
 use race::{Outcome, Size};
 use report::Report;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
 
 /// Times inserts, misses, hits and mixed lookups of Equibloom, its peers and the memory itself.
 #[derive(Parser)]
@@ -54,6 +60,9 @@ struct Arguments {
     /// Numbers of threads that look up, and insert where that can be; one is always among them.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
+    /// Pages of everybody's memory, as far as the system has them.
+    #[arg(long, value_enum, default_value_t = Pages::Huge)]
+    pages: Pages,
     /// Only these filters, by whole names (`limit`, `equibloom`) or parts of names (`removable`, `fuse`).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -82,6 +91,7 @@ fn main() -> ExitCode {
 
 impl Arguments {
     fn run(&self) -> Result<(), Failure> {
+        self.pages.choose();
         let mut races = Vec::new();
         for size in self.sizes()? {
             let outcome = self.race(&size)?;

@@ -14,7 +14,7 @@ use crate::keys::Keys;
 
 const WORDS_PER_LINE: usize = 8;
 /// How far ahead Equibloom asks for a line, in lookups and in inserts.
-const LOOKUPS_AHEAD: usize = 128;
+const LOOKUPS_AHEAD: usize = 48;
 const INSERTS_AHEAD: usize = 32;
 
 struct Limit {
