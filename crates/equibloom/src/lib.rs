@@ -71,6 +71,8 @@ mod planned;
 #[cfg(feature = "planner")]
 mod prediction;
 pub mod raw;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod shared;
 mod statistics;
 pub mod table;
 
@@ -89,6 +91,8 @@ pub use parameters::{
 #[cfg(feature = "planner")]
 pub use prediction::{Prediction, PredictionError};
 pub use raw::{Insertion, RawFilter};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use shared::SharedFilter;
 pub use statistics::{LevelStatistics, Memory, Statistics};
 
 /// The README's examples run as tests.

@@ -35,13 +35,13 @@ impl Field {
     /// is the same for all blocks, while a loop that begins at some bit would end in a surprise each
     /// time.
     #[inline(always)]
-    fn words(&self) -> core::ops::Range<usize> {
+    pub(super) fn words(&self) -> core::ops::Range<usize> {
         usize::from(self.words.0)..usize::from(self.words.1)
     }
 
     /// Which bits of a word are its own.
     #[inline(always)]
-    const fn mask(&self, word: usize) -> u64 {
+    pub(super) const fn mask(&self, word: usize) -> u64 {
         let from_start = if word == self.words.0 as usize { self.masks.0 } else { u64::MAX };
         let to_end = if word + 1 == self.words.1 as usize { self.masks.1 } else { u64::MAX };
         from_start & to_end

@@ -17,6 +17,8 @@ mod machines;
 mod parallel;
 #[cfg(feature = "file")]
 mod parts;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) mod shared;
 
 pub use any::Any;
 pub use balanced::Balanced;
