@@ -7,7 +7,7 @@ use crate::error::{BuildError, FullError};
 use crate::filter::AnyFilter;
 use crate::hashing::{KeyHash, KeyHasher, Stable};
 use crate::parameters::Parameters;
-use crate::raw::Insertion;
+use crate::raw::{Insertion, RawFilter};
 use crate::raw::shared::{Shared, SharedRaw};
 
 /// Keys of a batch that are hashed before the first of them is looked up.
@@ -68,13 +68,10 @@ impl<H> AnyFilter<H> {
     /// # Errors
     /// [`BuildError::OutOfMemory`] if there is no memory for that copy.
     pub fn into_shared(self) -> Result<SharedFilter<H>, BuildError> {
-        let (parameters, raw, hasher) = self.into_raw();
+        let (parameters, mut raw, hasher) = self.into_raw();
         #[cfg(feature = "file")]
-        let raw = {
-            let mut raw = raw;
-            crate::raw::FromParts::detach(&mut raw)?;
-            raw
-        };
+        crate::raw::FromParts::detach(&mut raw)?;
+        Shared::prepare(&mut raw);
         Ok(SharedFilter { parameters, raw: Shared::new(raw), hasher })
     }
 }
@@ -85,7 +82,7 @@ impl SharedFilter<Stable> {
     /// # Errors
     /// As [`AnyFilter::new`].
     pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        AnyFilter::new(parameters)?.into_shared()
+        Self::with_hasher(parameters, Stable::with_seed(parameters.seed))
     }
 }
 
@@ -95,7 +92,8 @@ impl<H> SharedFilter<H> {
     /// # Errors
     /// As [`AnyFilter::with_hasher`].
     pub fn with_hasher(parameters: &Parameters, hasher: H) -> Result<Self, BuildError> {
-        AnyFilter::with_hasher(parameters, hasher)?.into_shared()
+        let raw = Shared::new(RawFilter::new(parameters)?);
+        Ok(Self { parameters: parameters.clone(), raw, hasher })
     }
 
     /// The filter for one thread, when no other uses it any more.

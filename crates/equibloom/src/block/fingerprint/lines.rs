@@ -68,3 +68,35 @@ impl FingerprintBlocks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::block::simd::Portable;
+    use crate::block::{BlockArray, BlockIndex};
+    use crate::parameters::FingerprintTable;
+
+    proptest! {
+        #[test]
+        fn keys_never_write_to_the_lock(
+            slots in 1_u32..40, lists in 1_u32..100, hints in 0_u32..=64, keys: Vec<u64>,
+        ) {
+            let table = FingerprintTable { count: 1, slots, lists, remainder_bits: 6, hints };
+            let mut blocks = FingerprintBlocks::allocate(&table).unwrap();
+            let (word, lock) = blocks.lock();
+            prop_assert_eq!(word, blocks.code_words().end - 1);
+            // As many as there are slots, most of them in the last list.
+            let last_list = (0..slots).map(|key| u64::MAX - u64::from(key));
+            for key in keys.into_iter().chain(last_list).take(slots as usize) {
+                let key = blocks.seen(KeyHash::from(u128::from(key)));
+                blocks.add(Portable, BlockIndex(0), key);
+                prop_assert_eq!(blocks.storage().line(0)[word] & lock, 0);
+            }
+            prop_assert_eq!(blocks.load(Portable, BlockIndex(0)), slots);
+        }
+    }
+}

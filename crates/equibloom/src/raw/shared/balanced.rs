@@ -72,7 +72,6 @@ enum Attempt {
 
 impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
     pub(super) fn new(mut filter: Balanced<R, B>) -> Self {
-        filter.blocks.prepare();
         let words = core::mem::replace(filter.blocks.storage_mut(), Words::none());
         let overflow = core::mem::replace(&mut filter.overflow, OverflowList::none());
         Self {

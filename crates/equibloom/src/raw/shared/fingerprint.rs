@@ -75,7 +75,7 @@ impl FingerprintBlocks {
 
     /// The block as it was at one moment.
     #[inline(always)]
-    fn snapshot(&self, line: &SharedLine) -> Line {
+    pub(super) fn snapshot(&self, line: &SharedLine) -> Line {
         let (last, _) = self.lock();
         loop {
             let before = self.version(line);
@@ -125,10 +125,6 @@ impl FingerprintBlocks {
 }
 
 impl SharedBlocks for FingerprintBlocks {
-    fn prepare(&mut self) {
-        self.unlock_all();
-    }
-
     /// The version is the load. It is enough to count once: a key that finds the block full will find it
     /// full again, since the load was reached by then.
     #[inline(always)]
@@ -180,6 +176,40 @@ impl SharedBlocks for FingerprintBlocks {
         {
             // What a writer wrote to this word is passed on to those who read it from here.
             first.fetch_or(bit, AcqRel);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::block::BlockArray;
+    use crate::hashing::KeyHash;
+    use crate::parameters::{
+        FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull,
+    };
+    use crate::raw::shared::{Shared, SharedRaw};
+    use crate::raw::{Any, RawFilter};
+
+    /// Any bits may come from a mapped file, which nobody verifies: wrong answers are allowed, waiting for
+    /// ever is not.
+    #[test]
+    fn nobody_waits_for_a_lock_that_a_damaged_file_has_shut() {
+        let blocks =
+            FingerprintTable { count: 40, slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
+        let overflow = Overflow { capacity: 1_000, when_full: WhenFull::Saturate };
+        let route = Route::Sequential { choices: 2, accesses: 2.0 };
+        let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: false };
+        for damage in [u64::MAX, 0xffff_0000_ff00_f0f0, 1 << 51, 0xffff << 40] {
+            let mut filter = Any::new(&Parameters { keys: 1_000, seed: 0, scheme: scheme.clone() });
+            let Ok(Any::Fingerprint(inner)) = &mut filter else { panic!("another filter") };
+            inner.blocks.storage_mut().words_mut().fill(damage);
+            let mut filter = filter.unwrap();
+            Shared::prepare(&mut filter);
+            let shared = Shared::new(filter);
+            for key in (0..2_000).map(KeyHash::from_u64) {
+                let _ = shared.insert(key);
+                shared.contains(key);
+            }
         }
     }
 }

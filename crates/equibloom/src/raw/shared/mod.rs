@@ -53,9 +53,6 @@ const AHEAD: usize = 16;
 
 /// Blocks that threads read and change at once, in words apart from the array that says what they mean.
 pub(crate) trait SharedBlocks: BlockArray {
-    /// Makes sure that blocks from anywhere, damaged files too, can be shared.
-    fn prepare(&mut self) {}
-
     /// How full a block is: no more than when the reading ends, no less than when it began.
     fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32;
 
@@ -127,7 +124,14 @@ macro_rules! delegate {
 }
 
 impl Shared {
-    /// Shares a filter, whose words are no longer those of a mapped file.
+    /// Makes sure that a filter from anywhere, a damaged file too, can be shared: no block is locked.
+    pub(crate) fn prepare(filter: &mut Any) {
+        if let Any::Fingerprint(filter) = filter {
+            filter.blocks.unlock_all();
+        }
+    }
+
+    /// Shares a filter that was made here, or prepared.
     pub(crate) fn new(filter: Any) -> Self {
         match filter {
             Any::Classical(filter) => Self::Classical(SharedClassical::new(filter)),
