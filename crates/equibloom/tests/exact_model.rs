@@ -171,27 +171,6 @@ impl Measured {
         }
     }
 
-    /// The same filter, filled by threads that share it.
-    #[cfg(target_has_atomic = "64")]
-    fn by_threads(parameters: &Parameters) -> Self {
-        let keys: Vec<u64> = (0..parameters.keys).collect();
-        let filter = equibloom::SharedFilter::new(parameters).unwrap();
-        std::thread::scope(|scope| {
-            for keys in keys.chunks(keys.len().div_ceil(3)) {
-                scope.spawn(|| filter.insert_batch(keys).unwrap());
-            }
-        });
-        let filter = filter.into_filter();
-        assert!(keys.iter().all(|key| filter.contains(key)));
-        Self {
-            keys: parameters.keys as f64,
-            predicted: parameters.predict(parameters.keys).unwrap(),
-            statistics: filter.statistics(),
-            accesses: AccessStatistics::default(),
-            context: format!("by threads, {parameters:?}"),
-        }
-    }
-
     fn blocks(&self) -> f64 {
         self.statistics.levels.iter().map(|level| level.blocks).sum::<u64>() as f64
     }
@@ -262,9 +241,27 @@ fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
 /// Which thread comes first to a block makes another filter, not a worse one.
 #[cfg(target_has_atomic = "64")]
 #[test]
-fn filters_that_threads_fill_are_what_the_exact_model_says() {
+fn threads_that_share_a_filter_fill_it_like_one_thread() {
+    let keys: Vec<u64> = (0..KEYS).collect();
     for parameters in schemes(KEYS, 256, 8.0, 6).iter().chain(&fingerprint_schemes(KEYS)) {
-        Measured::by_threads(parameters).check_contents();
+        let one = Measured::of(parameters);
+        let filter = equibloom::SharedFilter::new(parameters).unwrap();
+        std::thread::scope(|scope| {
+            for keys in keys.chunks(keys.len().div_ceil(3)) {
+                let filter = &filter;
+                scope.spawn(move || filter.insert_batch(keys).unwrap());
+            }
+        });
+        let filter = filter.into_filter();
+        assert!(keys.iter().all(|key| filter.contains(key)));
+        let threads = filter.statistics();
+        let sigma = one.predicted.rate_deviation;
+        one.check("rate", threads.expected_rate, one.statistics.expected_rate, sigma);
+        let share = |count: u64| count as f64 / one.keys;
+        let (overflowed, of_one) = (share(threads.overflowed), share(one.statistics.overflowed));
+        one.check("overflow", overflowed, of_one, one.overflow_sigma());
+        let (stored, by_one) = (share(threads.elements), share(one.statistics.elements));
+        one.check("stored", stored, by_one, (0.1 / one.keys).sqrt());
     }
 }
 
