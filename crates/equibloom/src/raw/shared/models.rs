@@ -23,25 +23,25 @@ use crate::parameters::{
 };
 use crate::raw::{Any, RawFilter};
 
-/// Every execution in which threads are interrupted at most so many times, besides where they wait.
-fn check(interruptions: usize, model: impl Fn() + Send + Sync + 'static) {
+/// Every execution in which threads are interrupted at most so many times, besides where they wait;
+/// `None`: every execution.
+fn check(interruptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
-    builder.preemption_bound = Some(interruptions);
+    builder.preemption_bound = interruptions;
     builder.check(model);
 }
 
 const BLOCK: BlockIndex = BlockIndex(0);
 
-/// One block whose code lies in three words, from the last two bits of the first to the first ones of
-/// the third, where the lock is.
-fn one_block() -> FingerprintBlocks {
+/// One block with a key in this list. Its code lies in three words, from the last two bits of the first to
+/// the first ones of the third, where the lock is.
+fn one_block(list: u32) -> FingerprintBlocks {
     let table =
         FingerprintTable { count: 1, slots: 3, lists: 68, remainder_bits: 8, hints: 62 };
     let mut blocks = FingerprintBlocks::allocate(&table).unwrap();
     assert_eq!(blocks.code_words(), 0..3);
     assert_eq!(blocks.lock(), (2, 1 << 4));
-    // Its one is the last bit of the second word.
-    blocks.add(Portable, BLOCK, key(&blocks, 65, 0xaa));
+    blocks.add(Portable, BLOCK, key(&blocks, list, 0xaa));
     blocks
 }
 
@@ -52,9 +52,9 @@ fn key(blocks: &FingerprintBlocks, list: u32, remainder: u64) -> KeyHash {
     blocks.seen(key)
 }
 
-/// A block's words after these inserts.
-fn after(inserts: &[KeyHash]) -> Line {
-    let mut blocks = one_block();
+/// The words of a block with a key in this list after these inserts.
+fn after(list: u32, inserts: &[KeyHash]) -> Line {
+    let mut blocks = one_block(list);
     inserts.iter().for_each(|&key| blocks.add(Portable, BLOCK, key));
     *blocks.storage().line(0)
 }
@@ -65,39 +65,52 @@ fn shared(mut blocks: FingerprintBlocks) -> Arc<(FingerprintBlocks, SharedWords)
     Arc::new((blocks, SharedWords::new(words)))
 }
 
-/// Both inserts move what the other wrote, and all three words of the code change.
-#[test]
-fn a_reader_sees_a_block_as_it_was_at_one_moment() {
-    check(3, || {
-        let blocks = one_block();
-        let (first, second) = (key(&blocks, 0, 0x11), key(&blocks, 65, 0x22));
-        let seen = [&[][..], &[first], &[second], &[first, second]].map(after);
-        assert!((0..3).all(|word| seen[0][word] != seen[1][word]));
+/// A block with a key in one list gets keys in others, one after the other, while a reader looks at it.
+/// The words of the code that the first of these inserts changes are given as well.
+fn a_reader_beside_a_writer(list: u32, inserts: &'static [(u32, u64)], changed: &'static [usize]) {
+    check(None, move || {
+        let blocks = one_block(list);
+        let inserts: Vec<KeyHash> =
+            inserts.iter().map(|&(list, remainder)| key(&blocks, list, remainder)).collect();
+        let states: Vec<Line> =
+            (0..=inserts.len()).map(|count| after(list, &inserts[..count])).collect();
+        let changes = |&word: &usize| states[0][word] != states[1][word];
+        assert!((0..3).filter(changes).eq(changed.iter().copied()));
         let shared = shared(blocks);
-        let writers = [first, second].map(|key| {
+        let writer = {
             let shared = shared.clone();
             thread::spawn(move || {
                 let (blocks, words) = &*shared;
-                assert!(blocks.add_if(Portable, words, BLOCK, key, |load| load < 3));
+                for key in inserts {
+                    assert!(blocks.add_if(Portable, words, BLOCK, key, |load| load < 3));
+                }
             })
-        });
+        };
         let (blocks, words) = &*shared;
         let snapshot = blocks.snapshot(words.line(0));
-        assert!(seen.contains(&snapshot), "{snapshot:x?}");
-        // A load is never more than what is there by then, and never less than what was there before.
-        let load = blocks.shared_load(words, BLOCK);
-        assert!((blocks.load_of(&snapshot)..=3).contains(&load));
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
-        assert_eq!(blocks.snapshot(words.line(0)), seen[3]);
+        assert!(states.contains(&snapshot), "{snapshot:x?}");
+        // A load is never less than what was there before.
+        assert!(blocks.shared_load(words, BLOCK) >= blocks.load_of(&snapshot));
+        writer.join().unwrap();
+        assert_eq!(Some(&blocks.snapshot(words.line(0))), states.last());
     });
+}
+
+#[test]
+fn a_reader_sees_a_block_as_it_was_at_one_moment() {
+    // The one of list 65 is the last bit of the second word, and moves to the third.
+    a_reader_beside_a_writer(65, &[(0, 0x11)], &[0, 1, 2]);
+    // The word with the lock stays as it was: it does not tell that something was written.
+    a_reader_beside_a_writer(1, &[(0, 0x11)], &[0, 1]);
+    a_reader_beside_a_writer(40, &[(30, 0x11)], &[1]);
 }
 
 /// Two keys, one place: one of them gets it. Meanwhile a third sets a hint in the word that the others
 /// write to.
 #[test]
 fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
-    check(3, || {
-        let mut blocks = one_block();
+    check(Some(3), || {
+        let mut blocks = one_block(65);
         let keys = [key(&blocks, 0, 0x11), key(&blocks, 65, 0x22)];
         blocks.add(Portable, BLOCK, key(&blocks, 1, 0x33));
         let stop = crate::placement::Stop { block: BLOCK, onward: 0xffff };
@@ -158,7 +171,7 @@ fn keys() -> Vec<KeyHash> {
 /// knows of. At last all are there.
 fn writers_and_a_reader(interruptions: usize, scheme: &Scheme) {
     let scheme = scheme.clone();
-    check(interruptions, move || {
+    check(Some(interruptions), move || {
         let keys = keys();
         let shared = Arc::new((filter(scheme.clone()), AtomicBool::new(false)));
         shared.0.insert(keys[0]).unwrap();
