@@ -7,8 +7,8 @@ use crate::error::{BuildError, FullError};
 use crate::filter::AnyFilter;
 use crate::hashing::{KeyHash, KeyHasher, Stable};
 use crate::parameters::Parameters;
-use crate::raw::{Insertion, RawFilter};
 use crate::raw::shared::{Shared, SharedRaw};
+use crate::raw::{Insertion, RawFilter};
 
 /// Keys of a batch that are hashed before the first of them is looked up.
 const HASHED_AT_ONCE: usize = 512;

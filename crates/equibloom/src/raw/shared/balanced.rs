@@ -118,8 +118,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
         key: KeyHash,
     ) -> bool {
         let rule = &self.plan.rule;
-        let admits =
-            |load| !R::REJECTS || !rule.looks_further(&Loaded(load), key, probe, block);
+        let admits = |load| !R::REJECTS || !rule.looks_further(&Loaded(load), key, probe, block);
         self.plan.blocks.add_if(machine, &self.words, block, key, admits)
     }
 

@@ -80,9 +80,12 @@ impl FingerprintBlocks {
         loop {
             let before = self.version(line);
             let unlocked = self.when_unlocked(line);
-            let copy = array::from_fn(|word| {
-                if word == last { unlocked } else { line[word].load(Acquire) }
-            });
+            let copy =
+                array::from_fn(
+                    |word| {
+                        if word == last { unlocked } else { line[word].load(Acquire) }
+                    },
+                );
             if self.version(line) == before {
                 return copy;
             }
@@ -97,7 +100,9 @@ impl FingerprintBlocks {
             self.when_unlocked(line);
             let found = line[word].fetch_or(lock, Acquire);
             if found & lock == 0 {
-                return array::from_fn(|at| if at == word { found } else { line[at].load(Relaxed) });
+                return array::from_fn(
+                    |at| if at == word { found } else { line[at].load(Relaxed) },
+                );
             }
         }
     }
@@ -184,9 +189,7 @@ impl SharedBlocks for FingerprintBlocks {
 mod tests {
     use crate::block::BlockArray;
     use crate::hashing::KeyHash;
-    use crate::parameters::{
-        FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull,
-    };
+    use crate::parameters::{FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
     use crate::raw::shared::{Shared, SharedRaw};
     use crate::raw::{Any, RawFilter};
 

@@ -36,8 +36,7 @@ const BLOCK: BlockIndex = BlockIndex(0);
 /// One block with a key in this list. Its code lies in three words, from the last two bits of the first to
 /// the first ones of the third, where the lock is.
 fn one_block(list: u32) -> FingerprintBlocks {
-    let table =
-        FingerprintTable { count: 1, slots: 3, lists: 68, remainder_bits: 8, hints: 62 };
+    let table = FingerprintTable { count: 1, slots: 3, lists: 68, remainder_bits: 8, hints: 62 };
     let mut blocks = FingerprintBlocks::allocate(&table).unwrap();
     assert_eq!(blocks.code_words(), 0..3);
     assert_eq!(blocks.lock(), (2, 1 << 4));
@@ -164,7 +163,9 @@ fn fingerprints(slots: u32, hints: u32, when_full: WhenFull) -> Scheme {
 
 /// Keys that none of these filters takes for each other.
 fn keys() -> Vec<KeyHash> {
-    (1..4).map(|key| KeyHash::from(u128::from(key * 0x1234_5678_9abc_def1_u64) * 0x1_0001)).collect()
+    (1..4)
+        .map(|key| KeyHash::from(u128::from(key * 0x1234_5678_9abc_def1_u64) * 0x1_0001))
+        .collect()
 }
 
 /// A key is in the filter; two writers come, of which one publishes its key; a reader asks for what it
@@ -232,7 +233,6 @@ fn lookups_learn_that_the_budget_is_spent() {
     };
     let overflow = Overflow { capacity: 3, when_full: WhenFull::Refuse };
     let accesses = 0.4;
-    let scheme =
-        Scheme::Sequential { blocks, threshold, hints, overflow, choices: 2, accesses };
+    let scheme = Scheme::Sequential { blocks, threshold, hints, overflow, choices: 2, accesses };
     writers_and_a_reader(2, &scheme);
 }

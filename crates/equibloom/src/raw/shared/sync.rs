@@ -1,9 +1,9 @@
 //! What threads meet at: the standard library's, or the model checker's under `--cfg loom`.
 
-#[cfg(not(all(test, loom)))]
-pub(crate) use self::real::{AtomicBool, AtomicU64, Ordering, RwLock, let_others_run};
 #[cfg(all(test, loom))]
 pub(crate) use self::modelled::{AtomicBool, AtomicU64, Ordering, RwLock, let_others_run};
+#[cfg(not(all(test, loom)))]
+pub(crate) use self::real::{AtomicBool, AtomicU64, Ordering, RwLock, let_others_run};
 
 #[cfg(not(all(test, loom)))]
 mod real {

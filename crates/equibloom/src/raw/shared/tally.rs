@@ -94,9 +94,8 @@ impl SharedBudget {
     /// Spends what placing a key costs, if that is affordable.
     pub(super) fn try_spend(&self, reads: u32) -> bool {
         let reads = u64::from(reads);
-        let spend = |used: u64| {
-            (self.start.total().saturating_sub(used) >= reads).then(|| used + reads)
-        };
+        let spend =
+            |used: u64| (self.start.total().saturating_sub(used) >= reads).then(|| used + reads);
         self.is_unlimited
             || (!self.is_spent() && self.used.fetch_update(Relaxed, Relaxed, spend).is_ok())
     }
