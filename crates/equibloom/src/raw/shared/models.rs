@@ -75,6 +75,7 @@ fn a_reader_beside_a_writer(list: u32, inserts: &'static [(u32, u64)], changed: 
             (0..=inserts.len()).map(|count| after(list, &inserts[..count])).collect();
         let changes = |&word: &usize| states[0][word] != states[1][word];
         assert!((0..3).filter(changes).eq(changed.iter().copied()));
+        let last = after(list, &inserts);
         let shared = shared(blocks);
         let writer = {
             let shared = shared.clone();
@@ -85,13 +86,20 @@ fn a_reader_beside_a_writer(list: u32, inserts: &'static [(u32, u64)], changed: 
                 }
             })
         };
-        let (blocks, words) = &*shared;
-        let snapshot = blocks.snapshot(words.line(0));
-        assert!(states.contains(&snapshot), "{snapshot:x?}");
-        // A load is never less than what was there before.
-        assert!(blocks.shared_load(words, BLOCK) >= blocks.load_of(&snapshot));
+        let reader = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let (blocks, words) = &*shared;
+                let snapshot = blocks.snapshot(words.line(0));
+                assert!(states.contains(&snapshot), "{snapshot:x?}");
+                // A load is never less than what was there before.
+                assert!(blocks.shared_load(words, BLOCK) >= blocks.load_of(&snapshot));
+            })
+        };
+        reader.join().unwrap();
         writer.join().unwrap();
-        assert_eq!(Some(&blocks.snapshot(words.line(0))), states.last());
+        let (blocks, words) = &*shared;
+        assert_eq!(blocks.snapshot(words.line(0)), last);
     });
 }
 
