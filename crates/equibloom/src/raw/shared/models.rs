@@ -24,7 +24,8 @@ use crate::parameters::{
 use crate::raw::{Any, RawFilter};
 
 /// Every execution in which threads are interrupted at most so many times, besides where they wait;
-/// `None`: every execution.
+/// `None`: every execution. (The checker was seen to leave out interleavings of the main thread: what matters
+/// is in threads that the model starts.)
 fn check(interruptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = interruptions;
