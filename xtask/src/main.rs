@@ -60,6 +60,13 @@ fn checks() -> Vec<Step> {
         ),
         cargo("command without Parquet", "check -p equibloom-cli --no-default-features"),
         cargo("tests", "test --workspace --all-features"),
+        // Apart from the rest, which need not be built anew for it.
+        cargo(
+            "shared filters, under every interleaving",
+            "test --release --target-dir target/loom -p equibloom --lib \
+             --no-default-features --features std shared::models",
+        )
+        .with("RUSTFLAGS", "--cfg loom"),
         cargo("documentation", "doc --workspace --all-features --no-deps")
             .with("RUSTDOCFLAGS", "-D warnings"),
     ];

@@ -58,9 +58,15 @@ impl<F: RawFilter, H> Filter<F, H> {
     }
 
     /// A filter from its parts.
-    #[cfg(feature = "file")]
+    #[cfg(feature = "std")]
     pub(crate) const fn from_raw(parameters: Parameters, raw: F, hasher: H) -> Self {
         Self { parameters, raw, hasher }
+    }
+
+    /// The parts of a filter.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) fn into_raw(self) -> (Parameters, F, H) {
+        (self.parameters, self.raw, self.hasher)
     }
 
     #[cfg(feature = "file")]

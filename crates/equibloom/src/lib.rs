@@ -23,6 +23,7 @@
 //! - [`Filter`] is generic over the mechanism ([`raw`]) and the hash ([`KeyHasher`]).
 //! - [`Statistics`] tell loads, bytes and the rate to expect from what the filter holds now;
 //!   [`AccessStatistics`] count block accesses of inserts, hits and misses.
+//! - [`SharedFilter`] takes inserts and lookups of many threads at once.
 //! - [`table`] has hash maps and sets whose buckets are filled by the same placements, and cuckoo maps.
 //!
 //! # Promises
@@ -31,7 +32,8 @@
 //! - No panics: parameters that cannot work give a [`BuildError`] before anything is allocated.
 //!
 //! # Features
-//! - `std` (default): [`Parameters::with_random_seed`]. Without it the crate needs `alloc` only.
+//! - `std` (default): [`Parameters::with_random_seed`], and threads: [`SharedFilter`], which many of them
+//!   use at once, and [`AnyFilter::insert_hashes_parallel`]. Without it the crate needs `alloc` only.
 //! - `planner` (default): [`AnyFilter::builder`], the best filter for what a user wants, and
 //!   [`Parameters::predict`], what to expect of a filter before it is made.
 //! - `file`: filters in files ([`mod@file`]): [`AnyFilter::save`], [`AnyFilter::load`], and
@@ -71,6 +73,8 @@ mod planned;
 #[cfg(feature = "planner")]
 mod prediction;
 pub mod raw;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod shared;
 mod statistics;
 pub mod table;
 
@@ -89,6 +93,8 @@ pub use parameters::{
 #[cfg(feature = "planner")]
 pub use prediction::{Prediction, PredictionError};
 pub use raw::{Insertion, RawFilter};
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use shared::SharedFilter;
 pub use statistics::{LevelStatistics, Memory, Statistics};
 
 /// The README's examples run as tests.

@@ -11,11 +11,17 @@
 //! the length of a mapping is known only at run time.
 //!
 //! **Invariant.** `start` points to `count` lines, initialised, on a line boundary, which live as long
-//! as `owner` does. Nobody else writes to them; nobody at all while they are mapped.
+//! as `owner` does. Nobody else writes to them; nobody at all while they are mapped. While they are shared
+//! among threads (`shared.rs`), they are reached as atomics only.
 
 #![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
 
 mod huge_pages;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod shared;
+
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) use shared::SharedWords;
 
 use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 #[cfg(feature = "std")]

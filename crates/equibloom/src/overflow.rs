@@ -48,6 +48,12 @@ impl OverflowList {
         Ok(Self { slots: Words::zeroed(slot_count)?, slot_count, capacity, len: 0 })
     }
 
+    /// A list without room for anything, and without memory.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) const fn none() -> Self {
+        Self { slots: Words::none(), slot_count: 0, capacity: 0, len: 0 }
+    }
+
     /// A list over the words of a file; `None` if they are not as many as it needs. They may be anything:
     /// see [`find`](Self::find) and [`detach`](Self::detach).
     #[cfg(feature = "file")]

@@ -171,6 +171,27 @@ impl Measured {
         }
     }
 
+    fn blocks(&self) -> f64 {
+        self.statistics.levels.iter().map(|level| level.blocks).sum::<u64>() as f64
+    }
+
+    fn overflow_sigma(&self) -> f64 {
+        // A block that overflows turns away not one key but about √load of them.
+        let blocks = self.blocks();
+        let clumps = if blocks > 0.0 { (self.keys / blocks).sqrt() } else { 1.0 };
+        (2.0 * self.predicted.overflow_fraction * clumps / self.keys).sqrt()
+    }
+
+    /// What the filter holds in the end: rate, overflow, elements.
+    fn check_contents(&self) {
+        let Self { keys, predicted, statistics, .. } = self;
+        self.check("rate", statistics.expected_rate, predicted.rate, predicted.rate_deviation);
+        let overflowed = statistics.overflowed as f64 / keys;
+        self.check("overflow", overflowed, predicted.overflow_fraction, self.overflow_sigma());
+        let stored = statistics.elements as f64 / keys;
+        self.check("stored", stored, predicted.stored_fraction, (0.1 / keys).sqrt());
+    }
+
     fn check(&self, what: &str, measured: f64, predicted: f64, sigma: f64) {
         let allowed = 4.0 * sigma + 0.01 * predicted;
         assert!(
@@ -192,24 +213,15 @@ fn for_all(check: impl Fn(&Measured)) {
 fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
     for_all(|filter| {
         let Measured { keys, predicted, statistics, accesses, .. } = filter;
-        filter.check("rate", statistics.expected_rate, predicted.rate, predicted.rate_deviation);
-
-        let blocks = statistics.levels.iter().map(|level| level.blocks).sum::<u64>() as f64;
-        // A block that overflows turns away not one key but about √load of them.
-        let clumps = if blocks > 0.0 { (keys / blocks).sqrt() } else { 1.0 };
-        let share = predicted.overflow_fraction;
-        let overflow_sigma = (2.0 * share * clumps / keys).sqrt();
-        filter.check("overflow", statistics.overflowed as f64 / keys, share, overflow_sigma);
+        filter.check_contents();
+        let blocks = filter.blocks();
         let probes = accesses.hits.mean_overflow_probes();
         filter.check(
             "overflow probes of hits",
             probes,
             predicted.overflow_probes_hit,
-            overflow_sigma,
+            filter.overflow_sigma(),
         );
-
-        let stored = statistics.elements as f64 / keys;
-        filter.check("stored", stored, predicted.stored_fraction, (0.1 / keys).sqrt());
 
         // One operation reads up to two blocks more than another, and so it is with blocks: a full
         // one sends all its visitors on.
@@ -224,6 +236,33 @@ fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
         let sigma = sigma + predicted.rate;
         filter.check("miss", accesses.misses.mean_blocks(), predicted.accesses_miss, sigma);
     });
+}
+
+/// Which thread comes first to a block makes another filter, not a worse one.
+#[cfg(target_has_atomic = "64")]
+#[test]
+fn threads_that_share_a_filter_fill_it_like_one_thread() {
+    let keys: Vec<u64> = (0..KEYS).collect();
+    for parameters in schemes(KEYS, 256, 8.0, 6).iter().chain(&fingerprint_schemes(KEYS)) {
+        let one = Measured::of(parameters);
+        let filter = equibloom::SharedFilter::new(parameters).unwrap();
+        std::thread::scope(|scope| {
+            for keys in keys.chunks(keys.len().div_ceil(3)) {
+                let filter = &filter;
+                scope.spawn(move || filter.insert_batch(keys).unwrap());
+            }
+        });
+        let filter = filter.into_filter();
+        assert!(keys.iter().all(|key| filter.contains(key)));
+        let threads = filter.statistics();
+        let sigma = one.predicted.rate_deviation;
+        one.check("rate", threads.expected_rate, one.statistics.expected_rate, sigma);
+        let share = |count: u64| count as f64 / one.keys;
+        let (overflowed, of_one) = (share(threads.overflowed), share(one.statistics.overflowed));
+        one.check("overflow", overflowed, of_one, one.overflow_sigma());
+        let (stored, by_one) = (share(threads.elements), share(one.statistics.elements));
+        one.check("stored", stored, by_one, (0.1 / one.keys).sqrt());
+    }
 }
 
 #[test]

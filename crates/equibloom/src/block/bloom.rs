@@ -16,6 +16,9 @@
 //! at 24 bits per key), it cannot overflow, and it is the better measure, because the rate of a block
 //! depends on its set bits, not on how many keys set them.
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod places;
+
 use super::hints::Hints;
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};

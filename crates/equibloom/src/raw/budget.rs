@@ -71,8 +71,14 @@ impl AccessBudget {
         self.spent
     }
 
+    /// Accesses that may be used in all.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(super) const fn total(&self) -> u64 {
+        self.total
+    }
+
     /// The same budget with so much of it used.
-    #[cfg(feature = "file")]
+    #[cfg(feature = "std")]
     pub(super) const fn restored(self, used: u64, spent: bool) -> Self {
         Self { total: self.total, used, spent }
     }

@@ -25,7 +25,7 @@ pub struct Classical {
 impl Classical {
     /// Word and bit of the key's `index`-th position among so many bits.
     #[inline]
-    fn position(bits: u64, key: KeyHash, index: u32) -> (usize, u32) {
+    pub(super) fn position(bits: u64, key: KeyHash, index: u32) -> (usize, u32) {
         let position = scale(key.pattern_word(index), bits);
         ((position / 64) as usize, (position % 64) as u32)
     }

@@ -20,6 +20,8 @@ mod parts;
 #[cfg(test)]
 #[path = "../../tests/schemes/mod.rs"]
 mod schemes;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(crate) mod shared;
 
 pub use any::Any;
 pub use balanced::Balanced;

@@ -19,6 +19,8 @@
 //! drawn for it from then on (the next block, the hint, the overflow entry) is drawn from those two, so
 //! that a key can be removed, and a stored one be sent on when filters are merged.
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod lines;
 mod pocket;
 mod shape;
 

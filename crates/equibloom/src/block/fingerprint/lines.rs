@@ -1,0 +1,103 @@
+//! A block as eight words of its own, for those who read and change it by means of their own: the
+//! filters that threads share.
+//!
+//! **The lock.** The unary code has a zero for every list and at most as many ones as there are slots.
+//! Its last bit is therefore the zero of the last list, or unused: never a one. It is free to be a lock.
+
+use core::ops::Range;
+
+use super::pocket;
+use super::shape::Fingerprint;
+use super::{FingerprintBlocks, Line};
+use crate::block::simd::{Machine, Portable};
+use crate::hashing::KeyHash;
+use crate::memory::WORDS_PER_LINE;
+use crate::placement::Stop;
+
+impl FingerprintBlocks {
+    /// The words of a block that have bits of the code.
+    #[inline(always)]
+    pub(crate) fn code_words(&self) -> Range<usize> {
+        let code = &self.shape.code;
+        (code.start / 64) as usize..code.end.div_ceil(64) as usize
+    }
+
+    /// How many ones of the code are in this word of a block.
+    #[inline(always)]
+    pub(crate) fn ones_of_code(&self, word: usize, value: u64) -> u32 {
+        (value & self.shape.code.mask[word % WORDS_PER_LINE]).count_ones()
+    }
+
+    /// Word and bit of a block's lock: the last bit of its code. The word is the last of the code.
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> (usize, u64) {
+        let last = self.shape.code.end.saturating_sub(1);
+        ((last / 64) as usize % 8, 1 << (last % 64))
+    }
+
+    /// How many keys a block has.
+    #[inline(always)]
+    pub(crate) fn load_of(&self, line: &Line) -> u32 {
+        pocket::load(Portable, &self.shape, line)
+    }
+
+    /// Whether a block has the key.
+    #[inline(always)]
+    pub(crate) fn is_in<M: Machine>(&self, machine: M, line: &Line, key: KeyHash) -> bool {
+        pocket::contains(machine, &self.shape, line, Fingerprint::of(key))
+    }
+
+    /// Adds the key to a block with a free slot.
+    #[inline(always)]
+    pub(crate) fn add_to<M: Machine>(&self, machine: M, line: &mut Line, key: KeyHash) {
+        pocket::insert(machine, &self.shape, line, Fingerprint::of(key));
+    }
+
+    /// The hint, in a block's first word, for those who go on like this; `None` if blocks have no hints.
+    #[inline(always)]
+    pub(crate) fn hint(&self, stop: Stop) -> Option<u64> {
+        let hints = self.shape.hints;
+        (hints.count() > 0).then(|| 1 << hints.bit_of(stop.mark))
+    }
+
+    /// Opens every block's lock. It is shut in damaged files only, since keys never write to it.
+    pub(crate) fn unlock_all(&mut self) {
+        let (word, lock) = self.lock();
+        for line in 0..self.count as usize {
+            if self.words.line(line)[word] & lock != 0 {
+                self.words.line_mut(line)[word] &= !lock;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::block::{BlockArray, BlockIndex};
+    use crate::parameters::FingerprintTable;
+
+    proptest! {
+        #[test]
+        fn keys_never_write_to_the_lock(
+            slots in 1_u32..40, lists in 1_u32..100, hints in 0_u32..=64, keys: Vec<u64>,
+        ) {
+            let table = FingerprintTable { count: 1, slots, lists, remainder_bits: 6, hints };
+            let mut blocks = FingerprintBlocks::allocate(&table).unwrap();
+            let (word, lock) = blocks.lock();
+            prop_assert_eq!(word, blocks.code_words().end - 1);
+            // As many as there are slots, most of them in the last list.
+            let last_list = (0..slots).map(|key| u64::MAX - u64::from(key));
+            for key in keys.into_iter().chain(last_list).take(slots as usize) {
+                let key = blocks.seen(KeyHash::from(u128::from(key)));
+                blocks.add(Portable, BlockIndex(0), key);
+                prop_assert_eq!(blocks.storage().line(0)[word] & lock, 0);
+            }
+            prop_assert_eq!(blocks.load(Portable, BlockIndex(0)), slots);
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Every blocked filter, shared: the same walks as in [`Balanced`], over blocks that others change.
+
+use super::overflow::{Pushed, SharedOverflow};
+use super::sync::AtomicU64;
+use super::sync::Ordering::Relaxed;
+use super::tally::{SharedBudget, Tally};
+use super::{AHEAD, SharedBlocks, SharedRaw};
+use crate::block::simd::{Machine, Operation, prefetch};
+use crate::block::{BlockIndex, BlockView};
+use crate::error::FullError;
+use crate::hashing::KeyHash;
+use crate::memory::{SharedWords, Words};
+use crate::overflow::OverflowList;
+use crate::parameters::WhenFull;
+use crate::placement::{Placement, Rule, least_loaded};
+use crate::raw::{Balanced, Insertion};
+
+/// [`Balanced`] for many threads.
+pub(crate) struct SharedBalanced<R, B> {
+    /// The filter without its words.
+    plan: Balanced<R, B>,
+    words: SharedWords,
+    overflow: SharedOverflow,
+    budget: SharedBudget,
+    tally: Tally,
+    saturated: AtomicU64,
+}
+
+/// Shared blocks as a rule sees them.
+struct View<'a, B, M> {
+    blocks: &'a B,
+    words: &'a SharedWords,
+    machine: M,
+}
+
+impl<B: SharedBlocks, M: Machine> BlockView for View<'_, B, M> {
+    #[inline(always)]
+    fn load(&self, block: BlockIndex) -> u32 {
+        self.blocks.shared_load(self.words, block)
+    }
+
+    #[inline(always)]
+    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
+        self.blocks.shared_test(self.machine, self.words, block, key)
+    }
+
+    #[inline(always)]
+    fn turned_away(&self, stop: crate::placement::Stop) -> Option<bool> {
+        self.blocks.shared_turned_away(self.words, stop)
+    }
+}
+
+/// A block of which nothing is known but its load.
+struct Loaded(u32);
+
+impl BlockView for Loaded {
+    fn load(&self, _block: BlockIndex) -> u32 {
+        self.0
+    }
+
+    fn test(&self, _block: BlockIndex, _key: KeyHash) -> bool {
+        false
+    }
+}
+
+/// What an attempt to insert came to.
+enum Attempt {
+    Done(Insertion),
+    /// The place that was found is taken by now.
+    Again,
+}
+
+impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
+    pub(super) fn new(mut filter: Balanced<R, B>) -> Self {
+        let words = core::mem::replace(filter.blocks.storage_mut(), Words::none());
+        let overflow = core::mem::replace(&mut filter.overflow, OverflowList::none());
+        Self {
+            words: SharedWords::new(words),
+            overflow: SharedOverflow::new(overflow),
+            budget: SharedBudget::new(filter.budget),
+            tally: Tally::new(),
+            saturated: AtomicU64::new(filter.saturated),
+            plan: filter,
+        }
+    }
+
+    pub(super) fn into_filter(self) -> Balanced<R, B> {
+        let elements = self.elements();
+        let mut filter = self.plan;
+        *filter.blocks.storage_mut() = self.words.into_words();
+        filter.overflow = self.overflow.into_list();
+        filter.budget = self.budget.into_budget(self.tally.reads());
+        filter.elements = elements;
+        filter.saturated = self.saturated.load(Relaxed);
+        filter
+    }
+
+    fn view<M: Machine>(&self, machine: M) -> View<'_, B, M> {
+        View { blocks: &self.plan.blocks, words: &self.words, machine }
+    }
+
+    /// Whether the key is in the overflow list.
+    fn is_in_overflow(&self, key: KeyHash) -> bool {
+        self.overflow.contains(self.plan.candidates.overflow_entry(key))
+    }
+
+    fn full(&self) -> FullError {
+        FullError { capacity: self.overflow.capacity(), stored: self.elements() }
+    }
+
+    /// Puts a key into its candidate numbered `probe`, if that still admits it.
+    #[inline(always)]
+    fn add_if_admitted<M: Machine>(
+        &self,
+        machine: M,
+        block: BlockIndex,
+        probe: usize,
+        key: KeyHash,
+    ) -> bool {
+        let rule = &self.plan.rule;
+        let admits = |load| !R::REJECTS || !rule.looks_further(&Loaded(load), key, probe, block);
+        self.plan.blocks.add_if(machine, &self.words, block, key, admits)
+    }
+
+    /// Stores a key that no block may take, or that the budget does not allow into the one that may.
+    #[cold]
+    fn overflow<M: Machine>(
+        &self,
+        machine: M,
+        key: KeyHash,
+        admitting: Option<(BlockIndex, usize)>,
+        may_be_there: bool,
+    ) -> Result<Attempt, FullError> {
+        let entry = self.plan.candidates.overflow_entry(key);
+        let only_once = may_be_there && !self.plan.rule.places_repeats();
+        match self.overflow.push(entry, only_once, WhenFull::Refuse) {
+            Ok(Pushed::AlreadyThere) => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
+            Ok(Pushed::New) => return Ok(Attempt::Done(Insertion::New)),
+            Err(_) if self.plan.when_full == WhenFull::Refuse => return Err(self.full()),
+            Err(_) => {}
+        }
+        match admitting {
+            Some((block, probe)) => {
+                if !self.add_if_admitted(machine, block, probe, key) {
+                    return Ok(Attempt::Again);
+                }
+            }
+            None if B::HAS_SLOTS => {
+                self.overflow.push(entry, false, self.plan.when_full).map_err(|_| self.full())?;
+            }
+            // Its candidates turned it away and always will, so that a lookup reads them all and
+            // finds it in any.
+            None => {
+                let block = least_loaded(&self.view(machine), &self.plan.candidates, key);
+                self.plan.blocks.add_if(machine, &self.words, block, key, |_| true);
+            }
+        }
+        self.saturated.fetch_add(1, Relaxed);
+        Ok(Attempt::Done(Insertion::New))
+    }
+
+    /// One walk of an insert. It changes nothing if it has to be made again.
+    #[inline(always)]
+    fn try_insert<M: Machine>(&self, machine: M, key: KeyHash) -> Result<Attempt, FullError> {
+        let Balanced { rule, candidates, blocks, .. } = &self.plan;
+        let (admitting, reads, turned_away, led_on) =
+            match rule.place(&self.view(machine), candidates, key, &mut ()) {
+                Placement::Present => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
+                Placement::Admitted { block, reads } => {
+                    (Some((block, reads as usize - 1)), reads, reads - 1, false)
+                }
+                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
+            };
+        match admitting {
+            Some((block, probe)) if self.budget.try_spend(reads) => {
+                if !self.add_if_admitted(machine, block, probe, key) {
+                    self.budget.refund(reads);
+                    return Ok(Attempt::Again);
+                }
+            }
+            _ => {
+                let may_be_there = led_on || self.budget.is_spent();
+                match self.overflow(machine, key, admitting, may_be_there)? {
+                    Attempt::Done(Insertion::New) => self.budget.spend(reads),
+                    other => return Ok(other),
+                }
+            }
+        }
+        // A lookup that knows of this insert must come as far as it came.
+        for stop in candidates.walk(key).take(turned_away as usize) {
+            blocks.shared_mark(&self.words, stop);
+        }
+        self.tally.count(self.budget.tallied(reads));
+        Ok(Attempt::Done(Insertion::New))
+    }
+
+    /// Every walk that has to be made again has seen a block fill up, so that they come to an end.
+    #[inline(always)]
+    fn insert_on<M: Machine>(&self, machine: M, key: KeyHash) -> Result<Insertion, FullError> {
+        let key = self.plan.blocks.seen(key);
+        loop {
+            if let Attempt::Done(insertion) = self.try_insert(machine, key)? {
+                return Ok(insertion);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn contains_on<M: Machine>(&self, machine: M, key: KeyHash) -> bool {
+        let Balanced { rule, candidates, blocks, .. } = &self.plan;
+        let key = blocks.seen(key);
+        let view = self.view(machine);
+        for (probe, stop) in candidates.walk(key).enumerate() {
+            if view.test(stop.block, key) {
+                return true;
+            }
+            if !rule.goes_on(&view, key, probe, stop) {
+                // Once the budget is spent, keys overflow although their blocks have room.
+                return R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key);
+            }
+        }
+        R::REJECTS && self.is_in_overflow(key)
+    }
+
+    /// Asks for the first block of the key that comes `AHEAD` keys later.
+    #[inline(always)]
+    fn ask_ahead(&self, keys: &[KeyHash], index: usize) {
+        if let Some(&key) = keys.get(index) {
+            let block = self.plan.candidates.first_block(key).0 as usize;
+            let word = self.words.word(block * self.plan.blocks.words_per_block());
+            prefetch(core::ptr::from_ref(word).cast());
+        }
+    }
+}
+
+/// One insert.
+struct Insert<'a, F> {
+    filter: &'a F,
+    key: KeyHash,
+}
+
+impl<R: Rule, B: SharedBlocks> Operation for Insert<'_, SharedBalanced<R, B>> {
+    type Output = Result<Insertion, FullError>;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> Self::Output {
+        self.filter.insert_on(machine, self.key)
+    }
+}
+
+/// One lookup.
+struct Contains<'a, F> {
+    filter: &'a F,
+    key: KeyHash,
+}
+
+impl<R: Rule, B: SharedBlocks> Operation for Contains<'_, SharedBalanced<R, B>> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> bool {
+        self.filter.contains_on(machine, self.key)
+    }
+}
+
+/// Many inserts.
+struct InsertBatch<'a, F> {
+    filter: &'a F,
+    keys: &'a [KeyHash],
+}
+
+impl<R: Rule, B: SharedBlocks> Operation for InsertBatch<'_, SharedBalanced<R, B>> {
+    type Output = Result<u64, FullError>;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> Self::Output {
+        let Self { filter, keys } = self;
+        (0..AHEAD).for_each(|index| filter.ask_ahead(keys, index));
+        let mut new = 0;
+        for (index, &key) in keys.iter().enumerate() {
+            filter.ask_ahead(keys, index + AHEAD);
+            new += u64::from(filter.insert_on(machine, key)?.is_new());
+        }
+        Ok(new)
+    }
+}
+
+/// Many lookups.
+struct ContainsBatch<'a, F> {
+    filter: &'a F,
+    keys: &'a [KeyHash],
+    answer: &'a mut dyn FnMut(bool),
+}
+
+impl<R: Rule, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R, B>> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) {
+        let Self { filter, keys, answer } = self;
+        (0..AHEAD).for_each(|index| filter.ask_ahead(keys, index));
+        for (index, &key) in keys.iter().enumerate() {
+            filter.ask_ahead(keys, index + AHEAD);
+            answer(filter.contains_on(machine, key));
+        }
+    }
+}
+
+impl<R: Rule, B: SharedBlocks> SharedRaw for SharedBalanced<R, B> {
+    #[inline]
+    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.plan.machine.run(Insert { filter: self, key })
+    }
+
+    #[inline]
+    fn contains(&self, key: KeyHash) -> bool {
+        self.plan.machine.run(Contains { filter: self, key })
+    }
+
+    fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        self.plan.machine.run(InsertBatch { filter: self, keys })
+    }
+
+    fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
+        self.plan.machine.run(ContainsBatch { filter: self, keys, answer });
+    }
+
+    fn elements(&self) -> u64 {
+        self.plan.elements.saturating_add(self.tally.elements())
+    }
+}

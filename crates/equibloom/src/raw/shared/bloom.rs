@@ -1,0 +1,78 @@
+//! Bloom blocks without a lock.
+//!
+//! Bits and hints are only ever set, and the counter only goes up. So a word that was read once has at
+//! least as much in it ever after, for all who know of that reading, and no lookup needs to see two words
+//! at the same moment. That is why every access here may be relaxed.
+
+use super::SharedBlocks;
+use super::sync::Ordering::Relaxed;
+use crate::block::simd::Machine;
+use crate::block::{BlockIndex, BloomBlocks};
+use crate::hashing::KeyHash;
+use crate::memory::SharedWords;
+use crate::placement::Stop;
+
+impl SharedBlocks for BloomBlocks {
+    #[inline(always)]
+    fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32 {
+        let read = |word| words.word(word).load(Relaxed);
+        let counted = self.counted_in(read(self.head(block)));
+        counted.unwrap_or_else(|| self.set_bits_in(block, read))
+    }
+
+    #[inline(always)]
+    fn shared_test<M: Machine>(
+        &self,
+        _machine: M,
+        words: &SharedWords,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> bool {
+        let read = |word| words.word(word).load(Relaxed);
+        self.begins_with(block, key, read)
+            && self.every_bit(block, key, |word, bits| read(word) & bits == bits)
+    }
+
+    #[inline(always)]
+    fn shared_turned_away(&self, words: &SharedWords, stop: Stop) -> Option<bool> {
+        self.hint(stop).map(|(word, bit)| words.word(word).load(Relaxed) & bit != 0)
+    }
+
+    /// The key counts itself in first: of two that come for the last place, one gets it.
+    #[inline(always)]
+    fn add_if<M: Machine>(
+        &self,
+        _machine: M,
+        words: &SharedWords,
+        block: BlockIndex,
+        key: KeyHash,
+        admits: impl Fn(u32) -> bool,
+    ) -> bool {
+        let head = words.word(self.head(block));
+        let count_in = |head| {
+            let load = self.counted_in(head)?;
+            admits(load).then(|| self.counting_one_more(head))
+        };
+        // Without a counter nobody is turned away, and nothing is reserved.
+        let is_counted = self.counted_in(0).is_some();
+        if is_counted && head.fetch_update(Relaxed, Relaxed, count_in).is_err() {
+            return false;
+        }
+        self.every_bit(block, key, |word, bits| {
+            let word = words.word(word);
+            // To write takes the line away from all other processors.
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
+            true
+        })
+    }
+
+    fn shared_mark(&self, words: &SharedWords, stop: Stop) {
+        if let Some((word, bit)) = self.hint(stop)
+            && words.word(word).load(Relaxed) & bit == 0
+        {
+            words.word(word).fetch_or(bit, Relaxed);
+        }
+    }
+}

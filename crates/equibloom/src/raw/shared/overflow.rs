@@ -1,0 +1,63 @@
+//! The overflow list behind a lock.
+
+use std::sync::PoisonError;
+
+use super::sync::Ordering::Relaxed;
+use super::sync::{AtomicBool, RwLock};
+use crate::overflow::{ListFull, OverflowList};
+use crate::parameters::WhenFull;
+
+/// An overflow list that threads share. As long as it is empty, nobody asks for the lock.
+pub(super) struct SharedOverflow {
+    list: RwLock<OverflowList>,
+    /// Whether anything was ever put in. Who knows of an entry sees this as well.
+    is_used: AtomicBool,
+}
+
+/// What became of an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pushed {
+    New,
+    AlreadyThere,
+}
+
+impl SharedOverflow {
+    pub(super) fn new(list: OverflowList) -> Self {
+        let is_used = AtomicBool::new(!list.is_empty());
+        Self { list: RwLock::new(list), is_used }
+    }
+
+    pub(super) fn into_list(self) -> OverflowList {
+        self.list.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn capacity(&self) -> u64 {
+        self.list.read().unwrap_or_else(PoisonError::into_inner).capacity()
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, entry: u64) -> bool {
+        self.is_used.load(Relaxed) && self.find(entry)
+    }
+
+    #[cold]
+    fn find(&self, entry: u64) -> bool {
+        self.list.read().unwrap_or_else(PoisonError::into_inner).contains(entry)
+    }
+
+    /// Adds an entry; if it should be there once only, and is, then not.
+    pub(super) fn push(
+        &self,
+        entry: u64,
+        only_once: bool,
+        when_full: WhenFull,
+    ) -> Result<Pushed, ListFull> {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        if only_once && list.contains(entry) {
+            return Ok(Pushed::AlreadyThere);
+        }
+        list.push(entry, when_full)?;
+        self.is_used.store(true, Relaxed);
+        Ok(Pushed::New)
+    }
+}

@@ -1,0 +1,119 @@
+//! Numbers that every insert changes, kept so that threads do not wait for each other.
+
+use core::sync::atomic::AtomicUsize;
+
+use super::sync::Ordering::Relaxed;
+use super::sync::{AtomicBool, AtomicU64};
+use crate::raw::budget::AccessBudget;
+
+/// Places to count at. More threads than that share them.
+#[cfg(not(all(test, loom)))]
+const STRIPES: usize = 16;
+#[cfg(all(test, loom))]
+const STRIPES: usize = 1;
+
+std::thread_local! {
+    /// Where this thread counts.
+    static STRIPE: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, core::sync::atomic::Ordering::Relaxed) % STRIPES
+    };
+}
+
+/// A few threads' counts, two lines apart from those of others: processors fetch lines in pairs.
+#[repr(align(128))]
+struct Stripe {
+    elements: AtomicU64,
+    reads: AtomicU64,
+}
+
+/// Elements, and the blocks that placing them has read.
+pub(super) struct Tally {
+    stripes: [Stripe; STRIPES],
+}
+
+impl Tally {
+    pub(super) fn new() -> Self {
+        let stripe = |_| Stripe { elements: AtomicU64::new(0), reads: AtomicU64::new(0) };
+        Self { stripes: core::array::from_fn(stripe) }
+    }
+
+    /// Counts an element, and the blocks read for it.
+    #[inline]
+    pub(super) fn count(&self, reads: u32) {
+        // A thread that is just ending has no place of its own any more.
+        let stripe = &self.stripes[STRIPE.try_with(|&stripe| stripe).unwrap_or(0) % STRIPES];
+        stripe.elements.fetch_add(1, Relaxed);
+        if reads > 0 {
+            stripe.reads.fetch_add(u64::from(reads), Relaxed);
+        }
+    }
+
+    pub(super) fn elements(&self) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.elements.load(Relaxed)).sum()
+    }
+
+    pub(super) fn reads(&self) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.reads.load(Relaxed)).sum()
+    }
+}
+
+/// The block accesses that placing keys may cost in all. Most filters have no limit and only count; a
+/// limit is one number for all threads.
+pub(super) struct SharedBudget {
+    start: AccessBudget,
+    /// Whether there is no limit; then the tally counts.
+    is_unlimited: bool,
+    used: AtomicU64,
+    spent: AtomicBool,
+}
+
+impl SharedBudget {
+    pub(super) fn new(start: AccessBudget) -> Self {
+        // A file may say that nearly all of an endless budget is used.
+        let is_unlimited = start.is_unlimited() && start.used() < u64::MAX / 2;
+        let (used, spent) = (AtomicU64::new(start.used()), AtomicBool::new(start.is_spent()));
+        Self { start, is_unlimited, used, spent }
+    }
+
+    /// The budget after so many reads that only the tally knows of.
+    pub(super) fn into_budget(self, reads: u64) -> AccessBudget {
+        let used = self.used.load(Relaxed).saturating_add(reads);
+        self.start.restored(used, self.spent.load(Relaxed))
+    }
+
+    /// How many of these reads are for the tally to count.
+    pub(super) fn tallied(&self, reads: u32) -> u32 {
+        if self.is_unlimited { reads } else { 0 }
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent.load(Relaxed)
+    }
+
+    /// Spends what placing a key costs, if that is affordable.
+    pub(super) fn try_spend(&self, reads: u32) -> bool {
+        let reads = u64::from(reads);
+        let spend =
+            |used: u64| (self.start.total().saturating_sub(used) >= reads).then(|| used + reads);
+        self.is_unlimited
+            || (!self.is_spent() && self.used.fetch_update(Relaxed, Relaxed, spend).is_ok())
+    }
+
+    /// Gives back what was spent for a place that another key took.
+    pub(super) fn refund(&self, reads: u32) {
+        if !self.is_unlimited {
+            self.used.fetch_sub(reads.into(), Relaxed);
+        }
+    }
+
+    /// Counts what placing a key in the overflow list costs. If that is not affordable, lookups have to
+    /// know that blocks with room prove nothing from now on.
+    pub(super) fn spend(&self, reads: u32) {
+        if !self.try_spend(reads) {
+            self.spent.store(true, Relaxed);
+            let add = |used: u64| Some(used.saturating_add(reads.into()));
+            let _ = self.used.fetch_update(Relaxed, Relaxed, add);
+        }
+    }
+}

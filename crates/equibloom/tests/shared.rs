@@ -1,0 +1,222 @@
+//! Filters that threads share: the words of one thread, and the answers of many.
+#![cfg(all(feature = "std", target_has_atomic = "64"))]
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod schemes;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use equibloom::{
+    AnyFilter, BlockTable, FingerprintTable, KeyHash, Overflow, Parameters, Route, Scheme,
+    SharedFilter, Threshold, WhenFull,
+};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(schemes::cases(2_000))]
+
+    #[test]
+    fn one_thread_writes_the_words_of_the_filter_that_is_not_shared(
+        parameters in prop_oneof![
+            5 => schemes::parameters(),
+            1 => schemes::fingerprint_scheme(true)
+                .prop_map(|scheme| Parameters { keys: 100, seed: 7, scheme }),
+        ],
+        keys in schemes::keys(),
+    ) {
+        let mut plain = AnyFilter::new(&parameters).unwrap();
+        let mut shared = SharedFilter::new(&parameters).unwrap();
+        for (index, key) in keys.iter().enumerate() {
+            prop_assert_eq!(shared.insert(key), plain.insert(key));
+            prop_assert_eq!(shared.elements(), plain.elements());
+            // There and back in the middle.
+            if index == keys.len() / 2 {
+                shared = shared.into_filter().into_shared().unwrap();
+            }
+        }
+        let asked: Vec<u16> = (0..700).collect();
+        for key in &asked {
+            prop_assert_eq!(shared.contains(key), plain.contains(key));
+        }
+        let (mut of_shared, mut of_plain) = (Vec::new(), Vec::new());
+        shared.contains_batch(&asked, &mut of_shared);
+        plain.contains_batch(&asked, &mut of_plain);
+        prop_assert_eq!(of_shared, of_plain);
+        prop_assert!(shared.into_filter() == plain);
+    }
+
+    #[test]
+    fn batches_write_the_words_of_single_inserts(
+        parameters in schemes::parameters(), keys in schemes::keys(),
+    ) {
+        let mut plain = AnyFilter::new(&parameters).unwrap();
+        let (by_key, by_hash) =
+            (SharedFilter::new(&parameters).unwrap(), SharedFilter::new(&parameters).unwrap());
+        let expected = plain.insert_batch(&keys);
+        prop_assert_eq!(&by_key.insert_batch(&keys), &expected);
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| by_hash.hash(key)).collect();
+        prop_assert_eq!(&by_hash.insert_hashes(&hashes), &expected);
+        prop_assert!(by_key.into_filter() == plain);
+        prop_assert!(by_hash.into_filter() == plain);
+    }
+}
+
+const WRITERS: u64 = 3;
+const READERS: u64 = 2;
+
+/// Filters of every kind that are full when they have their keys, with a list that has room for all keys or
+/// for few of them.
+fn full_filters(keys: u64, when_full: WhenFull) -> Vec<Parameters> {
+    let capacity = if when_full == WhenFull::Refuse { keys } else { keys / 100 };
+    let overflow = Overflow { capacity, when_full };
+    let at = |load, probability| Threshold { load, probability };
+    let mut all = vec![Scheme::Classical { bits: keys * 10, hashes: 6 }];
+    for bits in [64, 256, 512, 1_000] {
+        let count = (keys * 12 / u64::from(bits)).max(2);
+        let load = (keys / count) as u32;
+        let blocks = BlockTable { count, bits, hashes: 5 };
+        let subtables = vec![count - count.div_ceil(5), count.div_ceil(5)];
+        let hints = if bits == 64 { 3 } else { 12 };
+        let (choices, accesses) = (3, 1.2);
+        all.extend([
+            Scheme::Blocked { blocks },
+            Scheme::TwoChoice { blocks },
+            Scheme::OnePlusAlpha { blocks, alpha: 0.4 },
+            Scheme::Single { blocks, threshold: at(load + 1, 0.5), hints: 0, overflow },
+            Scheme::Sequential {
+                blocks,
+                threshold: at(load, 0.5),
+                hints: 0,
+                overflow,
+                choices,
+                accesses,
+            },
+            Scheme::MultiLevel { blocks, threshold: at(load, 0.3), hints, overflow, subtables },
+        ]);
+    }
+    // The code in one word, in two, in several, and behind a word of hints.
+    let shapes = [(9, 20, 20, 12), (33, 59, 12, 24), (60, 80, 5, 0), (16, 200, 10, 60)];
+    for (slots, lists, remainder_bits, hints) in shapes {
+        let count = (keys / u64::from(slots)).max(2);
+        let blocks = FingerprintTable { count, slots, lists, remainder_bits, hints };
+        let subtables = vec![count - count.div_ceil(5), count.div_ceil(5)];
+        let routes = [
+            Route::Single,
+            Route::Sequential { choices: 3, accesses: 1.3 },
+            Route::MultiLevel { subtables },
+        ];
+        let scheme = |route| Scheme::Fingerprint { blocks, route, overflow, multiset: false };
+        all.extend(routes.map(scheme));
+    }
+    all.into_iter().map(|scheme| Parameters { keys, seed: 3, scheme }).collect()
+}
+
+/// Writers insert keys of their own and publish how far they have come; readers ask for keys that were
+/// published. How many were new.
+fn insert_and_ask(filter: &SharedFilter, keys: u64) -> u64 {
+    let keys_each = keys / WRITERS;
+    let published: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
+    let key = |writer: u64, index: u64| index * WRITERS + writer;
+    thread::scope(|scope| {
+        for reader in 0..READERS {
+            let published = &published;
+            scope.spawn(move || {
+                let mut random = reader;
+                let mut done = 0;
+                while done < WRITERS {
+                    done = 0;
+                    for (writer, published) in (0..).zip(published) {
+                        let known = published.load(Ordering::Acquire);
+                        done += u64::from(known == keys_each);
+                        // The newest one, and any.
+                        random = KeyHash::from_u64(random).candidate(0);
+                        for index in [known.checked_sub(1), random.checked_rem(known)] {
+                            let Some(index) = index else { continue };
+                            let found = filter.contains(&key(writer, index));
+                            assert!(found, "{:?} lost {writer}'s {index}", filter.parameters());
+                        }
+                    }
+                }
+            });
+        }
+        let writers = (0..).zip(&published).map(|(writer, published)| {
+            scope.spawn(move || {
+                let mut new = 0;
+                for index in 0..keys_each {
+                    let insertion = filter.insert(&key(writer, index)).unwrap();
+                    new += u64::from(insertion.is_new());
+                    assert!(filter.contains(&key(writer, index)));
+                    published.store(index + 1, Ordering::Release);
+                }
+                new
+            })
+        });
+        let writers: Vec<_> = writers.collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    })
+}
+
+#[test]
+fn a_key_that_was_published_is_found_while_others_are_inserted() {
+    for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
+        // Many threads at few blocks, and at many.
+        for (keys, rounds) in [(12_000, 1), (240, 20)] {
+            for parameters in full_filters(keys, when_full) {
+                for _ in 0..rounds {
+                    let filter = SharedFilter::new(&parameters).unwrap();
+                    let new = insert_and_ask(&filter, keys);
+                    assert_eq!(filter.elements(), new);
+                    let filter = filter.into_filter();
+                    assert!((0..keys).all(|key| filter.contains(&key)), "{parameters:?}");
+                    let statistics = filter.statistics();
+                    assert_eq!(statistics.elements, new);
+                    // Every element is in a block or in the list, once. Blocks without a counter do
+                    // not tell, and those with one not beyond its highest value.
+                    let is_counted = !matches!(
+                        parameters.scheme,
+                        Scheme::Classical { .. }
+                            | Scheme::Blocked { .. }
+                            | Scheme::TwoChoice { .. }
+                            | Scheme::OnePlusAlpha { .. }
+                    );
+                    let loads = statistics.loads();
+                    let in_blocks: u64 = loads.iter().zip(0..).map(|(n, load)| n * load).sum();
+                    let stored = in_blocks + statistics.overflowed;
+                    if is_counted {
+                        let unseen = statistics.saturated;
+                        assert!(
+                            (stored..=stored + unseen).contains(&new),
+                            "{new} inserts, but {stored} stored and {unseen} saturated: {parameters:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All threads insert the same keys at the same time: each key is stored, perhaps more than once, but
+/// once is usual.
+#[test]
+fn threads_that_insert_the_same_keys_lose_none() {
+    let keys = 3_000;
+    for parameters in full_filters(keys, WhenFull::Refuse) {
+        let filter = SharedFilter::new(&parameters).unwrap();
+        thread::scope(|scope| {
+            for _ in 0..WRITERS {
+                scope.spawn(|| {
+                    // What fills a filter is what is stored twice; then it may refuse.
+                    for key in 0..keys {
+                        if filter.insert(&key).is_ok() {
+                            assert!(filter.contains(&key), "{parameters:?} lost {key}");
+                        }
+                    }
+                });
+            }
+        });
+        assert!(filter.elements() <= WRITERS * keys);
+        let filter = filter.into_filter();
+        assert!((0..keys).all(|key| filter.contains(&key)), "{parameters:?}");
+    }
+}
