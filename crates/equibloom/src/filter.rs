@@ -13,6 +13,8 @@ use crate::statistics::Statistics;
 
 /// Keys of a batch that are hashed before the first of them is looked up.
 const HASHED_AT_ONCE: usize = 512;
+/// Keys of a batch that are hashed before the first of them is inserted: enough to go level by level.
+const INSERTED_AT_ONCE: usize = 2_048;
 
 /// A set of keys that never forgets one and seldom imagines one.
 ///
@@ -153,8 +155,8 @@ impl<F: RawFilter, H> Filter<F, H> {
         H: KeyHasher<K>,
     {
         let mut new = 0;
-        let mut hashes = [KeyHash::from_u64(0); HASHED_AT_ONCE];
-        for keys in keys.chunks(HASHED_AT_ONCE) {
+        let mut hashes = [KeyHash::from_u64(0); INSERTED_AT_ONCE];
+        for keys in keys.chunks(INSERTED_AT_ONCE) {
             let hashes = self.hash_all(keys, &mut hashes);
             new += self.raw.insert_batch(hashes)?;
         }
@@ -230,18 +232,14 @@ impl<F: RawFilter, H> Filter<F, H> {
         self.raw.contains_batch(hashes, found);
     }
 
-    fn hash_all<'a, K>(
-        &self,
-        keys: &[K],
-        hashes: &'a mut [KeyHash; HASHED_AT_ONCE],
-    ) -> &'a [KeyHash]
+    fn hash_all<'a, K>(&self, keys: &[K], hashes: &'a mut [KeyHash]) -> &'a [KeyHash]
     where
         H: KeyHasher<K>,
     {
         for (hash, key) in hashes.iter_mut().zip(keys) {
             *hash = self.hasher.hash_key(key);
         }
-        &hashes[..keys.len().min(HASHED_AT_ONCE)]
+        &hashes[..keys.len().min(hashes.len())]
     }
 
     /// Appends the answers for at most as many hashes as are made at once.
@@ -302,7 +300,7 @@ impl<F: RawFilter, H> Filter<F, H> {
         H: KeyHasher<K>,
     {
         let mut new = 0;
-        let mut hashes = [KeyHash::from_u64(0); HASHED_AT_ONCE];
+        let mut hashes = [KeyHash::from_u64(0); INSERTED_AT_ONCE];
         let mut keys = keys.into_iter();
         loop {
             let mut count = 0;
