@@ -88,7 +88,8 @@ fn planned_filters_measure_what_was_promised() {
 #[test]
 fn the_overflow_varies_as_the_model_says() {
     let keys = 40_000;
-    let base = AnyFilter::builder().keys(keys).bits_per_key(30.0).accesses_miss(2.0);
+    // Few choices, so that something overflows.
+    let base = AnyFilter::builder().keys(keys).bits_per_key(30.0).accesses_miss(2.0).choices(2);
     for placement in [PlacementName::Single, PlacementName::MultiLevel, PlacementName::Sequential] {
         let wishes = base.clone().placement(placement);
         let expected = wishes.plan().unwrap().expected;
