@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// Entries of every map, such as 500000, 2M or 5e7.
     #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = quantity::count)]
     entries: u64,
-    /// Mean entries per bucket of the balanced maps. At 2 a bucket is one cache line, at 6 two.
+    /// Mean entries per bucket of the balanced maps. At 2 a bucket takes one cache line with all it has, at 6 two.
     #[arg(long, value_name = "R", default_value_t = 6.0, allow_negative_numbers = true)]
     load: f64,
     /// Mean buckets that an insert of the balanced maps may read.

@@ -79,6 +79,9 @@ fn sentences(maps: &[MapResult]) -> Vec<String> {
         "A lookup of ours never reads more buckets than `max`, and then the stash; hashbrown has no such limit."
             .to_owned(),
         "All maps hash with hashbrown's default hasher, std with its own; all had room reserved.".to_owned(),
+        "On Linux our maps ask for huge pages, and those of std and hashbrown leave that to the allocator: with \
+         GLIBC_TUNABLES=glibc.malloc.hugetlb=1 in the environment it gives them to all."
+            .to_owned(),
     ];
     let peer = maps.iter().find(|map| map.map == "hashbrown");
     if let Some((filled, bytes)) = peer.and_then(|peer| peer.occupancy.zip(peer.bytes_per_entry)) {

@@ -79,26 +79,32 @@ impl<T> Balanced<T> {
         self.candidates.block(key, probe).0 as usize
     }
 
-    /// Goes on with a lookup whose first bucket was passed by. Inlined, because a call would force the user's key
-    /// into memory, in the lookups that end before, too.
-    #[inline]
-    fn find_beyond_the_first<O: LookupObserver>(
+    /// Goes on with a lookup behind the first word of tags of its first bucket, where most lookups end. Not inlined:
+    /// what it needs would take the registers of those lookups. It takes `is_match` by value, because a
+    /// reference to it would put it into memory in all of them.
+    #[inline(never)]
+    fn find_further<O: LookupObserver>(
         &self,
         key: KeyHash,
-        is_match: &mut impl FnMut(&T) -> bool,
+        mut is_match: impl FnMut(&T) -> bool,
         observer: &mut O,
     ) -> Option<(Place, &T)> {
         let mark = Mark::of(key);
-        for probe in 1..self.candidates.choices(key) {
-            let bucket = self.storage.buckets.bucket(self.bucket(key, probe))?;
-            if let Some(found) = bucket.find(mark.tag, is_match, observer) {
+        for probe in 0..self.candidates.choices(key) {
+            // Without memory there is no bucket, but perhaps a stash.
+            let Some(bucket) = self.storage.buckets.bucket(self.bucket(key, probe)) else { break };
+            let found = match probe {
+                0 => bucket.find_further(mark.tag, &mut is_match, observer),
+                _ => bucket.find(mark.tag, &mut is_match, observer),
+            };
+            if let Some(found) = found {
                 return Some(Place::with_entry(found));
             }
             if !bucket.was_passed(mark) {
                 return None;
             }
         }
-        self.storage.find_in_stash(key, is_match, observer)
+        self.storage.find_in_stash(key, &mut is_match, observer)
     }
 
     /// Tells the buckets that an entry passes on its way to `place`.
@@ -179,17 +185,16 @@ impl<T> RawTable for Balanced<T> {
     ) -> Option<(Place, &T)> {
         let key = spread(hash, USUAL_MULTIPLIER);
         let mark = Mark::of(key);
-        // Most lookups end at their first bucket.
-        let Some(first) = self.storage.buckets.bucket(self.bucket(key, 0)) else {
-            return self.storage.find_in_stash(key, &mut is_match, observer);
-        };
-        if let Some(found) = first.find(mark.tag, &mut is_match, observer) {
-            return Some(Place::with_entry(found));
+        if let Some(first) = self.storage.buckets.bucket(self.bucket(key, 0)) {
+            let found = first.find_in_first_word(mark.tag, &mut is_match, observer);
+            if let Some(found) = found {
+                return Some(Place::with_entry(found));
+            }
+            if !first.was_passed(mark) && !first.has_more_words() {
+                return None;
+            }
         }
-        if !first.was_passed(mark) {
-            return None;
-        }
-        self.find_beyond_the_first(key, &mut is_match, observer)
+        self.find_further(key, is_match, observer)
     }
 
     #[inline]

@@ -84,6 +84,18 @@ impl<'a, T> Bucket<'a, T> {
         is_match: &mut impl FnMut(&T) -> bool,
         observer: &mut O,
     ) -> Option<(Slot, &'a T)> {
+        let found = self.find_in_first_word(tag, is_match, observer);
+        found.or_else(|| self.find_further(tag, is_match, observer))
+    }
+
+    /// The same among the slots whose tags are in the first word. The usual bucket has no others.
+    #[inline(always)]
+    pub(crate) fn find_in_first_word<O: LookupObserver>(
+        self,
+        tag: NonZeroU8,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Slot, &'a T)> {
         observer.bucket_read(self.index);
         for position in self.tagged(tag.get()) {
             // SAFETY: the slot is one of the bucket's. Its tag is not 0, so that it is occupied.
@@ -92,15 +104,12 @@ impl<'a, T> Bucket<'a, T> {
                 return found;
             }
         }
-        if self.array.geometry.words <= 1 {
-            return None;
-        }
-        self.find_further(tag, is_match, observer)
+        None
     }
 
-    /// Goes on in the words of tags behind the first. Not inlined: the usual bucket has no more words.
-    #[inline(never)]
-    fn find_further<O: LookupObserver>(
+    /// The same among the other slots.
+    #[inline]
+    pub(crate) fn find_further<O: LookupObserver>(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
@@ -108,7 +117,7 @@ impl<'a, T> Bucket<'a, T> {
     ) -> Option<(Slot, &'a T)> {
         for word in self.more_words() {
             for position in self.tagged_further(word, tag.get()) {
-                // SAFETY: as in `find`.
+                // SAFETY: as above.
                 let found = unsafe { self.matching(word * WORD + position, is_match, observer) };
                 if found.is_some() {
                     return found;
@@ -116,6 +125,12 @@ impl<'a, T> Bucket<'a, T> {
             }
         }
         None
+    }
+
+    /// Whether it has slots whose tags are not in the first word.
+    #[inline]
+    pub(crate) fn has_more_words(self) -> bool {
+        self.array.geometry.words > 1
     }
 
     /// The same in one of two buckets of `SLOTS` slots. If these are at most four, both buckets are read at once,

@@ -99,7 +99,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         K: Borrow<Q>,
     {
         let hash = self.hasher.hash_one(key);
-        let (place, _) = self.table.find(hash, |entry| entry.0.borrow() == key, &mut ())?;
+        let (place, _) = self.table.find(hash, move |entry| entry.0.borrow() == key, &mut ())?;
         Some((hash, place))
     }
 
@@ -119,7 +119,8 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         K: Borrow<Q>,
     {
         let hash = self.hasher.hash_one(key);
-        let (_, (key, value)) = self.table.find(hash, |entry| entry.0.borrow() == key, &mut ())?;
+        let (_, (key, value)) =
+            self.table.find(hash, move |entry| entry.0.borrow() == key, &mut ())?;
         Some((key, value))
     }
 
