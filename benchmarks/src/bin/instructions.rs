@@ -1,7 +1,7 @@
 //! Instructions of the hot paths, counted by callgrind, against a baseline in the repository.
 //!
 //! `cargo run --release -p equibloom-benchmarks --bin instructions` runs itself under valgrind, once for
-//! each kind of filter and operation, and fails if an operation takes 5 % more than
+//! each kind of filter or map and operation, and fails if an operation takes 5 % more than
 //! `benchmarks/instructions.txt` says. Times on a shared machine drift by more than that; instructions do
 //! not. `-- --bless` writes the baseline (after a change that is meant, or for another compiler).
 //!
@@ -10,10 +10,12 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use equibloom::table::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 use equibloom::{
     AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow, Parameters, Route,
     Scheme, Stable, Threshold, WhenFull,
@@ -21,8 +23,12 @@ use equibloom::{
 
 /// Keys and strangers.
 const KEYS: u64 = 20_000;
-const KINDS: [&str; 3] = ["blocked", "multi-level", "fingerprint"];
-const OPERATIONS: [&str; 6] = ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
+const FILTERS: [&str; 3] = ["blocked", "multi-level", "fingerprint"];
+const FILTER_OPERATIONS: [&str; 6] =
+    ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
+/// The balanced map with buckets of one cache line and the usual one, and the cuckoo map.
+const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
+const MAP_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
 /// What an operation may take more than the baseline says.
 const TOLERANCE: f64 = 0.05;
 
@@ -90,6 +96,69 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Hashes of keys that are hashes: what is counted is the map's.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0 << 8 | u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The same with maps of 8-byte keys and values.
+fn work_on_map(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
+    let hasher = BuildHasherDefault::<AsItIs>::default();
+    let balanced = |load| -> Result<BalancedMap<_, _, _>, Box<dyn Error>> {
+        let plan = BucketPlan::optimal_multi_level(load, 1.2, 3)?;
+        Ok(BalancedMap::with_plan_and_hasher(KEYS as usize, plan, hasher.clone())?)
+    };
+    match kind {
+        "balanced-map-2" => use_map(balanced(2.0)?, operation),
+        "balanced-map-6" => use_map(balanced(6.0)?, operation),
+        "cuckoo-map-4" => {
+            let map = CuckooMap::<_, _, _, 4>::with_load_and_hasher(KEYS as usize, 0.9, hasher)?;
+            use_map(map, operation)
+        }
+        _ => Err("no such map".into()),
+    }
+}
+
+fn use_map<T: RawTable<Entry = (u64, u64)>>(
+    mut map: Map<u64, u64, T, BuildHasherDefault<AsItIs>>,
+    operation: &str,
+) -> Result<(), Box<dyn Error>> {
+    let words = |range: std::ops::Range<u64>| -> Vec<u64> {
+        range.map(|key| Stable::default().hash_key(&key).candidate(0)).collect()
+    };
+    let (keys, strangers) = (words(0..KEYS), words(KEYS..2 * KEYS));
+    if operation != "empty" {
+        for &key in &keys {
+            map.insert(key, key);
+        }
+    }
+    match operation {
+        "empty" | "filled" | "insert" => {}
+        "miss" | "hit" => {
+            let asked = if operation == "hit" { &keys } else { &strangers };
+            black_box(asked.iter().filter(|&key| map.get(key).is_some()).count());
+        }
+        _ => return Err("no such operation".into()),
+    }
+    black_box(&map);
+    Ok(())
+}
+
 /// Instructions of a whole run.
 fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
     let output = Command::new("valgrind")
@@ -105,9 +174,11 @@ fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
 
 fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
     let mut rows = Vec::new();
-    for kind in KINDS {
+    let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
+    let maps = MAPS.map(|kind| (kind, &MAP_OPERATIONS[..]));
+    for (kind, operations) in filters.into_iter().chain(maps) {
         let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
-        for operation in OPERATIONS {
+        for operation in operations {
             let without = if operation.starts_with("insert") { empty } else { filled };
             let with = count(kind, operation)?;
             rows.push((format!("{kind} {operation}"), with.saturating_sub(without) / KEYS));
@@ -157,6 +228,9 @@ fn main() -> ExitCode {
     let outcome = match arguments[..] {
         [] => check(false),
         ["--bless"] => check(true),
+        ["work", kind, operation] if MAPS.contains(&kind) => {
+            work_on_map(kind, operation).map(|()| true)
+        }
         ["work", kind, operation] => work(kind, operation).map(|()| true),
         _ => Err("usage: instructions [--bless]".into()),
     };
