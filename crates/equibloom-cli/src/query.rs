@@ -63,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         stop_at_first: arguments.quiet,
         output: prints_records.then(|| BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock())),
         terminator: input.terminator(),
+        found: Vec::new(),
         keys: 0,
         selected: 0,
     };
@@ -94,6 +95,8 @@ struct Selection<'a> {
     /// Where records are printed, if they are.
     output: Option<BufWriter<StdoutLock<'static>>>,
     terminator: u8,
+    /// The answers for a batch, a bit each.
+    found: Vec<u64>,
     keys: u64,
     selected: u64,
 }
@@ -102,9 +105,10 @@ impl Selection<'_> {
     fn print(&mut self, batch: &Batch) -> io::Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         output.write_all(batch.title())?;
-        for (record, &hash) in batch.records().zip(batch.hashes()) {
-            if self.filter.contains_hash(hash) != self.invert {
-                self.selected += 1;
+        let answers =
+            self.found.iter().flat_map(|word| (0..64).map(move |bit| word >> bit & 1 == 1));
+        for (record, is_found) in batch.records().zip(answers) {
+            if is_found != self.invert {
                 output.write_all(record)?;
                 if record.last() != Some(&self.terminator) {
                     output.write_all(&[self.terminator])?;
@@ -118,12 +122,12 @@ impl Selection<'_> {
 impl Consumer for Selection<'_> {
     fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>> {
         self.keys += batch.count();
+        self.filter.contains_hashes_bitmap(batch.hashes(), &mut self.found);
+        let found: u64 = self.found.iter().map(|word| u64::from(word.count_ones())).sum();
+        self.selected += if self.invert { batch.count() - found } else { found };
         if self.output.is_some() {
             return go_on(self.print(batch));
         }
-        let (filter, invert) = (self.filter, self.invert);
-        let is_selected = |&&hash: &&_| filter.contains_hash(hash) != invert;
-        self.selected += batch.hashes().iter().filter(is_selected).count() as u64;
         let is_enough = self.stop_at_first && self.selected > 0;
         Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }

@@ -113,7 +113,7 @@ impl Change {
         let before = filling.filter.elements();
         let hasher = Stable::with_seed(filling.filter.parameters().seed);
         let progress = keys::progress("changing", input.bytes(), Unit::Bytes, self.quiet);
-        keys::for_each_batch(&input, Wanted::Hashes, hasher, &progress, &mut |batch: &Batch| {
+        keys::for_each_batch(&input, Wanted::Slabs, hasher, &progress, &mut |batch: &Batch| {
             change(&mut filling, batch)?;
             Ok(ControlFlow::Continue(()))
         })?;

@@ -18,6 +18,9 @@ pub(crate) enum WhenFull {
     Saturate,
 }
 
+/// Threads that insert. The one that reads and hashes waits for them in between, since that takes it less time.
+const THREADS: usize = 2;
+
 pub(crate) struct Filling {
     pub(crate) filter: AnyFilter,
     /// Keys that came, new or not.
@@ -32,9 +35,7 @@ impl Filling {
 
     /// Inserts keys. After an error the filter is of no use.
     pub(crate) fn insert(&mut self, hashes: &[KeyHash]) -> anyhow::Result<()> {
-        for &hash in hashes {
-            self.filter.insert_hash(hash)?;
-        }
+        self.filter.insert_hashes_parallel(hashes, THREADS)?;
         self.read += hashes.len() as u64;
         self.check()
     }

@@ -147,7 +147,7 @@ impl Job<'_> {
         let progress = self.progress("building");
         keys::for_each_batch(
             self.input,
-            Wanted::Hashes,
+            Wanted::Slabs,
             self.hasher,
             &progress,
             &mut |batch: &Batch| {
@@ -165,7 +165,7 @@ impl Job<'_> {
         let progress = self.progress("reading");
         keys::for_each_batch(
             self.input,
-            Wanted::Hashes,
+            Wanted::Slabs,
             self.hasher,
             &progress,
             &mut |batch: &Batch| {

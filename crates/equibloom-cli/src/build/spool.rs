@@ -10,8 +10,9 @@ use equibloom::KeyHash;
 /// Bytes of a hash.
 const HASH_BYTES: usize = 16;
 /// Hashes that are read at once.
-const HASHES: usize = 16 << 10;
-const BUFFER_BYTES: usize = HASHES * HASH_BYTES;
+const HASHES: usize = 256 << 10;
+/// Bytes that are read or written at once.
+const BUFFER_BYTES: usize = 256 << 10;
 
 pub(super) struct Spool {
     directory: PathBuf,

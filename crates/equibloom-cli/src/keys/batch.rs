@@ -8,6 +8,8 @@ use equibloom::{KeyHash, KeyHasher, Stable};
 pub(super) const TEXT_BYTES: usize = 256 << 10;
 /// Or at this many keys.
 const KEYS: u64 = 16 << 10;
+/// Keys of a slab, 16 bytes each: so many that each part of a large filter is visited for several of them at once.
+const SLAB_KEYS: u64 = 512 << 10;
 /// A buffer that one enormous record has blown up beyond this is given back.
 const MOST_KEPT: usize = 4 * TEXT_BYTES;
 
@@ -16,10 +18,19 @@ const MOST_KEPT: usize = 4 * TEXT_BYTES;
 pub(crate) enum Wanted {
     /// How many there are.
     Count,
-    /// Their hashes.
+    /// Their hashes, as soon as they are there.
     Hashes,
+    /// Their hashes, very many at once: for somebody who has nothing to say before the end.
+    Slabs,
     /// Their hashes, and the records that they are in.
     Records,
+}
+
+/// Which keys are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CountOf {
+    All,
+    NotEmpty,
 }
 
 /// Records, the hashes of their keys, and the text they lie in.
@@ -83,7 +94,28 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.count >= KEYS || self.records.last().is_some_and(|last| last.end >= TEXT_BYTES)
+        self.count >= self.most_keys()
+            || self.records.last().is_some_and(|last| last.end >= TEXT_BYTES)
+    }
+
+    /// Whether a reader that has more should go on, even if that means to wait.
+    pub(super) fn wants_more(&self) -> bool {
+        self.wanted == Wanted::Slabs && !self.is_full()
+    }
+
+    fn most_keys(&self) -> u64 {
+        if self.wanted == Wanted::Slabs { SLAB_KEYS } else { KEYS }
+    }
+
+    /// Whether nobody asks for more than the number of keys, and whether empty ones are among them.
+    pub(super) fn only_counts(&self) -> Option<CountOf> {
+        let of = if self.keep_empty { CountOf::All } else { CountOf::NotEmpty };
+        (self.wanted == Wanted::Count).then_some(of)
+    }
+
+    /// Adds keys that are counted already.
+    pub(super) fn add_count(&mut self, keys: u64) {
+        self.count += keys;
     }
 
     /// Adds a record that lies in the text, or will when the reader is done.

@@ -3,6 +3,7 @@
 //! | file | the question it answers |
 //! |---|---|
 //! | `source.rs` | where do bytes come from, and are they compressed? |
+//! | `count.rs` | how many lines are there? Counted without looking at each |
 //! | `separated.rs`, `json_field.rs`, `table.rs`, `parquet.rs` | which records are in them, and what is a record's key? |
 //! | `batch.rs` | how do records travel? Many at once, hashed, in buffers that are used again |
 //! | `pipeline.rs` | who does what? One thread reads and hashes, the other works with the hashes |
@@ -11,6 +12,7 @@
 //! packed. The same keys as lines, cells, fields or a Parquet column, compressed or not, make the same filter.
 
 mod batch;
+mod count;
 mod json_field;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -187,8 +189,8 @@ impl Input {
 
 /// The records of one file.
 trait Records {
-    /// Adds the next records to an empty batch, at least one unless it was passed over; `false` if there are
-    /// none left.
+    /// Adds the next records to a batch that is not full, at least one unless it was passed over; `false` if
+    /// there are none left.
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool>;
 }
 
@@ -210,15 +212,23 @@ impl<'a> AllRecords<'a> {
     /// Replaces what is in a batch by the next records; `false` if there are none left.
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
         batch.clear();
+        let mut found = false;
         loop {
             if let Some(current) = &mut self.current
                 && current.fill(batch)?
             {
+                found = true;
+                if batch.wants_more() {
+                    continue;
+                }
                 return Ok(true);
             }
             match self.sources.next() {
                 Some(source) => self.current = Some(self.open(source)?),
-                None => return Ok(false),
+                None => {
+                    self.current = None;
+                    return Ok(found);
+                }
             }
         }
     }

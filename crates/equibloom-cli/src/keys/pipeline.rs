@@ -13,6 +13,8 @@ use super::{AllRecords, Input};
 
 /// Batches that exist: one being filled, one being worked on, and some between them.
 const BATCHES: usize = 6;
+/// The same if they are large.
+const SLABS: usize = 3;
 
 /// What somebody does with batches.
 pub(crate) trait Consumer {
@@ -39,9 +41,10 @@ pub(crate) fn for_each_batch(
     progress: &ProgressBar,
     consumer: &mut impl Consumer,
 ) -> anyhow::Result<()> {
-    let (fill, filled) = sync_channel(BATCHES);
+    let batches = if wanted == Wanted::Slabs { SLABS } else { BATCHES };
+    let (fill, filled) = sync_channel(batches);
     let (give_back, given_back) = channel();
-    for _ in 0..BATCHES {
+    for _ in 0..batches {
         give_back.send(Batch::new(wanted, hasher, input.keep_empty))?;
     }
     let (input, progress) = (input.clone(), progress.clone());

@@ -11,6 +11,7 @@ use memchr::{memchr_iter, memrchr};
 
 use super::Records;
 use super::batch::{Batch, TEXT_BYTES};
+use super::count::count_keys;
 use super::json_field::Field;
 use super::source::unreadable_bytes;
 
@@ -93,6 +94,12 @@ impl<'a> Separated<'a> {
     }
 
     fn add_all(&mut self, batch: &mut Batch, text: &[u8]) -> anyhow::Result<()> {
+        if self.field.is_none()
+            && let Some(of) = batch.only_counts()
+        {
+            batch.add_count(count_keys(text, self.separator, of));
+            return Ok(());
+        }
         let mut start = 0;
         for end in memchr_iter(self.separator, text) {
             self.add(batch, text, start..end + 1)?;

@@ -109,6 +109,7 @@ impl Records for Table {
         if let Some(header) = self.header.take() {
             batch.set_title(|text| self.layout.write(&header, text));
         }
+        let before = batch.count();
         let mut row = std::mem::take(&mut self.row);
         let mut has_more = true;
         while has_more && !batch.is_full() {
@@ -126,7 +127,7 @@ impl Records for Table {
         }
         self.row = row;
         // A title alone is something to print, too.
-        Ok(has_more || batch.count() > 0 || !batch.title().is_empty())
+        Ok(has_more || batch.count() > before || !batch.title().is_empty())
     }
 }
 

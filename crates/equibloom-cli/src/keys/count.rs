@@ -1,0 +1,86 @@
+//! The number of keys in a text, as fast as memory is read.
+//!
+//! A key ends where a separator is; it is empty if another one stands before it, with a carriage return between the two
+//! if keys are lines. That is a question to each byte and its two neighbours, without a branch: the compiler asks it of a
+//! whole register of bytes at once.
+
+use memchr::{memchr_iter, memrchr};
+
+use super::batch::CountOf;
+
+/// Ends that a byte can count.
+const LANE: usize = u8::MAX as usize;
+
+/// Keys in a text that begins with one; the last may have no end.
+pub(super) fn count_keys(text: &[u8], separator: u8, of: CountOf) -> u64 {
+    let ends = memchr_iter(separator, text).count() as u64;
+    let unfinished = &text[memrchr(separator, text).map_or(0, |last| last + 1)..];
+    let all = ends + u64::from(!unfinished.is_empty());
+    if of == CountOf::All {
+        return all;
+    }
+    let is_only_return = separator == b'\n' && unfinished == b"\r";
+    // The first key is empty as if others were before it.
+    let begin = text.iter().copied().take(2);
+    let begin: Vec<u8> = [separator; 2].into_iter().chain(begin).collect();
+    let empty = count_empty(&begin, separator) + count_empty(text, separator);
+    all - empty - u64::from(is_only_return)
+}
+
+/// Keys of no bytes that end at the third byte of a text or behind it.
+fn count_empty(text: &[u8], separator: u8) -> u64 {
+    let is_line = separator == b'\n';
+    let (mut empty, mut rest) = (0, text);
+    while let [_, seconds @ ..] = rest
+        && let [_, thirds @ ..] = seconds
+        && !thirds.is_empty()
+    {
+        let mut in_lane = 0_u8;
+        for ((before, middle), end) in rest.iter().zip(seconds).zip(thirds).take(LANE) {
+            let is_after_return = is_line & (*middle == b'\r') & (*before == separator);
+            in_lane += u8::from((*end == separator) & ((*middle == separator) | is_after_return));
+        }
+        empty += u64::from(in_lane);
+        rest = rest.get(LANE..).unwrap_or_default();
+    }
+    empty
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Record by record, as keys are read.
+    fn one_by_one(text: &[u8], separator: u8, of: CountOf) -> u64 {
+        let whole = text.strip_suffix(&[separator]).unwrap_or(text);
+        if text.is_empty() {
+            return 0;
+        }
+        let keys = whole.split(|&byte| byte == separator).map(|record| {
+            let is_line = separator == b'\n';
+            record.strip_suffix(b"\r").filter(|_| is_line).unwrap_or(record)
+        });
+        keys.filter(|key| of == CountOf::All || !key.is_empty()).count() as u64
+    }
+
+    #[test]
+    fn keys_are_counted_as_they_would_be_read() {
+        // All texts of up to seven bytes of these, alone and behind a long one.
+        for length in 0..=7 {
+            for number in 0..4_usize.pow(length) {
+                let byte = |place| b"\n\ra\0"[number / 4_usize.pow(place) % 4];
+                let short: Vec<u8> = (0..length).map(byte).collect();
+                let long: Vec<u8> =
+                    b"ab\n\n\r\n\0".repeat(70).into_iter().chain(short.clone()).collect();
+                for separator in [b'\n', 0] {
+                    for of in [CountOf::All, CountOf::NotEmpty] {
+                        for text in [&short, &long] {
+                            let expected = one_by_one(text, separator, of);
+                            assert_eq!(count_keys(text, separator, of), expected, "{text:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
