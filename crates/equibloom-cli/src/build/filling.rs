@@ -10,6 +10,9 @@ use crate::answer::number;
 
 /// What to do with more keys than planned. It is the command that looks after this, since most filters would go
 /// on taking keys; the filters themselves are told to saturate, so that chance alone refuses nothing.
+///
+/// There is no `grow`: a filter that grows is several filters, and a file holds one. Who does not know the number
+/// of keys leaves out --keys; who gets more later builds anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WhenFull {
     /// Stop with an error, and leave the output as it was.
