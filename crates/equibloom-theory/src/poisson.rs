@@ -35,19 +35,21 @@ impl Weights {
         cutoff: f64,
         ratio: impl Fn(usize) -> f64,
     ) -> Self {
-        let mut below = Vec::new();
+        // Enough for the usual cutoff, so that the table need not grow.
+        let usual = 64 + 24 * mode.isqrt();
+        let mut mass = Vec::with_capacity(usual.min(last.saturating_add(1)));
+        mass.push(1.0);
         let (mut value, mut weight) = (mode, 1.0);
         while value > 0 {
             weight /= ratio(value);
             if weight < cutoff {
                 break;
             }
-            below.push(weight);
+            mass.push(weight);
             value -= 1;
         }
-        let first = mode - below.len();
-        let mut mass: Vec<f64> = below.into_iter().rev().collect();
-        mass.push(1.0);
+        let first = value;
+        mass.reverse();
         let (mut value, mut weight) = (mode, 1.0);
         while value < last {
             value += 1;

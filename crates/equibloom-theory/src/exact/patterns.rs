@@ -55,9 +55,14 @@ impl Patterns {
         20 * self.bits / self.hashes + 1
     }
 
+    /// An empty window that will not have to grow for one more key.
+    fn room_behind(&self, set_bits: &Window) -> Window {
+        Window { first: 0, mass: Vec::with_capacity(set_bits.mass.len() + self.hashes) }
+    }
+
     /// The number of set bits after one more arrival.
     pub(crate) fn after_arrival(&self, set_bits: &Window) -> Window {
-        let mut next = Window::default();
+        let mut next = self.room_behind(set_bits);
         for (set, mass) in set_bits.iter() {
             next.add(set, &[self.matched(set)], mass);
             next.add(set + 1, self.growth(set), mass);
@@ -68,7 +73,7 @@ impl Patterns {
 
     /// The number of set bits after one more key that does not match.
     pub(crate) fn after_new_key(&self, set_bits: &Window) -> Window {
-        let mut next = Window::default();
+        let mut next = self.room_behind(set_bits);
         for (set, mass) in set_bits.iter() {
             if set == self.bits {
                 next.add(set, &[1.0], mass);

@@ -111,7 +111,7 @@ pub(crate) fn reach(wishes: &Wishes, rate: f64, known: Known) -> Result<Survey, 
     let mut bits = (rate.ln() / -USUAL_SLOPE).clamp(1.0, MOST_BITS);
     for _ in 0..MOST_TRIES {
         let sizing = known.sizing(bits);
-        let survey = Survey::of(&contenders, wishes.limits(), sizing);
+        let survey = Survey::near_best(&contenders, wishes.limits(), sizing, CONTENTION);
         let excess = survey.best().map_or(f64::INFINITY, |best| {
             ((best.expected.rate + wishes.rate_floor(sizing.keys)) / rate).ln()
         });

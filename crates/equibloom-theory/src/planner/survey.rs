@@ -1,5 +1,7 @@
 //! All placements and kinds of blocks side by side in one memory.
 
+use core::f64::consts::LN_2;
+
 use super::block_kind::BlockKind;
 use super::contender::Contender;
 use super::memory::Sizing;
@@ -10,6 +12,9 @@ use super::wishes::{Limits, Wishes};
 
 /// Rates nearer than this share count as equal.
 const EQUAL: f64 = 1e-6;
+
+/// Bits of a cache line.
+const LINE_BITS: u32 = 512;
 
 /// The block that is tried beside a cache line if the user has not said which.
 const OTHER_BLOCK_BITS: u32 = 256;
@@ -39,21 +44,44 @@ impl Survey {
 
     /// Only these, only the given size of blocks.
     pub(crate) fn of(contenders: &[Contender], limits: Limits, sizing: Sizing) -> Self {
-        let mut findings: Vec<(Contender, Finding)> = Vec::new();
+        let mut survey = Self { sizing, limits, findings: Vec::new(), smaller_blocks: None };
+        survey.look_at(contenders.iter());
+        survey.sort_as(contenders);
+        survey
+    }
+
+    /// Only these, and of them only those that may come within a factor of the best: that is seen from afar of some.
+    pub(crate) fn near_best(
+        contenders: &[Contender],
+        limits: Limits,
+        sizing: Sizing,
+        factor: f64,
+    ) -> Self {
+        let mut survey = Self { sizing, limits, findings: Vec::new(), smaller_blocks: None };
+        let has_slots = |who: &&Contender| who.block == Some(BlockKind::Fingerprint);
+        survey.look_at(contenders.iter().filter(has_slots));
+        let most = survey.best().map_or(f64::INFINITY, |best| factor * best.expected.rate);
+        if least_rate_of_bits(&sizing, &limits) <= most {
+            survey.look_at(contenders.iter().filter(|who| !has_slots(who)));
+        }
+        survey.sort_as(contenders);
+        survey
+    }
+
+    fn look_at<'a>(&mut self, contenders: impl Iterator<Item = &'a Contender> + Clone) {
+        let Self { sizing, limits, .. } = *self;
         // The slowest search last, when it is known what is to be beaten.
         let slow = |who: &&Contender| who.placement == PlacementName::OnePlusAlpha;
-        let others = contenders.iter().filter(|who| !slow(who));
-        let mut to_beat = f64::INFINITY;
-        for &who in others.chain(contenders.iter().filter(slow)) {
-            let finding = Search { sizing, limits, to_beat }.best(who);
-            if let Ok(found) = &finding {
-                to_beat = to_beat.min(found.expected.rate);
-            }
-            findings.push((who, finding));
+        for &who in contenders.clone().filter(|who| !slow(who)).chain(contenders.filter(slow)) {
+            let rates = self.candidates().map(|found| found.expected.rate);
+            let to_beat = rates.fold(f64::INFINITY, f64::min);
+            self.findings.push((who, Search { sizing, limits, to_beat }.best(who)));
         }
+    }
+
+    fn sort_as(&mut self, contenders: &[Contender]) {
         let place = |who: Contender| contenders.iter().position(|&other| other == who);
-        findings.sort_by_key(|&(who, _)| place(who));
-        Self { sizing, limits, findings, smaller_blocks: None }
+        self.findings.sort_by_key(|&(who, _)| place(who));
     }
 
     /// The lowest rate; of equal ones the filter with the fewest accesses, then the simplest.
@@ -82,4 +110,15 @@ impl Survey {
         let found = self.findings.iter().filter_map(|(_, finding)| finding.as_ref().ok());
         found.chain(&self.smaller_blocks)
     }
+}
+
+/// A filter whose keys set bits in lines is not below this: the rate of Bloom's filter, in which all bits are evenly
+/// set, less what a key gains whose bits differ among few others in a block. That is up to a third while a line has 16
+/// keys; where it may have fewer, nothing is said.
+fn least_rate_of_bits(sizing: &Sizing, limits: &Limits) -> f64 {
+    let bits = sizing.bits_per_key();
+    if limits.block_bits < LINE_BITS || bits > f64::from(LINE_BITS) / 16.0 {
+        return 0.0;
+    }
+    2.0 / 3.0 * (-bits * LN_2 * LN_2).exp()
 }

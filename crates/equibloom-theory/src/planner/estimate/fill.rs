@@ -1,6 +1,8 @@
 //! How keys fill tables under a threshold, by the papers' closed forms: loads are by keys, and keys that look
 //! like others are not thought of.
 
+use core::ops::RangeInclusive;
+
 use crate::exact::arrivals;
 use crate::optimum::{geometric_sum, turned_away};
 use crate::poisson::Weights;
@@ -70,11 +72,6 @@ impl Filled {
         }
         reached
     }
-
-    /// The level of a probe.
-    pub(crate) fn level(&self, probe: usize) -> &Level {
-        &self.levels[probe.min(self.levels.len() - 1)]
-    }
 }
 
 /// Each subtable is a table of its own for what the ones before it turned away.
@@ -112,29 +109,55 @@ fn anywhere(load: f64, h: usize, p: f64, choices: u32) -> Filled {
     Filled { levels: vec![level], accesses_insert: tries, overflow }
 }
 
+/// Numbers of hints that are looked at together: registers have room for no more.
+const TOGETHER: usize = 8;
+
 /// More keys beyond the threshold than this have set every hint.
 const LARGEST_CROWD: usize = 2_000;
 
 impl Level {
     fn new(arrivals: f64, h: usize, p: f64) -> Self {
         let attempts: Weights = arrivals::poisson(arrivals);
-        let mut loads = vec![0.0; h + 2];
-        let mut crowds = Vec::new();
+        let below = h.saturating_sub(attempts.first).min(attempts.mass.len());
+        let (below, beyond) = attempts.mass.split_at(below);
+        let mut loads = Vec::with_capacity(h + 2);
+        loads.resize(attempts.first.min(h), 0.0);
+        loads.extend_from_slice(below);
+        loads.resize(h, 0.0);
+        let mut crowds = Vec::with_capacity(beyond.len());
+        crowds.resize(attempts.first.saturating_sub(h).min(LARGEST_CROWD), 0.0);
         // Of the tries beyond the threshold one is admitted, unless all their coins fail.
-        let mut all_fail = 1.0;
-        for (tries, mass) in attempts.iter() {
-            if tries < h {
-                loads[tries] = mass;
-            } else {
-                loads[h] += mass * all_fail;
-                loads[h + 1] += mass * (1.0 - all_fail);
-                all_fail *= 1.0 - p;
-                let crowd = (tries - h).min(LARGEST_CROWD);
-                crowds.resize(crowds.len().max(crowd + 1), 0.0);
-                crowds[crowd] += mass;
+        let (mut at, mut above, mut all_fail) = (0.0, 0.0, 1.0);
+        for &mass in beyond {
+            at += mass * all_fail;
+            above += mass * (1.0 - all_fail);
+            all_fail *= 1.0 - p;
+            match crowds.get_mut(LARGEST_CROWD) {
+                Some(largest) => *largest += mass,
+                None => crowds.push(mass),
             }
         }
+        loads.extend([at, above]);
         Self { arrivals, loads, crowds, p }
+    }
+
+    /// [`passing`](Self::passing) for each of these numbers of hints, if a block at its threshold takes none. Several
+    /// numbers share each look at the crowds.
+    pub(crate) fn passing_when_full(&self, hints: RangeInclusive<u32>) -> Vec<f64> {
+        let mut passing = Vec::with_capacity(hints.clone().count() + TOGETHER);
+        for first in hints.clone().step_by(TOGETHER) {
+            let unset: [f64; TOGETHER] =
+                core::array::from_fn(|i| 1.0 - 1.0 / f64::from(first + i as u32));
+            let (mut power, mut marked) = ([1.0; TOGETHER], [0.0; TOGETHER]);
+            for mass in &self.crowds {
+                for i in 0..TOGETHER {
+                    marked[i] += mass * (1.0 - power[i]);
+                    power[i] *= unset[i];
+                }
+            }
+            passing.extend(marked.map(|marked: f64| marked.max(0.0)));
+        }
+        passing
     }
 
     /// The share of strangers that go on from here: by the load, or if one of as many hints is set.

@@ -4,7 +4,9 @@
 //! arrivals at the blocks of probe i and M fingerprints the rate is Σ reached_i·λ_i/M: a block's bits are best used
 //! where M = lists · 2^remainder bits is largest.
 
-use super::fill::{Filled, Shape};
+use core::ops::RangeInclusive;
+
+use super::fill::{Filled, Level, Shape};
 use crate::exact::{
     FINGERPRINT_BLOCK_BITS, MOST_HINTS, MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS,
 };
@@ -36,7 +38,7 @@ impl Contents {
     }
 
     fn fingerprints(&self) -> f64 {
-        f64::from(self.lists) * 2.0_f64.powi(self.remainder_bits as i32)
+        (u64::from(self.lists) << self.remainder_bits) as f64
     }
 }
 
@@ -65,6 +67,9 @@ pub(crate) struct Estimator {
 
 /// Rounds until the sizes of list and blocks agree; more mean that they never do.
 const MOST_ROUNDS: usize = 5;
+
+/// Estimates may lose this much of the keys by rounding.
+const ROUNDED: f64 = 1.0 - 1e-6;
 
 impl Estimator {
     /// Numbers of slots in question: from the mean load, below which the keys do not fit, to where blocks are
@@ -105,16 +110,21 @@ impl Estimator {
             (None, 1) => 1..=1,
             (None, _) => 1..=MOST_HINTS,
         };
+        let passing: Vec<Vec<f64>> =
+            filled.levels.iter().map(|level| passing(level, &hints)).collect();
         let mut best: Option<(f64, Contents)> = None;
-        for hints in hints {
+        for (index, hints) in hints.enumerate() {
             let Some(contents) = Contents::best(slots, hints, limits) else { continue };
-            let reached = filled.reached(choices, hints);
-            let reached = &reached[..choices as usize];
-            if reached.iter().sum::<f64>() > limits.accesses_miss {
+            let (mut reached, mut accesses, mut met) = (1.0, 0.0, 0.0);
+            for probe in 0..choices as usize {
+                let level = probe.min(filled.levels.len() - 1);
+                accesses += reached;
+                met += reached * filled.levels[level].arrivals;
+                reached *= passing[level][index];
+            }
+            if accesses > limits.accesses_miss {
                 continue;
             }
-            let arrivals = reached.iter().enumerate();
-            let met: f64 = arrivals.map(|(i, reached)| reached * filled.level(i).arrivals).sum();
             let rate = met / contents.fingerprints();
             if best.is_none_or(|(least, _)| rate < least) {
                 best = Some((rate, contents));
@@ -122,6 +132,15 @@ impl Estimator {
         }
         let (rate, contents) = best.ok_or(TooMuch::Accesses)?;
         Ok(Estimate { shape: shape.clone(), contents, rate, overflow })
+    }
+
+    /// What no filter with so many slots gets below: its blocks meet all keys, and have the most fingerprints if they
+    /// have the fewest hints.
+    pub(crate) fn least_rate(&self, slots: u32) -> f64 {
+        let fewest = self.limits.hints.unwrap_or(1);
+        let load = self.keys / self.blocks(0.0);
+        let best = Contents::best(slots, fewest, &self.limits);
+        best.map_or(f64::INFINITY, |contents| ROUNDED * load / contents.fingerprints())
     }
 
     fn settled(&self, shape: &Shape, slots: u32) -> Option<(f64, Filled)> {
@@ -138,4 +157,10 @@ impl Estimator {
         }
         None
     }
+}
+
+/// By the number of hints the share of strangers that go on from a level.
+fn passing(level: &Level, hints: &RangeInclusive<u32>) -> Vec<f64> {
+    // Without hints the load tells.
+    if *hints == (0..=0) { vec![level.passing(0)] } else { level.passing_when_full(hints.clone()) }
 }

@@ -56,11 +56,16 @@ impl Search {
         }
         let bytes = self.sizing.bytes as f64;
         let estimator = Estimator { keys, bytes, limits: self.limits };
-        let slots = estimator.slots();
-        let mut finalists: Vec<Estimate> =
-            slots.filter_map(|slots| self.estimate(&estimator, placement, slots)).collect();
-        finalists.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-        finalists.truncate(FINALISTS);
+        let mut finalists: Vec<Estimate> = Vec::new();
+        for slots in estimator.slots() {
+            let least_rate = estimator.least_rate(slots);
+            if finalists.get(FINALISTS - 1).is_some_and(|last| last.rate < least_rate) {
+                continue;
+            }
+            finalists.extend(self.estimate(&estimator, placement, slots));
+            finalists.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+            finalists.truncate(FINALISTS);
+        }
         let settled = finalists.into_iter().filter_map(|first| self.corrected(first, placement));
         let best = settled.min_by(|a, b| a.expected.rate.total_cmp(&b.expected.rate));
         best.ok_or(Refusal::Limits)
