@@ -99,7 +99,7 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     }
 
     /// Whether its blocks have the shape that most of them have. For such, code is compiled apart: see
-    /// [`Machine::USUAL`].
+    /// `Machine::USUAL`.
     fn is_usual(&self) -> bool;
 
     /// Words of a block.
