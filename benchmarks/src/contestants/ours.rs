@@ -21,6 +21,8 @@ pub(super) fn plans(keys: u64, bytes: u64) -> Vec<Wished> {
     let bloom = wishes.clone().block(BlockKind::Bloom).block_bits(512);
     [
         (DEFAULT_PLAN, wishes.clone()),
+        // For those who look up one by one: it seldom needs a second line, which nobody could ask for in time.
+        ("equibloom, 1.1 lines", wishes.clone().accesses_miss(1.1)),
         ("equibloom, removable", wishes.removable()),
         ("equibloom, multi-level Bloom", bloom.clone().placement(PlacementName::MultiLevel)),
         ("equibloom, blocked Bloom", bloom.placement(PlacementName::Blocked)),
