@@ -15,7 +15,7 @@
 //!
 //! A fingerprint block keeps less of a key than its hash: [`KeyHash::reduced_to`] throws the rest
 //! away, and what is drawn afterwards comes from the block and the fingerprint alone
-//! ([`KeyHash::onward_from`]).
+//! ([`KeyHash::onward_from`] the next block, [`KeyHash::mark_at`] the hint).
 
 mod stable;
 mod with_build_hasher;
