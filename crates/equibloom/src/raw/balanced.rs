@@ -9,7 +9,7 @@ use super::budget::AccessBudget;
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
-use crate::block::simd::{Best, Machine, Operation, Portable, Usual};
+use crate::block::simd::{Best, Machine, Operation, Portable};
 use crate::block::{BlockArray, BlockIndex, BloomBlocks, On};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
@@ -86,7 +86,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 
     /// Inserts keys in order; how many were new.
     pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.machine.run(InsertBatch { filter: self, keys })
+        self.machine.run_on_blocks(self.blocks.is_usual(), InsertBatch { filter: self, keys })
     }
 
     /// The error of a filter that has no room.
@@ -154,7 +154,8 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         // A key with one block that turns nobody away is nowhere else.
         let has_more = R::REJECTS || self.candidates.levels().len() > 1;
         if has_more && self.rule.goes_on(&view, key, 0, stop) {
-            self.machine.run(GoOn { filter: self, key, block, observer })
+            self.machine
+                .run_on_blocks(self.blocks.is_usual(), GoOn { filter: self, key, block, observer })
         } else {
             self.is_absent_from_blocks(key, observer)
         }
@@ -221,12 +222,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Self::Output {
-        let Self { filter, key, observer } = self;
-        if filter.blocks.is_usual() {
-            filter.insert_on(Usual(machine), key, observer)
-        } else {
-            filter.insert_on(machine, key, observer)
-        }
+        self.filter.insert_on(machine, self.key, self.observer)
     }
 }
 
@@ -242,12 +238,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R,
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        let Self { filter, key, observer } = self;
-        if filter.blocks.is_usual() {
-            filter.contains_on(Usual(machine), key, observer)
-        } else {
-            filter.contains_on(machine, key, observer)
-        }
+        self.filter.contains_on(machine, self.key, self.observer)
     }
 }
 
@@ -264,12 +255,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for GoOn<'_, Balanced<R, B>,
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        let Self { filter, key, block, observer } = self;
-        if filter.blocks.is_usual() {
-            filter.contains_beyond(Usual(machine), key, block, observer)
-        } else {
-            filter.contains_beyond(machine, key, block, observer)
-        }
+        self.filter.contains_beyond(machine, self.key, self.block, self.observer)
     }
 }
 
@@ -298,12 +284,12 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         key: KeyHash,
         observer: &mut O,
     ) -> Result<Insertion, FullError> {
-        self.machine.run(Insert { filter: self, key, observer })
+        self.machine.run_on_blocks(self.blocks.is_usual(), Insert { filter: self, key, observer })
     }
 
     #[inline]
     fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
-        self.machine.run(Contains { filter: self, key, observer })
+        self.machine.run_on_blocks(self.blocks.is_usual(), Contains { filter: self, key, observer })
     }
 
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
@@ -319,7 +305,8 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 
     fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        self.machine.run(ContainsBatch { filter: self, keys, found });
+        self.machine
+            .run_on_blocks(self.blocks.is_usual(), ContainsBatch { filter: self, keys, found });
     }
 
     fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {

@@ -14,7 +14,7 @@
 //! the first has arrived and proves to be full.
 
 use super::balanced::Balanced;
-use crate::block::simd::{Machine, Operation, Usual};
+use crate::block::simd::{Machine, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -87,11 +87,7 @@ impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) {
         let Self { filter, keys, found } = self;
-        if filter.blocks.is_usual() {
-            filter.contains_batch_on(Usual(machine), keys, found);
-        } else {
-            filter.contains_batch_on(machine, keys, found);
-        }
+        filter.contains_batch_on(machine, keys, found);
     }
 }
 
@@ -278,11 +274,7 @@ impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Self::Output {
         let Self { filter, keys } = self;
-        if filter.blocks.is_usual() {
-            filter.insert_batch_on(Usual(machine), keys)
-        } else {
-            filter.insert_batch_on(machine, keys)
-        }
+        filter.insert_batch_on(machine, keys)
     }
 }
 

@@ -27,7 +27,7 @@ mod words;
 use avx2::Avx2;
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
-pub(crate) use usual::Usual;
+use usual::ByShape;
 
 use super::Holds;
 use super::fields::Field;
@@ -108,6 +108,12 @@ impl Best {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(machine) => machine.run(operation),
         }
+    }
+
+    /// The same for an operation on blocks, of [usual shape](super::BlockArray::is_usual) or not.
+    #[inline(always)]
+    pub(crate) fn run_on_blocks<O: Operation>(self, is_usual: bool, operation: O) -> O::Output {
+        self.run(ByShape { is_usual, operation })
     }
 }
 

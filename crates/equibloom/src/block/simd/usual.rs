@@ -1,6 +1,6 @@
 //! Any machine, for blocks of which something is known.
 
-use super::{DRAWS_AT_ONCE, Line, Machine};
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
 use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
@@ -46,5 +46,20 @@ impl<M: Machine> Machine for Usual<M> {
     #[inline(always)]
     fn distinct_draws(self, draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]> {
         self.0.distinct_draws(draws)
+    }
+}
+
+/// An operation on blocks of the usual shape or of another, compiled for both.
+pub(super) struct ByShape<O> {
+    pub(super) is_usual: bool,
+    pub(super) operation: O,
+}
+
+impl<O: Operation> Operation for ByShape<O> {
+    type Output = O::Output;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> O::Output {
+        if self.is_usual { self.operation.run(Usual(machine)) } else { self.operation.run(machine) }
     }
 }

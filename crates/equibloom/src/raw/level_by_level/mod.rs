@@ -200,7 +200,9 @@ where
                 let part = Part { first, blocks, journal };
                 Visit { filter, probe, level, keys, travellers, part }
             });
-        let visited = each_by_a_thread(visits.collect(), |visit| filter.machine.run(visit));
+        let is_usual = filter.blocks.is_usual();
+        let run = |visit| filter.machine.run_on_blocks(is_usual, visit);
+        let visited = each_by_a_thread(visits.collect(), run);
         // All threads have ended, and their parts with them.
         if let Some(words) = divided.unite() {
             *self.blocks.storage_mut() = words;

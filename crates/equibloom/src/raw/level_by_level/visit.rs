@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use super::travellers::Travellers;
-use crate::block::simd::{Machine, Operation, Usual};
+use crate::block::simd::{Machine, Operation};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
 use crate::placement::{Candidates, Level, Rule};
@@ -51,14 +51,7 @@ impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
     type Output = Visited;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Visited {
-        if self.part.blocks.is_usual() { self.run_on(Usual(machine)) } else { self.run_on(machine) }
-    }
-}
-
-impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
-    #[inline(always)]
-    fn run_on<M: Machine>(mut self, machine: M) -> Visited {
+    fn run<M: Machine>(mut self, machine: M) -> Visited {
         let mut sent_on = Travellers::none(self.keys.len());
         let mut placed = 0;
         let mut list = [Arrival { place: 0, block: BlockIndex(0) }; CHUNK];
@@ -81,7 +74,9 @@ impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
         }
         Visited { sent_on, placed }
     }
+}
 
+impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
     /// Lists the keys of a chunk whose first block is the thread's. Every key is written down, and the
     /// next one over it if it was not meant: nobody could foresee a branch.
     #[inline(always)]
