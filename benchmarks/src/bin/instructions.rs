@@ -48,12 +48,12 @@ fn scheme(kind: &str) -> Option<Scheme> {
         "fingerprint" => Some(Scheme::Fingerprint {
             blocks: FingerprintTable {
                 count: 625,
-                slots: 33,
-                lists: 40,
-                remainder_bits: 13,
-                hints: 10,
+                slots: 34,
+                lists: 57,
+                remainder_bits: 12,
+                hints: 13,
             },
-            route: Route::MultiLevel { subtables: vec![542, 72, 10, 1] },
+            route: Route::MultiLevel { subtables: vec![573, 48, 4] },
             overflow,
             multiset: false,
         }),

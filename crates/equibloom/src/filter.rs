@@ -125,13 +125,13 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// [`insert`](Self::insert) by a hash that is known already.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
-        self.raw.insert(hash, &mut ())
+        self.raw.insert(hash, ())
     }
 
     /// [`contains`](Self::contains) by a hash that is known already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.raw.contains(hash, &mut ())
+        self.raw.contains(hash, ())
     }
 
     /// Inserts many keys and tells how many were new. The filter becomes the same as if they had come
@@ -353,7 +353,7 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// [`remove`](Self::remove) by a hash that is known already.
     #[inline]
     pub fn remove_hash(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
-        self.raw.remove(hash, &mut ())
+        self.raw.remove(hash, ())
     }
 
     /// Takes in all keys of another filter of the same shape and hash. Afterwards every key of either

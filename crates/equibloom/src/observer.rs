@@ -17,6 +17,18 @@ impl Observer for () {
     fn overflow_probed(&mut self) {}
 }
 
+/// Whoever it is that is told, it may be lent.
+impl<O: Observer> Observer for &mut O {
+    #[inline(always)]
+    fn block_read(&mut self) {
+        O::block_read(self);
+    }
+    #[inline(always)]
+    fn overflow_probed(&mut self) {
+        O::overflow_probed(self);
+    }
+}
+
 /// Accesses of one operation, or the sum over many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

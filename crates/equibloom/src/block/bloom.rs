@@ -28,7 +28,7 @@ use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::parameters::BlockTable;
-use crate::placement::{Level, Stop};
+use crate::placement::{ByHash, Level, Stop};
 
 const WORD_BITS: u32 = u64::BITS;
 
@@ -190,6 +190,7 @@ impl BloomBlocks {
 
 impl BlockArray for BloomBlocks {
     type Shape = BloomShape;
+    type Lead = ByHash;
 
     const HAS_SLOTS: bool = false;
 
@@ -256,16 +257,10 @@ impl BlockArray for BloomBlocks {
         }
     }
 
+    /// Within a line, where draws repeat each other; across lines a glance tells everything.
     #[inline(always)]
-    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        if !M::USUAL && !self.within_lines {
-            return self.holds_all_across_lines(block, key);
-        }
-        match self.holds(machine, block, key) {
-            Holds::No => false,
-            Holds::Yes => true,
-            Holds::Perhaps => self.holds_all_in_line(block, key),
-        }
+    fn settle<M: Machine>(&self, _machine: M, block: BlockIndex, key: KeyHash) -> bool {
+        self.holds_all_in_line(block, key)
     }
 
     #[inline(always)]

@@ -65,11 +65,12 @@ impl Field {
 
     /// How many ones it has before bit `at` of the line.
     #[inline(always)]
-    pub(super) fn ones_before<M: Machine>(&self, _machine: M, line: &Line, at: u32) -> u32 {
+    pub(super) fn ones_before<M: Machine>(&self, machine: M, line: &Line, at: u32) -> u32 {
         if M::USUAL || self.is_short {
             let [low, high] = self.first_two(line);
-            let into = at.saturating_sub(64 * self.first_word);
-            (low & ones(into)).count_ones() + (high & ones(into.saturating_sub(64))).count_ones()
+            let into = at.saturating_sub(64 * self.first_word).min(128);
+            machine.lowest(low, into).count_ones()
+                + machine.lowest(high, into.saturating_sub(64)).count_ones()
         } else {
             self.ones_before_in_all(line, at)
         }

@@ -28,7 +28,7 @@ use crate::hashing::KeyHash;
 use crate::memory::Words;
 #[cfg(feature = "std")]
 use crate::memory::{Divided, WORDS_PER_LINE};
-use crate::placement::{Level, Stop};
+use crate::placement::{Lead, Level, Stop};
 use simd::Machine;
 
 /// Position of a block in its array.
@@ -58,7 +58,7 @@ pub enum Holds {
     No,
     /// It does.
     Yes,
-    /// It may: a [`test`](BlockArray::test) will tell.
+    /// It may: to [settle](BlockArray::settle) it takes longer.
     Perhaps,
 }
 
@@ -67,6 +67,9 @@ pub enum Holds {
 pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// What such an array is made from.
     type Shape;
+
+    /// What leads a key from one block to the next.
+    type Lead: Lead;
 
     /// Whether a block has only so many slots. The others take any number of keys, at the price of
     /// false positives.
@@ -127,8 +130,18 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// What can be told quickly of whether the block may hold the key.
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds;
 
+    /// Whether the block may hold a key of which a glance says "perhaps".
+    fn settle<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
+
     /// Whether the block may hold the key.
-    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
+    #[inline(always)]
+    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+        match self.glance(machine, block, key) {
+            Holds::No => false,
+            Holds::Yes => true,
+            Holds::Perhaps => self.settle(machine, block, key),
+        }
+    }
 
     /// Whether the block may have turned away a key that goes on from here like this one; `None` if
     /// its blocks give no hints.

@@ -1,5 +1,7 @@
 //! The blocks a key may live in, as a short list of ranges.
 
+use core::marker::PhantomData;
+
 use super::Coin;
 use crate::block::BlockIndex;
 use crate::hashing::{KeyHash, scale};
@@ -14,6 +16,14 @@ pub struct Level {
     pub size: u64,
 }
 
+impl Level {
+    /// The block that a uniform word leads to.
+    #[inline(always)]
+    pub(crate) const fn block_of(self, word: u64) -> BlockIndex {
+        BlockIndex(self.offset + scale(word, self.size))
+    }
+}
+
 /// Where a walk over the candidates stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
@@ -25,29 +35,67 @@ pub struct Stop {
     pub onward: u64,
 }
 
-/// What a key's way depends on.
+/// What a key's way depends on. Only the ones of this crate implement it.
+pub trait Lead: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
+    /// Where a walk stands that came to `block` of the level numbered `probe`.
+    fn stop_at(probe: usize, key: KeyHash, block: BlockIndex) -> Stop;
+
+    /// What stands for a key in the overflow list.
+    fn overflow_entry(candidates: &Candidates<Self>, key: KeyHash) -> u64;
+}
+
+/// The key's hash leads: every candidate is independent of the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lead {
-    /// Its hash: every candidate is independent of the ones before.
-    Hash,
-    /// The block it stands at and its fingerprint: all that is known of a key once it is stored, so
-    /// that a stored key can be sent on as well as a new one.
-    Fingerprint,
+pub struct ByHash;
+
+impl Lead for ByHash {
+    #[inline(always)]
+    fn stop_at(probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
+        let onward = key.candidate(probe + 1);
+        Stop { block, mark: onward & 0xffff, onward }
+    }
+
+    fn overflow_entry(_candidates: &Candidates<Self>, key: KeyHash) -> u64 {
+        key.overflow_entry()
+    }
+}
+
+/// The block that the key stands at and its fingerprint lead: all that is known of a key once it is stored,
+/// so that a stored key can be sent on as well as a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByFingerprint;
+
+impl Lead for ByFingerprint {
+    #[inline(always)]
+    fn stop_at(_probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
+        Stop { block, mark: key.mark_at(block.0), onward: key.onward_from(block.0) }
+    }
+
+    /// Where a walk over all candidates leads to.
+    fn overflow_entry(candidates: &Candidates<Self>, key: KeyHash) -> u64 {
+        candidates.walk(key).last().map_or(0, |stop| stop.onward)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ByHash {}
+    impl Sealed for super::ByFingerprint {}
 }
 
 /// The candidates of every key: one block in each level, tried in order. Levels may be the same
 /// range (candidates anywhere) or disjoint (subtables). A share of the keys can be confined to the
 /// first level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidates {
+pub struct Candidates<L = ByHash> {
     // Inline and not a vector: the hot path reads it on every probe.
     levels: [Level; MAX_CHOICES as usize],
     count: usize,
     beyond_the_first: Coin,
-    lead: Lead,
+    lead: PhantomData<L>,
 }
 
-impl Candidates {
+impl<L: Lead> Candidates<L> {
     /// `choices` candidates anywhere among `blocks`; at most [`MAX_CHOICES`].
     pub(crate) fn anywhere(blocks: u64, choices: u32) -> Self {
         let level = Level { offset: 0, size: blocks };
@@ -79,14 +127,7 @@ impl Candidates {
             count += 1;
         }
         let beyond_the_first = Coin::new(beyond_the_first);
-        Self { levels: list, count, beyond_the_first, lead: Lead::Hash }
-    }
-
-    /// The same levels, but each block after the first follows from the one before and the key's
-    /// fingerprint.
-    #[must_use]
-    pub(crate) fn led_by_fingerprints(self) -> Self {
-        Self { lead: Lead::Fingerprint, ..self }
+        Self { levels: list, count, beyond_the_first, lead: PhantomData }
     }
 
     /// The levels in the order they are tried.
@@ -131,27 +172,14 @@ impl Candidates {
     /// Where a walk stands that came to `block` of the level numbered `probe`.
     #[inline(always)]
     pub(crate) fn stop_at(&self, probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
-        match self.lead {
-            Lead::Hash => {
-                let onward = key.candidate(probe + 1);
-                Stop { block, mark: onward & 0xffff, onward }
-            }
-            Lead::Fingerprint => {
-                Stop { block, mark: key.mark_at(block.0), onward: key.onward_from(block.0) }
-            }
-        }
+        L::stop_at(probe, key, block)
     }
 
     /// The key's first candidate.
     #[inline(always)]
     pub(crate) fn first_block(&self, key: KeyHash) -> BlockIndex {
-        Self::block_in(self.levels[0], key.candidate(0))
-    }
-
-    /// The block that a word leads to in a level.
-    #[inline(always)]
-    pub(crate) fn block_in(level: Level, word: u64) -> BlockIndex {
-        BlockIndex(level.offset + scale(word, level.size))
+        // The first level begins with the first block.
+        BlockIndex(scale(key.candidate(0), self.levels[0].size))
     }
 
     /// The rest of a walk that stands at `block` of the level numbered `probe`, that block included.
@@ -173,22 +201,18 @@ impl Candidates {
 
     #[inline(always)]
     fn stop(&self, level: Level, probe: usize, key: KeyHash, word: u64) -> Stop {
-        self.stop_at(probe, key, Self::block_in(level, word))
+        self.stop_at(probe, key, level.block_of(word))
     }
 
-    /// What stands for the key in the overflow list: where a walk over all candidates leads to.
+    /// What stands for the key in the overflow list.
     pub(crate) fn overflow_entry(&self, key: KeyHash) -> u64 {
-        match self.lead {
-            Lead::Hash => key.overflow_entry(),
-            Lead::Fingerprint => self.walk(key).last().map_or(0, |stop| stop.onward),
-        }
+        L::overflow_entry(self, key)
     }
 
     /// The key's candidate at `probe`, counted from 0, of candidates that are independent.
     #[inline]
     pub fn block(&self, key: KeyHash, probe: usize) -> BlockIndex {
-        let level = self.levels[probe];
-        BlockIndex(level.offset + scale(key.candidate(probe), level.size))
+        self.levels[probe].block_of(key.candidate(probe))
     }
 }
 
@@ -198,7 +222,7 @@ mod tests {
 
     #[test]
     fn candidates_stay_inside_their_subtables() {
-        let candidates = Candidates::in_subtables(&[5, 3, 1]);
+        let candidates = <Candidates>::in_subtables(&[5, 3, 1]);
         for key in (0..1_000).map(KeyHash::from_u64) {
             assert_eq!(candidates.choices(key), 3);
             assert!((0..5).contains(&candidates.block(key, 0).0));
@@ -212,7 +236,7 @@ mod tests {
     #[test]
     fn block_indices_spread_beyond_2_to_the_32() {
         let blocks = 1_000_000_000_000_u64;
-        let candidates = Candidates::anywhere(blocks, 3);
+        let candidates = <Candidates>::anywhere(blocks, 3);
         for probe in 0..3 {
             let indices = (0..10_000).map(|key| candidates.block(KeyHash::from_u64(key), probe).0);
             let mean = indices.clone().map(|i| i as f64).sum::<f64>() / 10_000.0 / blocks as f64;
@@ -224,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_share_alpha_of_the_keys_has_a_second_choice() {
-        let candidates = Candidates::one_or_two(100, 0.3);
+        let candidates = <Candidates>::one_or_two(100, 0.3);
         let keys = 100_000;
         let two =
             (0..keys).filter(|&key| candidates.choices(KeyHash::from_u64(key)) == 2).count() as f64;

@@ -1,6 +1,6 @@
 //! The threshold rule: the first candidate with room takes the key.
 
-use super::{Candidates, Coin, Placement, Rule, Stop};
+use super::{Candidates, Coin, Lead, Placement, Rule, Stop};
 use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -48,10 +48,10 @@ impl Rule for FirstWithRoom {
     }
 
     #[inline(always)]
-    fn place<B: BlockView, O: Observer>(
+    fn place<B: BlockView, L: Lead, O: Observer>(
         &self,
         blocks: &B,
-        candidates: &Candidates,
+        candidates: &Candidates<L>,
         key: KeyHash,
         observer: &mut O,
     ) -> Placement {

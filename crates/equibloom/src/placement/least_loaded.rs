@@ -1,6 +1,6 @@
 //! The power of two choices: the less loaded candidate takes the key.
 
-use super::{Candidates, Placement, Rule, Stop, least_loaded};
+use super::{Candidates, Lead, Placement, Rule, Stop, least_loaded};
 use crate::block::{BlockIndex, BlockView};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -14,10 +14,10 @@ impl Rule for LeastLoaded {
     const REJECTS: bool = false;
 
     #[inline(always)]
-    fn place<B: BlockView, O: Observer>(
+    fn place<B: BlockView, L: Lead, O: Observer>(
         &self,
         blocks: &B,
-        candidates: &Candidates,
+        candidates: &Candidates<L>,
         key: KeyHash,
         observer: &mut O,
     ) -> Placement {

@@ -22,7 +22,7 @@ mod candidates;
 mod first_with_room;
 mod least_loaded;
 
-pub use candidates::{Candidates, Level, Stop};
+pub use candidates::{ByFingerprint, ByHash, Candidates, Lead, Level, Stop};
 pub use first_with_room::FirstWithRoom;
 pub use least_loaded::LeastLoaded;
 
@@ -62,10 +62,10 @@ pub trait Rule: Copy + Send + Sync + sealed::Sealed {
     }
 
     /// Walks over the candidates to place a key that may be new.
-    fn place<B: BlockView, O: Observer>(
+    fn place<B: BlockView, L: Lead, O: Observer>(
         &self,
         blocks: &B,
-        candidates: &Candidates,
+        candidates: &Candidates<L>,
         key: KeyHash,
         observer: &mut O,
     ) -> Placement;
@@ -95,9 +95,9 @@ mod sealed {
 
 /// The candidate with the smallest load, the first of them if several have it.
 #[inline(always)]
-pub(crate) fn least_loaded<B: BlockView>(
+pub(crate) fn least_loaded<B: BlockView, L: Lead>(
     blocks: &B,
-    candidates: &Candidates,
+    candidates: &Candidates<L>,
     key: KeyHash,
 ) -> BlockIndex {
     let mut best = candidates.block(key, 0);

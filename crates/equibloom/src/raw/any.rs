@@ -55,16 +55,12 @@ impl RawFilter for Any {
     }
 
     #[inline]
-    fn insert<O: Observer>(
-        &mut self,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Result<Insertion, FullError> {
+    fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError> {
         delegate!(self, filter => filter.insert(key, observer))
     }
 
     #[inline]
-    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+    fn contains<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
         delegate!(self, filter => filter.contains(key, observer))
     }
 
@@ -80,7 +76,7 @@ impl RawFilter for Any {
         delegate!(self, filter => filter.contains_batch(keys, found));
     }
 
-    fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {
+    fn remove<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<(), RemoveError> {
         delegate!(self, filter => filter.remove(key, observer))
     }
 

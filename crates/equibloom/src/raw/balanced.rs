@@ -9,8 +9,8 @@ use super::budget::AccessBudget;
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Insertion, RawFilter};
-use crate::block::simd::{Best, Machine, Operation, Portable};
-use crate::block::{BlockArray, BlockIndex, BloomBlocks, On};
+use crate::block::simd::{Best, Machine, OnBlocks, Operation, Portable};
+use crate::block::{BlockArray, BlockIndex, BloomBlocks, Holds, On};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -21,9 +21,9 @@ use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Balanced<R, B = BloomBlocks> {
+pub struct Balanced<R, B: BlockArray = BloomBlocks> {
     pub(super) blocks: B,
-    pub(super) candidates: Candidates,
+    pub(super) candidates: Candidates<B::Lead>,
     pub(super) rule: R,
     pub(super) overflow: OverflowList,
     pub(super) when_full: WhenFull,
@@ -86,7 +86,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 
     /// Inserts keys in order; how many were new.
     pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.machine.run_on_blocks(self.blocks.is_usual(), InsertBatch { filter: self, keys })
+        self.machine.run_on_blocks(InsertBatch { filter: self, keys })
     }
 
     /// The error of a filter that has no room.
@@ -94,7 +94,38 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         FullError { capacity: self.overflow.capacity(), stored: self.elements }
     }
 
-    /// Inserts a key by a machine's instructions.
+    /// Inserts a key by a machine's instructions. Most keys are new and belong into their first block;
+    /// what the others need stands out of line.
+    #[inline(always)]
+    pub(super) fn insert_at_first<M: Machine, O: Observer>(
+        &mut self,
+        machine: M,
+        key: &KeyHash,
+        mut observer: O,
+    ) -> Result<Insertion, FullError> {
+        let seen = self.blocks.seen(*key);
+        let block = self.candidates.first_block(seen);
+        let view = On { blocks: &self.blocks, machine };
+        // A rule that turns nobody away has to see all candidates.
+        let is_the_one = if R::REJECTS {
+            !self.rule.looks_further(&view, seen, 0, block)
+        } else {
+            self.candidates.levels().len() == 1
+        };
+        let is_new = |view: On<'_, B, M>| {
+            self.rule.places_repeats() || view.blocks.glance(machine, block, seen) == Holds::No
+        };
+        if !(is_the_one && self.budget.affords(1) && is_new(view)) {
+            return machine.apart(Place { filter: self, key, observer });
+        }
+        observer.block_read();
+        self.blocks.add(machine, block, seen);
+        self.budget.spend(1);
+        self.elements = self.elements.saturating_add(1);
+        Ok(Insertion::New)
+    }
+
+    /// Inserts a key, wherever it belongs.
     #[inline(always)]
     pub(super) fn insert_on<M: Machine, O: Observer>(
         &mut self,
@@ -133,65 +164,107 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         Ok(Insertion::New)
     }
 
-    /// Looks a key up by a machine's instructions. Most lookups end at the first block; the others go on
-    /// out of line: the shorter the way of the many, the more of them the processor has under way at
-    /// once.
+    /// Looks a key up by a machine's instructions. Most lookups end at a glance at the first block; what
+    /// the others need stands out of line: the shorter the way of the many, the more of them the processor
+    /// has under way at once.
     #[inline(always)]
     pub(super) fn contains_on<M: Machine, O: Observer>(
+        &self,
+        machine: M,
+        key: &KeyHash,
+        mut observer: O,
+    ) -> bool {
+        let seen = self.blocks.seen(*key);
+        let block = self.candidates.first_block(seen);
+        match self.blocks.glance(machine, block, seen) {
+            Holds::Yes => {
+                observer.block_read();
+                true
+            }
+            Holds::Perhaps => machine.apart(Settle { filter: self, key, observer }),
+            Holds::No if self.goes_on_from(machine, 0, seen, block) => {
+                machine.apart(GoOn { filter: self, key, observer })
+            }
+            Holds::No => {
+                observer.block_read();
+                self.is_in_overflow_all_the_same(seen, &mut observer)
+            }
+        }
+    }
+
+    /// The rest of a lookup whose first block may hold the key.
+    #[inline(always)]
+    fn contains_once_settled<M: Machine, O: Observer>(
+        &self,
+        machine: M,
+        key: &KeyHash,
+        mut observer: O,
+    ) -> bool {
+        let seen = self.blocks.seen(*key);
+        let block = self.candidates.first_block(seen);
+        if self.blocks.settle(machine, block, seen) {
+            observer.block_read();
+            true
+        } else if self.goes_on_from(machine, 0, seen, block) {
+            machine.apart(GoOn { filter: self, key, observer })
+        } else {
+            observer.block_read();
+            self.is_in_overflow_all_the_same(seen, &mut observer)
+        }
+    }
+
+    /// The rest of a lookup that goes on from its first block, which does not hold the key.
+    #[inline(always)]
+    fn contains_further_on<M: Machine, O: Observer>(
         &self,
         machine: M,
         key: KeyHash,
         observer: &mut O,
     ) -> bool {
         let key = self.blocks.seen(key);
-        let block = self.candidates.first_block(key);
+        let mut block = self.candidates.first_block(key);
         observer.block_read();
-        if self.blocks.test(machine, block, key) {
-            return true;
+        for probe in 1..self.candidates.choices(key) {
+            let word = self.candidates.stop_at(probe - 1, key, block).onward;
+            block = self.candidates.level(probe).block_of(word);
+            observer.block_read();
+            let is_here = match self.blocks.glance(machine, block, key) {
+                Holds::Yes => true,
+                Holds::No => false,
+                Holds::Perhaps => {
+                    machine.apart(SettleFurtherOn { blocks: &self.blocks, block, key })
+                }
+            };
+            if is_here {
+                return true;
+            }
+            if !self.goes_on_from(machine, probe, key, block) {
+                return self.is_in_overflow_all_the_same(key, observer);
+            }
         }
-        let view = On { blocks: &self.blocks, machine };
-        let stop = self.candidates.stop_at(0, key, block);
-        // A key with one block that turns nobody away is nowhere else.
-        let has_more = R::REJECTS || self.candidates.levels().len() > 1;
-        if has_more && self.rule.goes_on(&view, key, 0, stop) {
-            self.machine
-                .run_on_blocks(self.blocks.is_usual(), GoOn { filter: self, key, block, observer })
-        } else {
-            self.is_absent_from_blocks(key, observer)
-        }
+        self.is_in_overflow(key, observer)
     }
 
-    /// The answer for a key of which a block knows that it is in no block.
+    /// Whether a key is in the overflow list although a block says that it was not turned away: once the
+    /// budget is spent, keys overflow although their blocks have room.
     #[inline(always)]
-    fn is_absent_from_blocks<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
-        // Once the budget is spent, keys overflow although their blocks have room.
+    fn is_in_overflow_all_the_same<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
         R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
     }
 
-    /// The rest of a lookup that goes on from its first block.
+    /// Whether a lookup goes on from a block that does not hold its key.
     #[inline(always)]
-    fn contains_beyond<M: Machine, O: Observer>(
+    pub(super) fn goes_on_from<M: Machine>(
         &self,
         machine: M,
+        probe: usize,
         key: KeyHash,
-        first: BlockIndex,
-        observer: &mut O,
+        block: BlockIndex,
     ) -> bool {
+        // A key with one block that turns nobody away is nowhere else.
+        let has_more = R::REJECTS || self.candidates.levels().len() > 1;
         let view = On { blocks: &self.blocks, machine };
-        let mut word = self.candidates.stop_at(0, key, first).onward;
-        for probe in 1..self.candidates.choices(key) {
-            let level = self.candidates.level(probe);
-            let stop = self.candidates.stop_at(probe, key, Candidates::block_in(level, word));
-            observer.block_read();
-            if self.blocks.test(machine, stop.block, key) {
-                return true;
-            }
-            if !self.rule.goes_on(&view, key, probe, stop) {
-                return self.is_absent_from_blocks(key, observer);
-            }
-            word = stop.onward;
-        }
-        self.is_in_overflow(key, observer)
+        has_more && self.rule.goes_on(&view, key, probe, self.candidates.stop_at(probe, key, block))
     }
 
     /// One survey for each distinct level, and for each probe the survey of its level: candidates
@@ -213,8 +286,8 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 /// One insert.
 struct Insert<'a, F, O> {
     filter: &'a mut F,
-    key: KeyHash,
-    observer: &'a mut O,
+    key: &'a KeyHash,
+    observer: O,
 }
 
 impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B>, O> {
@@ -222,15 +295,38 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Self::Output {
-        self.filter.insert_on(machine, self.key, self.observer)
+        self.filter.insert_at_first(machine, self.key, self.observer)
     }
 }
 
-/// One lookup.
+/// One insert, wherever the key belongs.
+struct Place<'a, F, O> {
+    filter: &'a mut F,
+    key: &'a KeyHash,
+    observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>, O> {
+    type Output = Result<Insertion, FullError>;
+
+    #[inline(always)]
+    fn run<M: Machine>(mut self, machine: M) -> Self::Output {
+        self.filter.insert_on(machine, *self.key, &mut self.observer)
+    }
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> OnBlocks for Insert<'_, Balanced<R, B>, O> {
+    #[inline(always)]
+    fn are_usual(&self) -> bool {
+        self.filter.blocks.is_usual()
+    }
+}
+
+/// One lookup. (Two words, so that they are handed over in registers.)
 struct Contains<'a, F, O> {
     filter: &'a F,
-    key: KeyHash,
-    observer: &'a mut O,
+    key: &'a KeyHash,
+    observer: O,
 }
 
 impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R, B>, O> {
@@ -242,20 +338,58 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Contains<'_, Balanced<R,
     }
 }
 
+impl<R: Rule, B: BlockArray, O: Observer> OnBlocks for Contains<'_, Balanced<R, B>, O> {
+    #[inline(always)]
+    fn are_usual(&self) -> bool {
+        self.filter.blocks.is_usual()
+    }
+}
+
+/// The rest of a lookup whose first block may hold the key.
+struct Settle<'a, F, O> {
+    filter: &'a F,
+    key: &'a KeyHash,
+    observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Settle<'_, Balanced<R, B>, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> bool {
+        self.filter.contains_once_settled(machine, self.key, self.observer)
+    }
+}
+
 /// The rest of a lookup that goes on from its first block.
 struct GoOn<'a, F, O> {
     filter: &'a F,
-    key: KeyHash,
-    block: BlockIndex,
-    observer: &'a mut O,
+    key: &'a KeyHash,
+    observer: O,
 }
 
 impl<R: Rule, B: BlockArray, O: Observer> Operation for GoOn<'_, Balanced<R, B>, O> {
     type Output = bool;
 
     #[inline(always)]
+    fn run<M: Machine>(mut self, machine: M) -> bool {
+        self.filter.contains_further_on(machine, *self.key, &mut self.observer)
+    }
+}
+
+/// Whether a block holds a key that it may hold.
+struct SettleFurtherOn<'a, B> {
+    blocks: &'a B,
+    block: BlockIndex,
+    key: KeyHash,
+}
+
+impl<B: BlockArray> Operation for SettleFurtherOn<'_, B> {
+    type Output = bool;
+
+    #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        self.filter.contains_beyond(machine, self.key, self.block, self.observer)
+        self.blocks.settle(machine, self.block, self.key)
     }
 }
 
@@ -279,17 +413,13 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 
     #[inline]
-    fn insert<O: Observer>(
-        &mut self,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Result<Insertion, FullError> {
-        self.machine.run_on_blocks(self.blocks.is_usual(), Insert { filter: self, key, observer })
+    fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError> {
+        self.machine.run_on_blocks(Insert { filter: self, key: &key, observer })
     }
 
     #[inline]
-    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
-        self.machine.run_on_blocks(self.blocks.is_usual(), Contains { filter: self, key, observer })
+    fn contains<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
+        self.machine.run_on_blocks(Contains { filter: self, key: &key, observer })
     }
 
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
@@ -305,16 +435,15 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 
     fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        self.machine
-            .run_on_blocks(self.blocks.is_usual(), ContainsBatch { filter: self, keys, found });
+        self.machine.run_on_blocks(ContainsBatch { filter: self, keys, found });
     }
 
-    fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError> {
+    fn remove<O: Observer>(&mut self, key: KeyHash, mut observer: O) -> Result<(), RemoveError> {
         if !self.rule.places_repeats() {
             return Err(RemoveError::NotRemovable(R::SERVES));
         }
         let key = self.blocks.seen(key);
-        B::take_out(self, key, observer)?;
+        B::take_out(self, key, &mut observer)?;
         self.elements = self.elements.saturating_sub(1);
         Ok(())
     }

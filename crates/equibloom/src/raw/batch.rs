@@ -4,7 +4,7 @@
 //! keys while it looks at those that have arrived:
 //!
 //! 1. *At the first block of 64 keys*: may it hold the key, and would a lookup go on from it? Two bits
-//!    for each key, without a branch.
+//!    for each key, without a branch. (The last key first: every answer moves those before it up.)
 //! 2. *Of those that may*: does it? Few, unless the keys are there.
 //! 3. *Of the others that go on*: ask for the next block, and let the key wait until enough of them do,
 //!    so that theirs have arrived too.
@@ -14,11 +14,11 @@
 //! the first has arrived and proves to be full.
 
 use super::balanced::Balanced;
-use crate::block::simd::{Machine, Operation};
+use crate::block::simd::{Machine, OnBlocks, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::placement::{Candidates, Rule, Stop};
+use crate::placement::{Rule, Stop};
 
 const WORD: usize = u64::BITS as usize;
 
@@ -26,7 +26,7 @@ const WORD: usize = u64::BITS as usize;
 const WAITING: usize = 128;
 
 /// How many lookups ahead a key's first block is asked for.
-const AHEAD: usize = 48;
+const AHEAD: usize = WORD;
 
 /// How many inserts ahead a key's first block is asked for, and its second.
 const FAR: usize = 32;
@@ -73,12 +73,31 @@ impl Front {
     }
 }
 
-/// What a block says about keys, one bit for each.
+/// What a block says about a key.
+#[derive(Clone, Copy)]
+struct Answer {
+    holds: Holds,
+    goes_on: bool,
+}
+
+/// What blocks say about keys, one bit for each.
 #[derive(Clone, Copy, Default)]
 struct Answers {
     holds: u64,
     may_hold: u64,
     goes_on: u64,
+}
+
+impl Answers {
+    /// These, moved up by one, and another in the first place.
+    #[inline(always)]
+    fn and(self, answer: Answer) -> Self {
+        Self {
+            holds: self.holds << 1 | u64::from(answer.holds == Holds::Yes),
+            may_hold: self.may_hold << 1 | u64::from(answer.holds == Holds::Perhaps),
+            goes_on: self.goes_on.rotate_left(1) | u64::from(answer.goes_on),
+        }
+    }
 }
 
 impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
@@ -88,6 +107,39 @@ impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     fn run<M: Machine>(self, machine: M) {
         let Self { filter, keys, found } = self;
         filter.contains_batch_on(machine, keys, found);
+    }
+}
+
+impl<R: Rule, B: BlockArray> OnBlocks for ContainsBatch<'_, Balanced<R, B>> {
+    #[inline(always)]
+    fn are_usual(&self) -> bool {
+        self.filter.blocks.is_usual()
+    }
+}
+
+/// A look at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
+struct LookAtFirst<'a, F> {
+    filter: &'a F,
+    keys: &'a [KeyHash],
+    ahead: &'a [KeyHash],
+}
+
+impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
+    type Output = Answers;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> Answers {
+        let Self { filter, keys, ahead } = self;
+        let mut answers = Answers::default();
+        let (keys, last) = keys.split_at(keys.len().min(ahead.len()));
+        for &key in last.iter().rev() {
+            answers = answers.and(filter.look_at_first(machine, key));
+        }
+        for (&key, &later) in keys.iter().zip(ahead).rev() {
+            filter.ask_for_first(later);
+            answers = answers.and(filter.look_at_first(machine, key));
+        }
+        answers
     }
 }
 
@@ -102,7 +154,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let start = word * WORD;
             let ahead = keys.get(start + AHEAD..).unwrap_or_default();
-            let answers = self.look_at_first(machine, chunk, ahead);
+            let answers = machine.apart(LookAtFirst { filter: self, keys: chunk, ahead });
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
                 self.finish(machine, &mut waiting, found);
             }
@@ -123,30 +175,17 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         }
     }
 
-    /// Looks at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
-    #[inline(always)]
-    fn look_at_first<M: Machine>(
-        &self,
-        machine: M,
-        keys: &[KeyHash],
-        ahead: &[KeyHash],
-    ) -> Answers {
-        let mut answers = Answers::default();
-        for (bit, &key) in keys.iter().enumerate() {
-            if let Some(&later) = ahead.get(bit) {
-                self.ask_for_first(later);
-            }
-            let key = self.blocks.seen(key);
-            let block = self.candidates.first_block(key);
-            self.look_at(machine, 0, key, block, bit, &mut answers);
-        }
-        answers
-    }
-
     /// Asks for the block that the key tries first.
     #[inline(always)]
     fn ask_for_first(&self, key: KeyHash) {
         self.blocks.prefetch(self.candidates.first_block(key));
+    }
+
+    /// What a key's first block says about it.
+    #[inline(always)]
+    fn look_at_first<M: Machine>(&self, machine: M, key: KeyHash) -> Answer {
+        let key = self.blocks.seen(key);
+        self.look_at(machine, 0, key, self.candidates.first_block(key))
     }
 
     /// What the block that a key has come to says about it.
@@ -157,19 +196,12 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         probe: usize,
         key: KeyHash,
         block: BlockIndex,
-        bit: usize,
-        answers: &mut Answers,
-    ) {
-        let view = On { blocks: &self.blocks, machine };
-        let stop = self.candidates.stop_at(probe, key, block);
+    ) -> Answer {
         let holds = self.blocks.glance(machine, block, key);
-        let goes_on = self.rule.goes_on(&view, key, probe, stop);
-        answers.holds |= u64::from(holds == Holds::Yes) << bit;
-        answers.may_hold |= u64::from(holds == Holds::Perhaps) << bit;
-        answers.goes_on |= u64::from(goes_on) << bit;
+        Answer { holds, goes_on: self.goes_on_from(machine, probe, key, block) }
     }
 
-    /// Tests the keys that a block may hold, and sends those on that go on; which of them were found.
+    /// Settles which of the keys that a block may hold it does, and sends those on that go on; which of them were found.
     #[inline(always)]
     fn sort_out<M: Machine>(
         &self,
@@ -183,7 +215,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let Answers { mut holds, may_hold, goes_on } = answers;
         for bit in set_bits(may_hold) {
             let (key, block) = came_to(bit);
-            holds |= u64::from(self.blocks.test(machine, block, key)) << bit;
+            holds |= u64::from(self.blocks.settle(machine, block, key)) << bit;
         }
         let next_level = self.candidates.levels().get(probe + 1).copied();
         if next_level.is_none() && self.overflow.is_empty() {
@@ -194,7 +226,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             match next_level {
                 Some(level) if probe + 1 < self.candidates.choices(key) => {
                     let Stop { onward: word, .. } = self.candidates.stop_at(probe, key, block);
-                    let block = Candidates::block_in(level, word);
+                    let block = level.block_of(word);
                     self.blocks.prefetch(block);
                     onward.push(key, block, place_of(bit));
                 }
@@ -213,9 +245,10 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             onward.len = 0;
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
-                for bit in 0..(here.len - start).min(WORD) {
+                for bit in (0..(here.len - start).min(WORD)).rev() {
                     let at = (start + bit) % WAITING;
-                    self.look_at(machine, probe, here.keys[at], here.blocks[at], bit, &mut answers);
+                    let answer = self.look_at(machine, probe, here.keys[at], here.blocks[at]);
+                    answers = answers.and(answer);
                 }
                 let came_to = |bit: usize| {
                     let at = (start + bit) % WAITING;
@@ -268,6 +301,13 @@ pub(super) struct InsertBatch<'a, F> {
     pub(super) keys: &'a [KeyHash],
 }
 
+impl<R: Rule, B: BlockArray> OnBlocks for InsertBatch<'_, Balanced<R, B>> {
+    #[inline(always)]
+    fn are_usual(&self) -> bool {
+        self.filter.blocks.is_usual()
+    }
+}
+
 impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
     type Output = Result<u64, FullError>;
 
@@ -309,7 +349,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let first = self.candidates.first_block(key);
         if self.rule.looks_further(&view, key, 0, first) {
             let stop = self.candidates.stop_at(0, self.blocks.seen(key), first);
-            self.blocks.prefetch(Candidates::block_in(level, stop.onward));
+            self.blocks.prefetch(level.block_of(stop.onward));
         }
     }
 }

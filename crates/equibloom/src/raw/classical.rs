@@ -45,7 +45,7 @@ impl RawFilter for Classical {
     fn insert<O: Observer>(
         &mut self,
         key: KeyHash,
-        observer: &mut O,
+        mut observer: O,
     ) -> Result<Insertion, FullError> {
         let mut unset_before = 0;
         let words = self.array.words_mut();
@@ -64,7 +64,7 @@ impl RawFilter for Classical {
     }
 
     #[inline]
-    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
+    fn contains<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
         (0..self.hashes).all(|index| {
             observer.block_read();
             let (word, bit) = Self::position(self.bits, key, index);
@@ -72,7 +72,7 @@ impl RawFilter for Classical {
         })
     }
 
-    fn remove<O: Observer>(&mut self, _key: KeyHash, _observer: &mut O) -> Result<(), RemoveError> {
+    fn remove<O: Observer>(&mut self, _key: KeyHash, _observer: O) -> Result<(), RemoveError> {
         Err(RemoveError::NotRemovable("the classical filter"))
     }
 

@@ -8,7 +8,7 @@ use crate::placement::{Candidates, FirstWithRoom, LeastLoaded, Rule};
 /// What a scheme is made of, before any memory is taken for it.
 pub struct Design<R, B: BlockArray> {
     pub(super) blocks: B::Shape,
-    pub(super) candidates: Candidates,
+    pub(super) candidates: Candidates<B::Lead>,
     pub(super) rule: R,
     pub(super) overflow: Overflow,
     pub(super) budget: AccessBudget,
@@ -96,7 +96,7 @@ impl Designed<FingerprintBlocks> for FirstWithRoom {
         };
         Some(Design {
             blocks: *blocks,
-            candidates: candidates.led_by_fingerprints(),
+            candidates,
             rule: Self::with_slots(blocks.slots, *multiset),
             overflow: *overflow,
             budget,

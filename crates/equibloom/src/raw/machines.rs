@@ -9,22 +9,22 @@ use crate::block::simd::{Best, Portable};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 
-/// The same filter on the machine that is always there.
-fn portable(filter: &Any) -> Any {
+/// The same filter on a machine.
+fn on(machine: Best, filter: &Any) -> Any {
     let mut filter = filter.clone();
     match &mut filter {
         Any::Classical(_) => {}
-        Any::FirstWithRoom(filter) => filter.machine = Best::Portable,
-        Any::LeastLoaded(filter) => filter.machine = Best::Portable,
-        Any::Fingerprint(filter) => filter.machine = Best::Portable,
+        Any::FirstWithRoom(filter) => filter.machine = machine,
+        Any::LeastLoaded(filter) => filter.machine = machine,
+        Any::Fingerprint(filter) => filter.machine = machine,
     }
     filter
 }
 
-/// The same again, without taking anything for granted of the blocks' shape.
+/// An insert by the machine that is always there, which takes nothing for granted of the blocks' shape.
 fn insert_plainly(filter: &mut Any, hash: KeyHash) -> Result<Insertion, FullError> {
     match filter {
-        Any::Classical(filter) => filter.insert(hash, &mut ()),
+        Any::Classical(filter) => filter.insert(hash, ()),
         Any::FirstWithRoom(filter) => filter.insert_on(Portable, hash, &mut ()),
         Any::LeastLoaded(filter) => filter.insert_on(Portable, hash, &mut ()),
         Any::Fingerprint(filter) => filter.insert_on(Portable, hash, &mut ()),
@@ -33,10 +33,10 @@ fn insert_plainly(filter: &mut Any, hash: KeyHash) -> Result<Insertion, FullErro
 
 fn contains_plainly(filter: &Any, hash: KeyHash) -> bool {
     match filter {
-        Any::Classical(filter) => filter.contains(hash, &mut ()),
-        Any::FirstWithRoom(filter) => filter.contains_on(Portable, hash, &mut ()),
-        Any::LeastLoaded(filter) => filter.contains_on(Portable, hash, &mut ()),
-        Any::Fingerprint(filter) => filter.contains_on(Portable, hash, &mut ()),
+        Any::Classical(filter) => filter.contains(hash, ()),
+        Any::FirstWithRoom(filter) => filter.contains_on(Portable, &hash, ()),
+        Any::LeastLoaded(filter) => filter.contains_on(Portable, &hash, ()),
+        Any::Fingerprint(filter) => filter.contains_on(Portable, &hash, ()),
     }
 }
 
@@ -47,28 +47,33 @@ proptest! {
     fn the_same_filter_on_every_machine(
         parameters in schemes::parameters(), keys in schemes::keys(),
     ) {
-        let Ok(mut best) = Any::new(&parameters) else { return Ok(()) };
-        let mut slow = portable(&best);
-        let mut plain = slow.clone();
+        let Ok(empty) = Any::new(&parameters) else { return Ok(()) };
         let hashes: Vec<KeyHash> =
             keys.iter().map(|&key| KeyHash::from_u64(u64::from(key) ^ parameters.seed)).collect();
-        for &hash in &hashes {
-            let inserted = best.insert(hash, &mut ());
-            prop_assert_eq!(&slow.insert(hash, &mut ()), &inserted);
-            prop_assert_eq!(&insert_plainly(&mut plain, hash), &inserted);
-        }
-        prop_assert!(best.words().eq(slow.words()));
-        prop_assert!(best.words().eq(plain.words()));
         let strangers = (0..500).map(|key| KeyHash::from_u64(key << 20));
-        let asked: Vec<KeyHash> = hashes.into_iter().chain(strangers).collect();
-        let mut answers = [vec![0; asked.len().div_ceil(64)], vec![0; asked.len().div_ceil(64)]];
-        best.contains_batch(&asked, &mut answers[0]);
-        slow.contains_batch(&asked, &mut answers[1]);
-        prop_assert_eq!(&answers[0], &answers[1]);
-        for &hash in &asked {
-            let answer = best.contains(hash, &mut ());
-            prop_assert_eq!(slow.contains(hash, &mut ()), answer);
-            prop_assert_eq!(contains_plainly(&plain, hash), answer);
+        let asked: Vec<KeyHash> = hashes.iter().copied().chain(strangers).collect();
+
+        let mut plain = empty.clone();
+        let inserted: Vec<_> =
+            hashes.iter().map(|&hash| insert_plainly(&mut plain, hash)).collect();
+        let answers: Vec<bool> = asked.iter().map(|&hash| contains_plainly(&plain, hash)).collect();
+
+        for machine in Best::all() {
+            let mut filter = on(machine, &empty);
+            for (&hash, inserted) in hashes.iter().zip(&inserted) {
+                prop_assert_eq!(&filter.insert(hash, ()), inserted);
+            }
+            prop_assert!(filter.words().eq(plain.words()));
+            let mut in_batches = on(machine, &empty);
+            if in_batches.insert_batch(&hashes).is_ok() {
+                prop_assert!(in_batches.words().eq(plain.words()));
+            }
+            let mut found = vec![0_u64; asked.len().div_ceil(64)];
+            filter.contains_batch(&asked, &mut found);
+            for (index, (&hash, &answer)) in asked.iter().zip(&answers).enumerate() {
+                prop_assert_eq!(filter.contains(hash, ()), answer);
+                prop_assert_eq!(found[index / 64] >> (index % 64) & 1 == 1, answer);
+            }
         }
     }
 }

@@ -60,14 +60,10 @@ pub trait RawFilter: absorb::Absorb + Sized {
     fn new(parameters: &Parameters) -> Result<Self, BuildError>;
 
     /// Inserts a key unless it is (apparently) present.
-    fn insert<O: Observer>(
-        &mut self,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Result<Insertion, FullError>;
+    fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError>;
 
     /// Whether the key may have been inserted. Never `false` for a key that was.
-    fn contains<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool;
+    fn contains<O: Observer>(&self, key: KeyHash, observer: O) -> bool;
 
     /// Inserts keys in order, as if one by one; how many were new.
     ///
@@ -76,7 +72,7 @@ pub trait RawFilter: absorb::Absorb + Sized {
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
         let mut new = 0;
         for &key in keys {
-            new += u64::from(self.insert(key, &mut ())?.is_new());
+            new += u64::from(self.insert(key, ())?.is_new());
         }
         Ok(new)
     }
@@ -92,12 +88,12 @@ pub trait RawFilter: absorb::Absorb + Sized {
         for (keys, found) in keys.chunks(64).zip(found) {
             let answers = keys.iter().zip(0..);
             *found = answers
-                .fold(0, |word, (&key, bit)| word | u64::from(self.contains(key, &mut ())) << bit);
+                .fold(0, |word, (&key, bit)| word | u64::from(self.contains(key, ())) << bit);
         }
     }
 
     /// Removes a key that was inserted, from a filter that stores every insert.
-    fn remove<O: Observer>(&mut self, key: KeyHash, observer: &mut O) -> Result<(), RemoveError>;
+    fn remove<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<(), RemoveError>;
 
     /// Elements stored, counted along the way.
     fn elements(&self) -> u64;

@@ -33,7 +33,7 @@ use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::parameters::FingerprintTable;
-use crate::placement::{Level, Stop};
+use crate::placement::{ByFingerprint, Level, Stop};
 use shape::{Fingerprint, Shape};
 
 /// An array of fingerprint blocks.
@@ -89,6 +89,7 @@ impl FingerprintBlocks {
 
 impl BlockArray for FingerprintBlocks {
     type Shape = FingerprintTable;
+    type Lead = ByFingerprint;
 
     const HAS_SLOTS: bool = true;
 
@@ -148,7 +149,7 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
+    fn settle<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
         pocket::contains(machine, &self.shape, self.line(block), Fingerprint::of(key))
     }
 

@@ -13,7 +13,7 @@
 //! end early.
 
 use super::shape::{Fingerprint, Shape};
-use crate::block::fields::{Line, ones, window};
+use crate::block::fields::{Line, window};
 use crate::block::simd::{Machine, Portable};
 
 /// A list's slots.
@@ -38,7 +38,7 @@ pub(super) fn may_contain<M: Machine>(
     fingerprint: Fingerprint,
 ) -> bool {
     if shape.has_bytes(machine) {
-        equal_bytes(machine, shape, line, fingerprint.remainder) != 0
+        similar_slots(machine, shape, line, fingerprint) != 0
     } else {
         contains(machine, shape, line, fingerprint)
     }
@@ -137,14 +137,12 @@ fn find<M: Machine>(
     machine: M,
     shape: &Shape,
     line: &Line,
-    Fingerprint { list, remainder }: Fingerprint,
+    fingerprint: Fingerprint,
 ) -> Option<u32> {
+    let Fingerprint { list, remainder } = fingerprint;
     let part = shape.high_part(machine, remainder);
     if shape.has_bytes(machine) {
-        // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which saves the closer
-        // look at half of the slots. (With a byte each, there are at most 56, which one window shows.)
-        let ones = machine.window(line, shape.code.start + list);
-        let mut left = equal_bytes(machine, shape, line, remainder) & ones;
+        let mut left = similar_slots(machine, shape, line, fingerprint);
         while left != 0 {
             let slot = left.trailing_zeros();
             if high_part(machine, shape, line, slot) == part
@@ -161,25 +159,34 @@ fn find<M: Machine>(
     }
 }
 
-/// The slots whose byte is that of this remainder, whatever their list.
+/// The slots that have the fingerprint's byte and may be in its list.
 #[inline(always)]
-fn equal_bytes<M: Machine>(machine: M, shape: &Shape, line: &Line, remainder: u64) -> u64 {
-    machine.equal_bytes(line, remainder as u8) >> shape.first_byte
+fn similar_slots<M: Machine>(
+    machine: M,
+    shape: &Shape,
+    line: &Line,
+    Fingerprint { list, remainder }: Fingerprint,
+) -> u64 {
+    let equal = machine.equal_bytes(line, remainder as u8) >> shape.first_byte;
+    // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which saves the closer
+    // look at half of the slots. (With a byte each, there are at most 56, which one window shows.)
+    let at = shape.code.start + list;
+    // A short code behind at most 64 hints is in the first half of the line.
+    let ones = if M::USUAL { machine.early_window(line, at) } else { machine.window(line, at) };
+    equal & ones
 }
 
 /// The bits of a slot's remainder that are not in a byte.
 #[inline(always)]
 fn high_part<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32) -> u64 {
     let width = shape.high_bits(machine);
-    machine.window(line, shape.high_parts.start + slot * width) & ones(width)
+    machine.lowest(machine.window(line, shape.high_parts.start + slot * width), width)
 }
 
-/// Whether a slot belongs to a list.
+/// Whether a slot, whose one is where it would be in the list, is in it.
 #[inline(always)]
 fn is_in_list<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32, list: u32) -> bool {
-    let at = shape.code.start + list + slot;
-    let is_one = window(line, at) & 1 == 1;
-    is_one && shape.code.ones_before(machine, line, at) == slot
+    shape.code.ones_before(machine, line, shape.code.start + list + slot) == slot
 }
 
 /// The slots of a list.
@@ -201,7 +208,7 @@ fn slots<M: Machine>(machine: M, shape: &Shape, line: &Line, list: u32) -> Slots
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::fields::write;
+    use crate::block::fields::{ones, write};
     use crate::parameters::FingerprintTable;
     use alloc::vec::Vec;
     use proptest::prelude::*;

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi32_si128, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256,
+    __m256i, _bzhi_u64, _mm_cvtsi32_si128, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256,
     _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_blendv_ps,
     _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
     _mm256_cmpgt_epi8, _mm256_cmpgt_epi16, _mm256_cmpgt_epi32, _mm256_loadu_si256,
@@ -70,7 +70,7 @@ fn halves(line: &Line) -> [__m256i; 2] {
 
 /// The bits of the line that the first sixteen draws, from the given word on, hit: one in each lane.
 #[inline(always)]
-fn bits_hit(draws: &Draws, first_word: u32) -> __m256i {
+pub(super) fn bits_hit(draws: &Draws, first_word: u32) -> __m256i {
     let word = |index| draws.key.pattern_lanes(first_word + index) as i64;
     // SAFETY: called behind `with_avx2` only.
     unsafe {
@@ -82,6 +82,12 @@ fn bits_hit(draws: &Draws, first_word: u32) -> __m256i {
 
 impl Machine for Avx2 {
     const USUAL: bool = false;
+
+    // Said of `with_avx2` itself, the compiler would not heed it.
+    #[inline(never)]
+    fn apart<O: Operation>(self, operation: O) -> O::Output {
+        self.run(operation)
+    }
 
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
@@ -118,6 +124,21 @@ impl Machine for Avx2 {
         // SAFETY: eight bytes from at most the last but seven, and any bits are a word.
         let word = unsafe { line.as_ptr().byte_add(byte as usize).read_unaligned() };
         word >> ((start - 8 * byte) % u64::BITS)
+    }
+
+    #[inline(always)]
+    fn early_window(self, line: &Line, start: u32) -> u64 {
+        // In the first half, as it is, so that eight bytes are there.
+        let byte = (start / 8) % (LINE_BYTES / 2);
+        // SAFETY: eight bytes from at most the middle, and any bits are a word.
+        let word = unsafe { line.as_ptr().byte_add(byte as usize).read_unaligned() };
+        word >> (start % 8)
+    }
+
+    #[inline(always)]
+    fn lowest(self, word: u64, count: u32) -> u64 {
+        // SAFETY: `self` exists, so the processor has BMI2.
+        unsafe { _bzhi_u64(word, count) }
     }
 
     #[inline(always)]
@@ -224,7 +245,7 @@ fn missing([low, high]: [__m256i; 2], bits: __m256i, counts: __m256i) -> __m256i
 /// Whether one of the first `count` draws repeats another: each is compared with the eight behind it,
 /// in a ring of sixteen.
 #[inline(always)]
-fn any_repeat(bits: __m256i, count: u32) -> bool {
+pub(super) fn any_repeat(bits: __m256i, count: u32) -> bool {
     // SAFETY: called behind `with_avx2` only.
     unsafe {
         let numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

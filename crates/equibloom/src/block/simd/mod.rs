@@ -7,12 +7,11 @@
 //!
 //! Every machine gives the same answers and writes the same bytes. [`Portable`] is always there and is
 //! the oracle in the tests.
-//!
-//! AVX-512 was tried in thought only: nothing here needs more than 512 bits in two registers, and the
-//! lookups wait for memory.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -25,6 +24,8 @@ mod words;
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+use avx512::Avx512;
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::prefetch;
 use usual::ByShape;
@@ -45,6 +46,10 @@ pub trait Machine: Copy {
     /// Whether all blocks that it works on have their array's [usual shape](super::BlockArray::is_usual).
     const USUAL: bool;
 
+    /// Runs an operation in a function of its own, so that it neither takes registers from what stands
+    /// around it nor the other way round.
+    fn apart<O: Operation>(self, operation: O) -> O::Output;
+
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
 
@@ -54,6 +59,12 @@ pub trait Machine: Copy {
     /// The bits from `start` on: 57 of them at least, or all to the end of the line. What the others are
     /// does not matter.
     fn window(self, line: &Line, start: u32) -> u64;
+
+    /// The same for a `start` in the first half of the line.
+    fn early_window(self, line: &Line, start: u32) -> u64;
+
+    /// The lowest `count` bits of a word; all of it from 64 on. There are less than 256.
+    fn lowest(self, word: u64, count: u32) -> u64;
 
     /// Inserts the `width` bits of `value` (less than 64) into a field of the line, at bit `at` of it: the
     /// field's bits from there on move up by as many, its last ones are lost.
@@ -72,12 +83,18 @@ pub trait Machine: Copy {
 }
 
 /// Something to be compiled for each machine.
-pub(crate) trait Operation {
+pub trait Operation {
     /// What comes out.
     type Output;
 
     /// Does it. Must be inlined, with all that it calls, or the machine's instructions are calls.
     fn run<M: Machine>(self, machine: M) -> Self::Output;
+}
+
+/// An operation on an array of blocks.
+pub(crate) trait OnBlocks: Operation {
+    /// Whether these have the [usual shape](super::BlockArray::is_usual).
+    fn are_usual(&self) -> bool;
 }
 
 /// The machine that the program runs on.
@@ -88,39 +105,43 @@ pub(crate) enum Best {
     /// The processor has been asked.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// The processor has been asked.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
 }
 
 impl Best {
     /// Asks the processor; without `std`, only the compiler.
     pub(crate) fn detect() -> Self {
+        Self::all().next().unwrap_or(Self::Portable)
+    }
+
+    /// All that this processor can be, the best first.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
-        if let Some(machine) = Avx2::detect() {
-            return Self::Avx2(machine);
-        }
-        Self::Portable
+        let found = [Avx512::detect().map(Self::Avx512), Avx2::detect().map(Self::Avx2)];
+        #[cfg(not(target_arch = "x86_64"))]
+        let found: [Option<Self>; 0] = [];
+        found.into_iter().flatten().chain([Self::Portable])
     }
 
     /// Runs an operation by this machine's instructions.
     #[inline(always)]
     pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         match self {
-            Self::Portable => portably(operation),
+            Self::Portable => Portable.apart(operation),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(machine) => machine.run(operation),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(machine) => machine.run(operation),
         }
     }
 
     /// The same for an operation on blocks, of [usual shape](super::BlockArray::is_usual) or not.
     #[inline(always)]
-    pub(crate) fn run_on_blocks<O: Operation>(self, is_usual: bool, operation: O) -> O::Output {
-        self.run(ByShape { is_usual, operation })
+    pub(crate) fn run_on_blocks<O: OnBlocks>(self, operation: O) -> O::Output {
+        self.run(ByShape(operation))
     }
-}
-
-/// Not inlined: what runs on the better machine should not carry the other one's code.
-#[inline(never)]
-fn portably<O: Operation>(operation: O) -> O::Output {
-    operation.run(Portable)
 }
 
 #[cfg(test)]

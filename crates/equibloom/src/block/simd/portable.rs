@@ -1,8 +1,8 @@
 //! What every processor of the target can do.
 
-use super::{DRAWS_AT_ONCE, Line, Machine};
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
 use crate::block::Holds;
-use crate::block::fields::{Field, LINE_BITS, window};
+use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::pattern::Draws;
 
 /// Plain words, and the vector instructions that are part of the target.
@@ -11,6 +11,11 @@ pub(crate) struct Portable;
 
 impl Machine for Portable {
     const USUAL: bool = false;
+
+    #[inline(never)]
+    fn apart<O: Operation>(self, operation: O) -> O::Output {
+        operation.run(self)
+    }
 
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
@@ -31,6 +36,16 @@ impl Machine for Portable {
     #[inline(always)]
     fn window(self, line: &Line, start: u32) -> u64 {
         window(line, start)
+    }
+
+    #[inline(always)]
+    fn early_window(self, line: &Line, start: u32) -> u64 {
+        window(line, start)
+    }
+
+    #[inline(always)]
+    fn lowest(self, word: u64, count: u32) -> u64 {
+        word & ones(count)
     }
 
     #[inline(always)]

@@ -25,6 +25,8 @@ struct Answers {
     changed: Line,
     inserted: Line,
     window: u64,
+    early_window: u64,
+    lowest: u64,
     selected: u32,
     holds: Holds,
     distinct: Option<Vec<u16>>,
@@ -47,6 +49,8 @@ impl Operation for Everything<'_> {
             changed,
             inserted,
             window: machine.window(self.line, self.start) & ones((LINE_BITS - self.start).min(57)),
+            early_window: machine.early_window(self.line, self.start % 256) & ones(57),
+            lowest: machine.lowest(self.line[2], self.start % 256),
             selected: machine.select(self.line[0], self.rank),
             holds: machine.holds(self.line, &self.draws),
             distinct: machine.distinct_draws(&self.draws).map(|bits| bits[..count].to_vec()),
@@ -108,25 +112,34 @@ proptest! {
         let holds = bits.iter().all(|&bit| line[usize::from(bit) / 64] >> (bit % 64) & 1 == 1);
         prop_assert!(portable.holds == Holds::Perhaps || !holds);
 
-        let best = Best::detect().run(ask());
-        prop_assert_eq!(best.equal, portable.equal);
-        prop_assert_eq!(best.changed, portable.changed);
-        prop_assert_eq!(best.inserted, portable.inserted);
-        prop_assert_eq!(best.window, portable.window);
-        prop_assert_eq!(best.selected, portable.selected);
-        prop_assert!(best.holds != Holds::No || !holds);
+        let early = start % 256;
+        let expected = (0..57).map(|i| (line[((early + i) / 64) as usize] >> ((early + i) % 64) & 1) << i);
+        prop_assert_eq!(portable.early_window, expected.sum::<u64>());
+        prop_assert_eq!(portable.lowest, if early < 64 { line[2] & ((1 << early) - 1) } else { line[2] });
+
         let mut different = bits.clone();
         different.sort_unstable();
         different.dedup();
-        if Best::detect() != Best::Portable {
-            let distinct = count <= 16 && different.len() == bits.len();
-            let expected = match (holds, distinct) {
-                (false, _) => Holds::No,
-                (true, true) => Holds::Yes,
-                (true, false) => Holds::Perhaps,
-            };
-            prop_assert_eq!(best.holds, expected);
-            prop_assert_eq!(best.distinct, distinct.then_some(bits));
+        let distinct = count <= 16 && different.len() == bits.len();
+        for machine in Best::all() {
+            let found = machine.run(ask());
+            prop_assert_eq!(found.equal, portable.equal);
+            prop_assert_eq!(found.changed, portable.changed);
+            prop_assert_eq!(found.inserted, portable.inserted);
+            prop_assert_eq!(found.window, portable.window);
+            prop_assert_eq!(found.early_window, portable.early_window);
+            prop_assert_eq!(found.lowest, portable.lowest);
+            prop_assert_eq!(found.selected, portable.selected);
+            prop_assert!(found.holds != Holds::No || !holds);
+            if machine != Best::Portable {
+                let expected = match (holds, distinct) {
+                    (false, _) => Holds::No,
+                    (true, true) => Holds::Yes,
+                    (true, false) => Holds::Perhaps,
+                };
+                prop_assert_eq!(found.holds, expected);
+                prop_assert_eq!(found.distinct, distinct.then(|| bits.clone()));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Any machine, for blocks of which something is known.
 
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
+use super::{DRAWS_AT_ONCE, Line, Machine, OnBlocks, Operation};
 use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
@@ -12,6 +12,11 @@ pub(crate) struct Usual<M>(pub(crate) M);
 
 impl<M: Machine> Machine for Usual<M> {
     const USUAL: bool = true;
+
+    #[inline(always)]
+    fn apart<O: Operation>(self, operation: O) -> O::Output {
+        self.0.apart(OnUsual(operation))
+    }
 
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
@@ -26,6 +31,16 @@ impl<M: Machine> Machine for Usual<M> {
     #[inline(always)]
     fn window(self, line: &Line, start: u32) -> u64 {
         self.0.window(line, start)
+    }
+
+    #[inline(always)]
+    fn early_window(self, line: &Line, start: u32) -> u64 {
+        self.0.early_window(line, start)
+    }
+
+    #[inline(always)]
+    fn lowest(self, word: u64, count: u32) -> u64 {
+        self.0.lowest(word, count)
     }
 
     #[inline(always)]
@@ -49,17 +64,26 @@ impl<M: Machine> Machine for Usual<M> {
     }
 }
 
-/// An operation on blocks of the usual shape or of another, compiled for both.
-pub(super) struct ByShape<O> {
-    pub(super) is_usual: bool,
-    pub(super) operation: O,
-}
+/// An operation on blocks of the usual shape.
+struct OnUsual<O>(O);
 
-impl<O: Operation> Operation for ByShape<O> {
+impl<O: Operation> Operation for OnUsual<O> {
     type Output = O::Output;
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> O::Output {
-        if self.is_usual { self.operation.run(Usual(machine)) } else { self.operation.run(machine) }
+        self.0.run(Usual(machine))
+    }
+}
+
+/// An operation on blocks of the usual shape or of another, compiled for both.
+pub(super) struct ByShape<O>(pub(super) O);
+
+impl<O: OnBlocks> Operation for ByShape<O> {
+    type Output = O::Output;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> O::Output {
+        if self.0.are_usual() { self.0.run(Usual(machine)) } else { machine.apart(self.0) }
     }
 }

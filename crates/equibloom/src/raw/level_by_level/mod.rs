@@ -200,8 +200,7 @@ where
                 let part = Part { first, blocks, journal };
                 Visit { filter, probe, level, keys, travellers, part }
             });
-        let is_usual = filter.blocks.is_usual();
-        let run = |visit| filter.machine.run_on_blocks(is_usual, visit);
+        let run = |visit| filter.machine.run_on_blocks(visit);
         let visited = each_by_a_thread(visits.collect(), run);
         // All threads have ended, and their parts with them.
         if let Some(words) = divided.unite() {

@@ -2,10 +2,10 @@
 
 use super::journal::Journal;
 use super::travellers::Travellers;
-use crate::block::simd::{Machine, Operation};
+use crate::block::simd::{Machine, OnBlocks, Operation};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
-use crate::placement::{Candidates, Level, Rule};
+use crate::placement::{Level, Rule};
 use crate::raw::Balanced;
 
 /// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64.
@@ -31,7 +31,7 @@ pub(super) struct Part<'a, B> {
 }
 
 /// One thread's part of a level, and all that come to the level.
-pub(super) struct Visit<'a, R, B> {
+pub(super) struct Visit<'a, R, B: BlockArray> {
     /// The filter, whose own blocks are away, divided among the threads.
     pub(super) filter: &'a Balanced<R, B>,
     pub(super) probe: usize,
@@ -45,6 +45,13 @@ pub(super) struct Visit<'a, R, B> {
 pub(super) struct Visited {
     pub(super) sent_on: Travellers,
     pub(super) placed: u64,
+}
+
+impl<R: Rule, B: BlockArray> OnBlocks for Visit<'_, R, B> {
+    #[inline(always)]
+    fn are_usual(&self) -> bool {
+        self.part.blocks.is_usual()
+    }
 }
 
 impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
@@ -83,7 +90,7 @@ impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
     fn list_all(&self, start: usize, list: &mut [Arrival; CHUNK]) -> usize {
         let mut count = 0;
         for (place, &key) in self.keys.iter().enumerate().skip(start).take(CHUNK) {
-            let block = Candidates::block_in(self.level, key.candidate(0));
+            let block = self.level.block_of(key.candidate(0));
             list[count % CHUNK] = Arrival { place, block };
             count += usize::from(self.part.owns(block));
         }

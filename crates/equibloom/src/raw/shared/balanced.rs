@@ -6,7 +6,7 @@ use super::sync::Ordering::Relaxed;
 use super::tally::{SharedBudget, Tally};
 use super::{AHEAD, SharedBlocks, SharedRaw};
 use crate::block::simd::{Machine, Operation, prefetch};
-use crate::block::{BlockIndex, BlockView};
+use crate::block::{BlockArray, BlockIndex, BlockView};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, Words};
@@ -16,7 +16,7 @@ use crate::placement::{Placement, Rule, least_loaded};
 use crate::raw::{Balanced, Insertion};
 
 /// [`Balanced`] for many threads.
-pub(crate) struct SharedBalanced<R, B> {
+pub(crate) struct SharedBalanced<R, B: BlockArray> {
     /// The filter without its words.
     plan: Balanced<R, B>,
     words: SharedWords,

@@ -1,0 +1,174 @@
+//! A whole line at a time.
+#![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
+
+use core::arch::x86_64::{
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cvtepu16_epi32,
+    _mm512_loadu_si512, _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64,
+    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64,
+    _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
+};
+
+use super::avx2::{Avx2, any_repeat, bits_hit};
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
+use crate::block::Holds;
+use crate::block::fields::Field;
+use crate::block::pattern::Draws;
+
+/// A processor that can do what [`Avx2`] can, and AVX-512 on bytes and words, with the byte
+/// manipulations that came later (VBMI2). Who holds one has asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Avx512(Avx2);
+
+impl Avx512 {
+    /// Asks the processor; without `std`, whether the program is compiled for such a one.
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let found = std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512vbmi2");
+        #[cfg(not(feature = "std"))]
+        let found = cfg!(all(
+            target_feature = "avx512f",
+            target_feature = "avx512bw",
+            target_feature = "avx512vl",
+            target_feature = "avx512vbmi2"
+        ));
+        Avx2::detect().filter(|_| found).map(Self)
+    }
+
+    /// Runs an operation by this processor's instructions.
+    #[inline(always)]
+    pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
+        // SAFETY: `self` exists, so the processor has them all.
+        unsafe { with_avx512(self, operation) }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+fn with_avx512<O: Operation>(machine: Avx512, operation: O) -> O::Output {
+    operation.run(machine)
+}
+
+#[inline(always)]
+fn whole(line: &Line) -> __m512i {
+    // SAFETY: a line has 64 bytes to load; called behind `with_avx512` only.
+    unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
+}
+
+impl Machine for Avx512 {
+    const USUAL: bool = false;
+
+    // Said of `with_avx512` itself, the compiler would not heed it.
+    #[inline(never)]
+    fn apart<O: Operation>(self, operation: O) -> O::Output {
+        self.run(operation)
+    }
+
+    #[inline(always)]
+    fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        unsafe { _mm512_cmpeq_epi8_mask(whole(line), _mm512_set1_epi8(byte as i8)) }
+    }
+
+    #[inline(always)]
+    fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
+        // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
+        unsafe {
+            // The bytes go in order to all places but this one.
+            let others = !(1 << (at % u64::BITS));
+            let byte = _mm512_set1_epi8(byte as i8);
+            let changed = _mm512_mask_expand_epi8(byte, others, whole(line));
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
+        }
+    }
+
+    #[inline(always)]
+    fn window(self, line: &Line, start: u32) -> u64 {
+        self.0.window(line, start)
+    }
+
+    #[inline(always)]
+    fn early_window(self, line: &Line, start: u32) -> u64 {
+        self.0.early_window(line, start)
+    }
+
+    #[inline(always)]
+    fn lowest(self, word: u64, count: u32) -> u64 {
+        self.0.lowest(word, count)
+    }
+
+    /// As with AVX2, only that nothing goes from one half of a line to the other.
+    #[inline(always)]
+    fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
+        let (bits, mask) = (whole(line), whole(&field.mask));
+        // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let words = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
+            // How far behind the first bit of each word the place is; negative before it.
+            let place = _mm512_sub_epi64(_mm512_set1_epi64(at.into()), words);
+            // All bits of a word that lies behind the place move, none of one that lies before it.
+            let first = _mm512_max_epi64(place, zero);
+            let behind = _mm512_sllv_epi64(_mm512_set1_epi64(-1), first);
+            let moving = _mm512_and_si512(bits, _mm512_and_si512(mask, behind));
+            // What leaves a word goes to the next one.
+            let below = _mm512_alignr_epi64::<7>(moving, zero);
+            let moved = _mm512_shldv_epi64(moving, below, _mm512_set1_epi64(width.into()));
+            let value = _mm512_set1_epi64(value as i64);
+            // A shift by a negative number, or by too many bits, gives zero.
+            let before = _mm512_sub_epi64(zero, place);
+            let value =
+                _mm512_or_si512(_mm512_sllv_epi64(value, place), _mm512_srlv_epi64(value, before));
+            let moved = _mm512_or_si512(_mm512_and_si512(moved, mask), value);
+            let changed = _mm512_or_si512(_mm512_xor_si512(bits, moving), moved);
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
+        }
+    }
+
+    #[inline(always)]
+    fn select(self, word: u64, rank: u32) -> u32 {
+        self.0.select(word, rank)
+    }
+
+    /// All of them, sixteen at a time.
+    #[inline(always)]
+    fn holds(self, line: &Line, draws: &Draws) -> Holds {
+        let line = whole(line);
+        if any_missing(line, draws, 0) {
+            return Holds::No;
+        }
+        if draws.count <= DRAWS_AT_ONCE as u32 {
+            let repeat = any_repeat(bits_hit(draws, 0), draws.count);
+            return if repeat { Holds::Perhaps } else { Holds::Yes };
+        }
+        for word in (4..draws.count.div_ceil(4)).step_by(4) {
+            if any_missing(line, draws, word) {
+                return Holds::No;
+            }
+        }
+        Holds::Perhaps
+    }
+
+    #[inline(always)]
+    fn distinct_draws(self, draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]> {
+        self.0.distinct_draws(draws)
+    }
+}
+
+/// Whether one of sixteen draws, from the given word on, is not in the line.
+#[inline(always)]
+fn any_missing(line: __m512i, draws: &Draws, first_word: u32) -> bool {
+    let left = draws.count - 4 * first_word;
+    let counts = ((1_u32 << left.min(DRAWS_AT_ONCE as u32)) - 1) as u16;
+    // SAFETY: called behind `with_avx512` only.
+    unsafe {
+        let bits = _mm512_cvtepu16_epi32(bits_hit(draws, first_word));
+        let found = _mm512_permutexvar_epi32(_mm512_srli_epi32::<5>(bits), line);
+        let within_word = _mm512_and_si512(bits, _mm512_set1_epi32(31));
+        let wanted = _mm512_sllv_epi32(_mm512_set1_epi32(1), within_word);
+        _mm512_mask_testn_epi32_mask(counts, found, wanted) != 0
+    }
+}
