@@ -27,10 +27,17 @@ impl Hints {
         self.start + self.count
     }
 
-    /// The bit for a key with this mark, which has sixteen bits: a bias below one in a thousand.
+    /// The number of the hint for a key with this mark, which has sixteen bits: a bias below one in a
+    /// thousand.
+    #[inline(always)]
+    pub(super) const fn number_of(self, mark: u64) -> u32 {
+        (mark as u32 * self.count) >> 16
+    }
+
+    /// The bit for a key with this mark.
     #[inline(always)]
     pub(super) const fn bit_of(self, mark: u64) -> u32 {
-        self.start + ((mark as u32 * self.count) >> 16)
+        self.start + self.number_of(mark)
     }
 }
 

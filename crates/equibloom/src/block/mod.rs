@@ -62,6 +62,14 @@ pub enum Holds {
     Perhaps,
 }
 
+impl Holds {
+    /// "No", or "perhaps" if it may.
+    #[inline(always)]
+    pub(crate) const fn perhaps(it_may: bool) -> Self {
+        if it_may { Self::Perhaps } else { Self::No }
+    }
+}
+
 /// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
 /// "absent". Only the arrays of this crate implement it.
 pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
@@ -130,13 +138,19 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// What can be told quickly of whether the block may hold the key.
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds;
 
+    /// The same, for those who would rather look a little longer than hear "perhaps".
+    #[inline(always)]
+    fn second_glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
+        self.glance(machine, block, key)
+    }
+
     /// Whether the block may hold a key of which a glance says "perhaps".
     fn settle<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
 
     /// Whether the block may hold the key.
     #[inline(always)]
     fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        match self.glance(machine, block, key) {
+        match self.second_glance(machine, block, key) {
             Holds::No => false,
             Holds::Yes => true,
             Holds::Perhaps => self.settle(machine, block, key),

@@ -113,7 +113,8 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             self.candidates.levels().len() == 1
         };
         let is_new = |view: On<'_, B, M>| {
-            self.rule.places_repeats() || view.blocks.glance(machine, block, seen) == Holds::No
+            self.rule.places_repeats()
+                || view.blocks.second_glance(machine, block, seen) == Holds::No
         };
         if !(is_the_one && self.budget.affords(1) && is_new(view)) {
             return machine.apart(Place { filter: self, key, observer });
@@ -176,7 +177,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     ) -> bool {
         let seen = self.blocks.seen(*key);
         let block = self.candidates.first_block(seen);
-        match self.blocks.glance(machine, block, seen) {
+        match self.blocks.second_glance(machine, block, seen) {
             Holds::Yes => {
                 observer.block_read();
                 true
@@ -228,7 +229,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             let word = self.candidates.stop_at(probe - 1, key, block).onward;
             block = self.candidates.level(probe).block_of(word);
             observer.block_read();
-            let is_here = match self.blocks.glance(machine, block, key) {
+            let is_here = match self.blocks.second_glance(machine, block, key) {
                 Holds::Yes => true,
                 Holds::No => false,
                 Holds::Perhaps => {

@@ -4,7 +4,7 @@
 //! keys while it looks at those that have arrived:
 //!
 //! 1. *At the first block of 64 keys*: may it hold the key, and would a lookup go on from it? Two bits
-//!    for each key, without a branch. (The last key first: every answer moves those before it up.)
+//!    for each key, without a branch.
 //! 2. *Of those that may*: does it? Few, unless the keys are there.
 //! 3. *Of the others that go on*: ask for the next block, and let the key wait until enough of them do,
 //!    so that theirs have arrived too.
@@ -24,9 +24,6 @@ const WORD: usize = u64::BITS as usize;
 
 /// Keys that wait for a further block.
 const WAITING: usize = 128;
-
-/// How many lookups ahead a key's first block is asked for.
-const AHEAD: usize = WORD;
 
 /// How many inserts ahead a key's first block is asked for, and its second.
 const FAR: usize = 32;
@@ -89,13 +86,25 @@ struct Answers {
 }
 
 impl Answers {
-    /// These, moved up by one, and another in the first place.
+    /// These and that of the next key. The first two enter at the low end and the last at the high one:
+    /// what looks alike the compiler would do at once, in vectors, which takes longer.
     #[inline(always)]
     fn and(self, answer: Answer) -> Self {
         Self {
             holds: self.holds << 1 | u64::from(answer.holds == Holds::Yes),
             may_hold: self.may_hold << 1 | u64::from(answer.holds == Holds::Perhaps),
-            goes_on: self.goes_on.rotate_left(1) | u64::from(answer.goes_on),
+            goes_on: self.goes_on >> 1 | u64::from(answer.goes_on) << (WORD - 1),
+        }
+    }
+
+    /// Those of so many keys, up to 64, with that of the first key in the first place.
+    #[inline(always)]
+    fn in_order(self, keys: usize) -> Self {
+        let first = |answers: u64| answers.checked_shr((WORD - keys) as u32).unwrap_or(0);
+        Self {
+            holds: first(self.holds.reverse_bits()),
+            may_hold: first(self.may_hold.reverse_bits()),
+            goes_on: first(self.goes_on),
         }
     }
 }
@@ -122,6 +131,8 @@ struct LookAtFirst<'a, F> {
     filter: &'a F,
     keys: &'a [KeyHash],
     ahead: &'a [KeyHash],
+    /// The keys' first blocks; then those of the keys ahead.
+    blocks: &'a mut [BlockIndex; WORD],
 }
 
 impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
@@ -129,17 +140,22 @@ impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Answers {
-        let Self { filter, keys, ahead } = self;
+        let Self { filter, keys, ahead, blocks } = self;
         let mut answers = Answers::default();
-        let (keys, last) = keys.split_at(keys.len().min(ahead.len()));
-        for &key in last.iter().rev() {
-            answers = answers.and(filter.look_at_first(machine, key));
+        let count = keys.len();
+        let (keys, last_keys) = keys.split_at(count.min(ahead.len()));
+        let (blocks, last_blocks) = blocks.split_at_mut(keys.len().min(WORD));
+        for ((&key, &later), block) in keys.iter().zip(ahead).zip(blocks) {
+            let here = *block;
+            *block = filter.ask_for_first(later);
+            let key = filter.blocks.seen(key);
+            answers = answers.and(filter.look_at(machine, 0, key, here));
         }
-        for (&key, &later) in keys.iter().zip(ahead).rev() {
-            filter.ask_for_first(later);
-            answers = answers.and(filter.look_at_first(machine, key));
+        for (&key, block) in last_keys.iter().zip(last_blocks) {
+            let key = filter.blocks.seen(key);
+            answers = answers.and(filter.look_at(machine, 0, key, *block));
         }
-        answers
+        answers.in_order(count)
     }
 }
 
@@ -147,14 +163,16 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     #[inline(always)]
     fn contains_batch_on<M: Machine>(&self, machine: M, keys: &[KeyHash], found: &mut [u64]) {
         let mut waiting = Front::empty();
-        for &key in keys.iter().take(AHEAD) {
-            self.ask_for_first(key);
+        let mut blocks = [BlockIndex(0); WORD];
+        for (&key, block) in keys.iter().zip(&mut blocks) {
+            *block = self.ask_for_first(key);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let start = word * WORD;
-            let ahead = keys.get(start + AHEAD..).unwrap_or_default();
-            let answers = machine.apart(LookAtFirst { filter: self, keys: chunk, ahead });
+            let ahead = keys.get(start + WORD..).unwrap_or_default();
+            let look = LookAtFirst { filter: self, keys: chunk, ahead, blocks: &mut blocks };
+            let answers = machine.apart(look);
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
                 self.finish(machine, &mut waiting, found);
             }
@@ -175,17 +193,12 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         }
     }
 
-    /// Asks for the block that the key tries first.
+    /// Asks for the block that the key tries first, and tells which it is.
     #[inline(always)]
-    fn ask_for_first(&self, key: KeyHash) {
-        self.blocks.prefetch(self.candidates.first_block(key));
-    }
-
-    /// What a key's first block says about it.
-    #[inline(always)]
-    fn look_at_first<M: Machine>(&self, machine: M, key: KeyHash) -> Answer {
-        let key = self.blocks.seen(key);
-        self.look_at(machine, 0, key, self.candidates.first_block(key))
+    fn ask_for_first(&self, key: KeyHash) -> BlockIndex {
+        let block = self.candidates.first_block(key);
+        self.blocks.prefetch(block);
+        block
     }
 
     /// What the block that a key has come to says about it.
@@ -245,11 +258,13 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             onward.len = 0;
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
-                for bit in (0..(here.len - start).min(WORD)).rev() {
+                let count = (here.len - start).min(WORD);
+                for bit in 0..count {
                     let at = (start + bit) % WAITING;
                     let answer = self.look_at(machine, probe, here.keys[at], here.blocks[at]);
                     answers = answers.and(answer);
                 }
+                let answers = answers.in_order(count);
                 let came_to = |bit: usize| {
                     let at = (start + bit) % WAITING;
                     (here.keys[at], here.blocks[at])

@@ -141,11 +141,19 @@ impl BlockArray for FingerprintBlocks {
 
     #[inline(always)]
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        if pocket::may_contain(machine, &self.shape, self.line(block), Fingerprint::of(key)) {
-            Holds::Perhaps
-        } else {
-            Holds::No
-        }
+        let fingerprint = Fingerprint::of(key);
+        Holds::perhaps(pocket::may_contain(machine, &self.shape, self.line(block), fingerprint))
+    }
+
+    #[inline(always)]
+    fn second_glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
+        let fingerprint = Fingerprint::of(key);
+        Holds::perhaps(pocket::seems_to_contain(
+            machine,
+            &self.shape,
+            self.line(block),
+            fingerprint,
+        ))
     }
 
     #[inline(always)]
@@ -158,8 +166,8 @@ impl BlockArray for FingerprintBlocks {
         if !M::USUAL && self.shape.hints.count() == 0 {
             return None;
         }
-        // All hints are in the first word.
-        Some(self.line(stop.block)[0] >> self.shape.hints.bit_of(stop.mark) & 1 == 1)
+        // Hints are the first bits of the first word.
+        Some(self.line(stop.block)[0] >> self.shape.hints.number_of(stop.mark) & 1 == 1)
     }
 
     #[inline(always)]

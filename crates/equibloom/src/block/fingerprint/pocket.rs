@@ -38,6 +38,21 @@ pub(super) fn may_contain<M: Machine>(
     fingerprint: Fingerprint,
 ) -> bool {
     if shape.has_bytes(machine) {
+        machine.equal_bytes(line, fingerprint.remainder as u8) & shape.all_bytes != 0
+    } else {
+        contains(machine, shape, line, fingerprint)
+    }
+}
+
+/// `false` only if the block does not have the fingerprint, and more often if it does not.
+#[inline(always)]
+pub(super) fn seems_to_contain<M: Machine>(
+    machine: M,
+    shape: &Shape,
+    line: &Line,
+    fingerprint: Fingerprint,
+) -> bool {
+    if shape.has_bytes(machine) {
         similar_slots(machine, shape, line, fingerprint) != 0
     } else {
         contains(machine, shape, line, fingerprint)
@@ -168,8 +183,8 @@ fn similar_slots<M: Machine>(
     Fingerprint { list, remainder }: Fingerprint,
 ) -> u64 {
     let equal = machine.equal_bytes(line, remainder as u8) >> shape.first_byte;
-    // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which saves the closer
-    // look at half of the slots. (With a byte each, there are at most 56, which one window shows.)
+    // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which leaves half of the
+    // slots. (With a byte each, there are at most 56, which one window shows.)
     let at = shape.code.start + list;
     // A short code behind at most 64 hints is in the first half of the line.
     let ones = if M::USUAL { machine.early_window(line, at) } else { machine.window(line, at) };
