@@ -13,7 +13,7 @@ use crate::wishes::WishFlags;
 const EXAMPLES: &str = "Examples:
   equibloom plan --keys 100M --memory 150MB
   equibloom plan --keys 1M --fpr 1e-6 --removable
-  equibloom plan --keys 1M --bits-per-key 24 --block bloom --accesses-miss 1.2";
+  equibloom plan --keys 1M --bits-per-key 24 --block bloom --accesses-miss 1.1";
 
 /// Finds the best filter for your keys, memory, rate and accesses, and says why.
 ///

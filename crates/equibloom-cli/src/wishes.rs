@@ -1,7 +1,7 @@
 //! Which filter is wanted: the flags that `equibloom plan` and `equibloom build` share.
 
 use equibloom::{BlockKind, PlacementName};
-use equibloom_theory::planner::Wishes;
+use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Wishes};
 
 use crate::quantity;
 
@@ -17,8 +17,8 @@ pub(crate) struct WishFlags {
     /// Most memory per key, everything counted.
     #[arg(long, value_name = "BITS", value_parser = quantity::real, allow_negative_numbers = true)]
     bits_per_key: Option<f64>,
-    /// Most accesses of a lookup of an absent key, on average [default: 1.5].
     #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
+    #[arg(help = format!("Most accesses of a lookup of an absent key, on average [default: {DEFAULT_ACCESSES_MISS}]"))]
     accesses_miss: Option<f64>,
     /// Most accesses of an insert, on average.
     #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]

@@ -46,6 +46,21 @@ fn fingerprints_reach_the_promised_rates_also_where_keys_can_be_removed() {
     }
 }
 
+/// Nobody has to limit misses for them. Inserts have no limit if nothing is said: at 24 bits they read 1.204 blocks.
+#[test]
+fn the_default_limit_on_misses_reaches_the_promised_rates() {
+    for (bits, rate) in FINGERPRINTS {
+        for accesses_insert in [None, Some(1.2)] {
+            let plan = plan(&Wishes { accesses_insert, ..wishes(bits) }).unwrap();
+            assert!(plan.rate() <= rate, "{bits} bits, {accesses_insert:?}: {:e}", plan.rate());
+            assert!(plan.bits_per_key() <= bits);
+            let (miss, insert) = (plan.expected.accesses_miss, plan.expected.accesses_insert);
+            assert!(miss <= 1.25, "{bits} bits: {miss}");
+            assert!(insert <= accesses_insert.unwrap_or(1.21), "{bits} bits: {insert}");
+        }
+    }
+}
+
 #[test]
 fn hinted_bloom_blocks_reach_the_promised_rates() {
     for (bits, rate) in [(24.0, 2.9e-5), (32.0, 9.5e-7), (40.0, 3.4e-8)] {

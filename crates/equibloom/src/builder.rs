@@ -1,6 +1,6 @@
 //! From wishes to a working filter: the planner of the theory crate chooses, this file builds.
 
-pub use equibloom_theory::planner::{BlockKind, PlacementName, Plan};
+pub use equibloom_theory::planner::{BlockKind, DEFAULT_ACCESSES_MISS, PlacementName, Plan};
 use equibloom_theory::planner::{Wishes, plan};
 
 use crate::error::{BuildError, FullError};
@@ -42,9 +42,9 @@ pub enum PlanError {
 /// ```
 /// use equibloom::AnyFilter;
 ///
-/// let wishes = AnyFilter::builder().keys(100_000).bits_per_key(24.0).accesses_miss(1.2);
+/// let wishes = AnyFilter::builder().keys(100_000).bits_per_key(24.0).accesses_miss(1.1);
 /// let plan = wishes.plan()?;
-/// assert!(plan.expected.accesses_miss <= 1.2);
+/// assert!(plan.expected.accesses_miss <= 1.1);
 ///
 /// let mut filter = wishes.build()?;
 /// filter.try_extend(0..100_000_u64)?;
@@ -92,7 +92,8 @@ impl FilterBuilder {
         self
     }
 
-    /// Most block accesses of a lookup of an absent key, on average; 1.5 if nothing is said.
+    /// Most block accesses of a lookup of an absent key, on average; [`DEFAULT_ACCESSES_MISS`] if
+    /// nothing is said.
     pub fn accesses_miss(mut self, accesses: f64) -> Self {
         self.wishes.accesses_miss = Some(accesses);
         self

@@ -79,7 +79,9 @@ mod statistics;
 pub mod table;
 
 #[cfg(feature = "planner")]
-pub use builder::{BlockKind, FilterBuilder, PlacementName, Plan, PlanError};
+pub use builder::{
+    BlockKind, DEFAULT_ACCESSES_MISS, FilterBuilder, PlacementName, Plan, PlanError,
+};
 pub use error::{Accepted, BuildError, FullError, MergeError, Number, RemoveError, ShrinkError};
 pub use filter::{AnyFilter, Filter};
 #[cfg(feature = "planner")]

@@ -20,7 +20,7 @@ fn wishes() -> Vec<FilterBuilder> {
         keys().rate(1e-6),
         keys().bits_per_key(24.0).accesses_miss(1.0),
         keys().bits_per_key(40.0),
-        keys().bits_per_key(24.0).accesses_miss(1.2),
+        keys().bits_per_key(24.0).accesses_miss(1.5),
         keys().bits_per_key(12.0).block_bits(64),
         keys().bits_per_key(20.0).block_bits(100),
         keys().bits_per_key(16.0).accesses_miss(2.1),

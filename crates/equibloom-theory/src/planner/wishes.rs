@@ -13,11 +13,11 @@ use crate::exact::{
 /// Enough are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
 ///
 /// ```
-/// use equibloom_theory::planner::{Wishes, plan};
+/// use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Wishes, plan};
 ///
 /// let plan = plan(&Wishes { keys: Some(1_000_000), rate: Some(0.001), ..Wishes::default() })?;
 /// assert!(plan.expected.rate <= 0.001);
-/// assert!(plan.expected.accesses_miss <= 1.5);
+/// assert!(plan.expected.accesses_miss <= DEFAULT_ACCESSES_MISS);
 /// assert!(plan.bits_per_key() < 14.0);
 /// # Ok::<(), equibloom_theory::Error>(())
 /// ```
@@ -31,7 +31,8 @@ pub struct Wishes {
     pub bits_per_key: Option<f64>,
     /// Highest false-positive rate.
     pub rate: Option<f64>,
-    /// Most accesses of a lookup of a key that is not there, on average; 1.5 if not given.
+    /// Most accesses of a lookup of a key that is not there, on average;
+    /// [`DEFAULT_ACCESSES_MISS`] if not given.
     pub accesses_miss: Option<f64>,
     /// Most accesses of an insert, on average.
     pub accesses_insert: Option<f64>,
@@ -62,8 +63,9 @@ pub struct Wishes {
 /// Bits of the library's own hash.
 const HASH_BITS: u32 = 128;
 
-/// Accesses of a miss if nothing is said.
-const ACCESSES_MISS: f64 = 1.5;
+/// Most accesses of a miss, on average, if nothing is said. More would prevent few false positives, fewer would
+/// cost many: ARCHITECTURE.md has the numbers.
+pub const DEFAULT_ACCESSES_MISS: f64 = 1.2;
 
 /// Bits of a block if nothing is said: a cache line.
 pub(crate) const CACHE_LINE_BITS: u32 = 512;
@@ -88,7 +90,7 @@ pub(crate) struct Limits {
 impl Wishes {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
-            accesses_miss: self.accesses_miss.unwrap_or(ACCESSES_MISS),
+            accesses_miss: self.accesses_miss.unwrap_or(DEFAULT_ACCESSES_MISS),
             accesses_insert: self.accesses_insert.unwrap_or(f64::INFINITY),
             choices: self.choices.unwrap_or(u32::MAX),
             overflow: self.overflow.unwrap_or(1.0),

@@ -1,10 +1,10 @@
 //! The classical filter. A miss reads about two lines, an insert or a hit all `k`.
 //!
 //! With fewer hash functions than the best number its array is emptier and a miss ends sooner: at two thirds of
-//! it after 1.5 reads, for hardly twice the rate. By the limit on misses alone such a filter would often win
-//! and make every insert and hit read ten or more lines, which nobody who limits accesses has in mind. So it is
-//! only considered (at its best `k` or one less) where the limit on misses leaves room for it, and thinned
-//! out further only for users who have said what an insert may cost, or who want it and nothing else.
+//! it after 1.5 reads, for about twice the rate. By such a limit on misses alone it would win against small
+//! blocks and make every insert and hit read up to ten lines or more, which nobody who limits accesses has in
+//! mind. So it is only considered (at its best `k` or one less) where the limit on misses leaves room for it, and
+//! thinned out further only for users who have said what an insert may cost, or who want it and nothing else.
 
 use super::{Finding, Refusal, Search, best_hashes};
 use crate::paper::paper_hashes;
