@@ -68,7 +68,9 @@ impl Field {
     pub(super) fn ones_before<M: Machine>(&self, machine: M, line: &Line, at: u32) -> u32 {
         if M::USUAL || self.is_short {
             let [low, high] = self.first_two(line);
-            let into = at.saturating_sub(64 * self.first_word).min(128);
+            let into = at.saturating_sub(64 * self.first_word);
+            // Whoever asks for the usual field asks for a bit of it.
+            let into = if M::USUAL { into } else { into.min(128) };
             machine.lowest(low, into).count_ones()
                 + machine.lowest(high, into.saturating_sub(64)).count_ones()
         } else {

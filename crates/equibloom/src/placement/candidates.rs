@@ -135,6 +135,12 @@ impl<L: Lead> Candidates<L> {
         &self.levels[..self.count]
     }
 
+    /// Whether every key has just one.
+    #[inline(always)]
+    pub(crate) const fn are_one(&self) -> bool {
+        self.count == 1
+    }
+
     /// The level of the candidate tried at `probe`, of those that there are.
     #[inline(always)]
     pub(crate) fn level(&self, probe: usize) -> Level {

@@ -16,7 +16,7 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
 use crate::parameters::{Parameters, WhenFull};
-use crate::placement::{Candidates, Placement, Rule, least_loaded};
+use crate::placement::{Candidates, Placement, Rule, Stop, least_loaded};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
@@ -110,7 +110,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let is_the_one = if R::REJECTS {
             !self.rule.looks_further(&view, seen, 0, block)
         } else {
-            self.candidates.levels().len() == 1
+            self.candidates.are_one()
         };
         let is_new = |view: On<'_, B, M>| {
             self.rule.places_repeats()
@@ -184,11 +184,11 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             }
             Holds::Perhaps => machine.apart(Settle { filter: self, key, observer }),
             Holds::No if self.goes_on_from(machine, 0, seen, block) => {
-                machine.apart(GoOn { filter: self, key, observer })
+                machine.apart(LookFurther { filter: self, key, observer })
             }
             Holds::No => {
                 observer.block_read();
-                self.is_in_overflow_all_the_same(seen, &mut observer)
+                self.overflowed_all_the_same(machine, key, observer)
             }
         }
     }
@@ -202,45 +202,58 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         mut observer: O,
     ) -> bool {
         let seen = self.blocks.seen(*key);
-        let block = self.candidates.first_block(seen);
-        if self.blocks.settle(machine, block, seen) {
+        if self.blocks.settle(machine, self.candidates.first_block(seen), seen) {
             observer.block_read();
             true
-        } else if self.goes_on_from(machine, 0, seen, block) {
-            machine.apart(GoOn { filter: self, key, observer })
         } else {
-            observer.block_read();
-            self.is_in_overflow_all_the_same(seen, &mut observer)
+            machine.apart(LookFurther { filter: self, key, observer })
         }
     }
 
-    /// The rest of a lookup that goes on from its first block, which does not hold the key.
+    /// The rest of a lookup whose first block does not hold the key: as at the first block, most end at a
+    /// glance.
     #[inline(always)]
     fn contains_further_on<M: Machine, O: Observer>(
+        &self,
+        machine: M,
+        key: &KeyHash,
+        mut observer: O,
+    ) -> bool {
+        let seen = self.blocks.seen(*key);
+        let first = self.candidates.first_block(seen);
+        if !self.goes_on_from(machine, 0, seen, first) {
+            observer.block_read();
+            return self.overflowed_all_the_same(machine, key, observer);
+        }
+        if self.candidates.choices(seen) > 1 {
+            let word = self.candidates.stop_at(0, seen, first).onward;
+            let block = self.candidates.level(1).block_of(word);
+            let holds = self.blocks.second_glance(machine, block, seen);
+            if holds == Holds::No && !self.goes_on_from(machine, 1, seen, block) {
+                observer.block_read();
+                observer.block_read();
+                return self.overflowed_all_the_same(machine, key, observer);
+            }
+        }
+        machine.apart(Walk { filter: self, key, observer })
+    }
+
+    /// Looks a key up, block by block.
+    #[inline(always)]
+    fn contains_at_a_walk<M: Machine, O: Observer>(
         &self,
         machine: M,
         key: KeyHash,
         observer: &mut O,
     ) -> bool {
         let key = self.blocks.seen(key);
-        let mut block = self.candidates.first_block(key);
-        observer.block_read();
-        for probe in 1..self.candidates.choices(key) {
-            let word = self.candidates.stop_at(probe - 1, key, block).onward;
-            block = self.candidates.level(probe).block_of(word);
+        for (probe, Stop { block, .. }) in self.candidates.walk(key).enumerate() {
             observer.block_read();
-            let is_here = match self.blocks.second_glance(machine, block, key) {
-                Holds::Yes => true,
-                Holds::No => false,
-                Holds::Perhaps => {
-                    machine.apart(SettleFurtherOn { blocks: &self.blocks, block, key })
-                }
-            };
-            if is_here {
+            if self.blocks.test(machine, block, key) {
                 return true;
             }
             if !self.goes_on_from(machine, probe, key, block) {
-                return self.is_in_overflow_all_the_same(key, observer);
+                return R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer);
             }
         }
         self.is_in_overflow(key, observer)
@@ -249,8 +262,15 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     /// Whether a key is in the overflow list although a block says that it was not turned away: once the
     /// budget is spent, keys overflow although their blocks have room.
     #[inline(always)]
-    fn is_in_overflow_all_the_same<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
-        R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key, observer)
+    fn overflowed_all_the_same<M: Machine, O: Observer>(
+        &self,
+        machine: M,
+        key: &KeyHash,
+        observer: O,
+    ) -> bool {
+        R::REJECTS
+            && self.budget.is_spent()
+            && machine.apart(AskOverflow { filter: self, key, observer })
     }
 
     /// Whether a lookup goes on from a block that does not hold its key.
@@ -263,7 +283,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         block: BlockIndex,
     ) -> bool {
         // A key with one block that turns nobody away is nowhere else.
-        let has_more = R::REJECTS || self.candidates.levels().len() > 1;
+        let has_more = R::REJECTS || !self.candidates.are_one();
         let view = On { blocks: &self.blocks, machine };
         has_more && self.rule.goes_on(&view, key, probe, self.candidates.stop_at(probe, key, block))
     }
@@ -362,35 +382,52 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Settle<'_, Balanced<R, B
     }
 }
 
-/// The rest of a lookup that goes on from its first block.
-struct GoOn<'a, F, O> {
+/// The rest of a lookup whose first block does not hold the key.
+struct LookFurther<'a, F, O> {
     filter: &'a F,
     key: &'a KeyHash,
     observer: O,
 }
 
-impl<R: Rule, B: BlockArray, O: Observer> Operation for GoOn<'_, Balanced<R, B>, O> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<M: Machine>(mut self, machine: M) -> bool {
-        self.filter.contains_further_on(machine, *self.key, &mut self.observer)
-    }
-}
-
-/// Whether a block holds a key that it may hold.
-struct SettleFurtherOn<'a, B> {
-    blocks: &'a B,
-    block: BlockIndex,
-    key: KeyHash,
-}
-
-impl<B: BlockArray> Operation for SettleFurtherOn<'_, B> {
+impl<R: Rule, B: BlockArray, O: Observer> Operation for LookFurther<'_, Balanced<R, B>, O> {
     type Output = bool;
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> bool {
-        self.blocks.settle(machine, self.block, self.key)
+        self.filter.contains_further_on(machine, self.key, self.observer)
+    }
+}
+
+/// The rest of a lookup whose key is in no block.
+struct AskOverflow<'a, F, O> {
+    filter: &'a F,
+    key: &'a KeyHash,
+    observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for AskOverflow<'_, Balanced<R, B>, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(mut self, _machine: M) -> bool {
+        let key = self.filter.blocks.seen(*self.key);
+        self.filter.is_in_overflow(key, &mut self.observer)
+    }
+}
+
+/// One lookup, block by block.
+struct Walk<'a, F, O> {
+    filter: &'a F,
+    key: &'a KeyHash,
+    observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Walk<'_, Balanced<R, B>, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(mut self, machine: M) -> bool {
+        self.filter.contains_at_a_walk(machine, *self.key, &mut self.observer)
     }
 }
 

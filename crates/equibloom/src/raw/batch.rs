@@ -86,12 +86,12 @@ struct Answers {
 }
 
 impl Answers {
-    /// These and that of the next key. The first two enter at the low end and the last at the high one:
-    /// what looks alike the compiler would do at once, in vectors, which takes longer.
+    /// These and that of the next key. The first two enter at the low end and the last at the high one, in
+    /// three ways: what looks alike the compiler would do at once, in vectors, which takes longer.
     #[inline(always)]
     fn and(self, answer: Answer) -> Self {
         Self {
-            holds: self.holds << 1 | u64::from(answer.holds == Holds::Yes),
+            holds: self.holds.rotate_left(1) | u64::from(answer.holds == Holds::Yes),
             may_hold: self.may_hold << 1 | u64::from(answer.holds == Holds::Perhaps),
             goes_on: self.goes_on >> 1 | u64::from(answer.goes_on) << (WORD - 1),
         }

@@ -154,24 +154,50 @@ fn find<M: Machine>(
     line: &Line,
     fingerprint: Fingerprint,
 ) -> Option<u32> {
-    let Fingerprint { list, remainder } = fingerprint;
-    let part = shape.high_part(machine, remainder);
-    if shape.has_bytes(machine) {
-        let mut left = similar_slots(machine, shape, line, fingerprint);
-        while left != 0 {
-            let slot = left.trailing_zeros();
-            if high_part(machine, shape, line, slot) == part
-                && is_in_list(machine, shape, line, slot, list)
-            {
-                return Some(slot);
-            }
-            left &= left - 1;
-        }
-        None
-    } else {
-        let Slots { first, count } = slots(machine, shape, line, list);
-        (first..first + count).find(|&slot| high_part(machine, shape, line, slot) == part)
+    if !shape.has_bytes(machine) {
+        let Slots { first, count } = slots(machine, shape, line, fingerprint.list);
+        let part = shape.high_part(machine, fingerprint.remainder);
+        return (first..first + count).find(|&slot| high_part(machine, shape, line, slot) == part);
     }
+    let similar = similar_slots(machine, shape, line, fingerprint);
+    if similar == 0 {
+        return None;
+    }
+    // Mostly there is one.
+    let slot = similar.trailing_zeros();
+    if holds(machine, shape, line, slot, fingerprint) {
+        return Some(slot);
+    }
+    let others = similar & (similar - 1);
+    if others == 0 { None } else { find_among(shape, line, fingerprint, others) }
+}
+
+/// One of these slots that holds the fingerprint.
+#[cold]
+#[inline(never)]
+fn find_among(shape: &Shape, line: &Line, fingerprint: Fingerprint, mut slots: u64) -> Option<u32> {
+    while slots != 0 {
+        let slot = slots.trailing_zeros();
+        if holds(Portable, shape, line, slot, fingerprint) {
+            return Some(slot);
+        }
+        slots &= slots - 1;
+    }
+    None
+}
+
+/// Whether a slot with the fingerprint's byte, whose one is where it would be in its list, holds it.
+#[inline(always)]
+fn holds<M: Machine>(
+    machine: M,
+    shape: &Shape,
+    line: &Line,
+    slot: u32,
+    Fingerprint { list, remainder }: Fingerprint,
+) -> bool {
+    let at = shape.code.start + list + slot;
+    high_part(machine, shape, line, slot) == shape.high_part(machine, remainder)
+        && shape.code.ones_before(machine, line, at) == slot
 }
 
 /// The slots that have the fingerprint's byte and may be in its list.
@@ -196,12 +222,6 @@ fn similar_slots<M: Machine>(
 fn high_part<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32) -> u64 {
     let width = shape.high_bits(machine);
     machine.lowest(machine.window(line, shape.high_parts.start + slot * width), width)
-}
-
-/// Whether a slot, whose one is where it would be in the list, is in it.
-#[inline(always)]
-fn is_in_list<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32, list: u32) -> bool {
-    shape.code.ones_before(machine, line, shape.code.start + list + slot) == slot
 }
 
 /// The slots of a list.
