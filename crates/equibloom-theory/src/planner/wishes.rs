@@ -31,8 +31,8 @@ pub struct Wishes {
     pub bits_per_key: Option<f64>,
     /// Highest false-positive rate.
     pub rate: Option<f64>,
-    /// Most accesses of a lookup of a key that is not there, on average;
-    /// [`DEFAULT_ACCESSES_MISS`] if not given.
+    /// Most accesses of a lookup of a key that is not there, on average; if not given,
+    /// [`DEFAULT_ACCESSES_MISS`], or as many as it takes for the classical filter, if that is wanted.
     pub accesses_miss: Option<f64>,
     /// Most accesses of an insert, on average.
     pub accesses_insert: Option<f64>,
@@ -89,8 +89,13 @@ pub(crate) struct Limits {
 
 impl Wishes {
     pub(crate) fn limits(&self) -> Limits {
+        // Who wants the classical filter wants its rate, and knows that it reads two lines.
+        let default_accesses_miss = match self.placement {
+            Some(PlacementName::Classical) => f64::INFINITY,
+            _ => DEFAULT_ACCESSES_MISS,
+        };
         Limits {
-            accesses_miss: self.accesses_miss.unwrap_or(DEFAULT_ACCESSES_MISS),
+            accesses_miss: self.accesses_miss.unwrap_or(default_accesses_miss),
             accesses_insert: self.accesses_insert.unwrap_or(f64::INFINITY),
             choices: self.choices.unwrap_or(u32::MAX),
             overflow: self.overflow.unwrap_or(1.0),
