@@ -34,9 +34,9 @@ fn insert_plainly(filter: &mut Any, hash: KeyHash) -> Result<Insertion, FullErro
 fn contains_plainly(filter: &Any, hash: KeyHash) -> bool {
     match filter {
         Any::Classical(filter) => filter.contains(hash, ()),
-        Any::FirstWithRoom(filter) => filter.contains_on(Portable, &hash, ()),
-        Any::LeastLoaded(filter) => filter.contains_on(Portable, &hash, ()),
-        Any::Fingerprint(filter) => filter.contains_on(Portable, &hash, ()),
+        Any::FirstWithRoom(filter) => filter.contains_plainly(hash),
+        Any::LeastLoaded(filter) => filter.contains_plainly(hash),
+        Any::Fingerprint(filter) => filter.contains_plainly(hash),
     }
 }
 

@@ -11,8 +11,10 @@ mod budget;
 mod classical;
 mod contents;
 mod design;
+mod insert;
 #[cfg(feature = "std")]
 mod level_by_level;
+mod lookup;
 #[cfg(test)]
 mod machines;
 #[cfg(feature = "file")]

@@ -1,0 +1,173 @@
+//! One insert.
+//!
+//! Most keys are new and belong into their first block. As with [lookups](super::lookup), what they need is
+//! a function of its own, and the rest another.
+
+use super::batch::InsertBatch;
+use super::{Balanced, Insertion};
+use crate::block::simd::{Machine, OnBlocks, Operation, Portable};
+use crate::block::{BlockArray, BlockIndex, Holds, On};
+use crate::error::FullError;
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+use crate::parameters::WhenFull;
+use crate::placement::{Placement, Rule, least_loaded};
+
+/// One insert.
+pub(super) struct Insert<'a, F, O> {
+    pub(super) filter: &'a mut F,
+    pub(super) key: &'a KeyHash,
+    pub(super) observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B>, O> {
+    type Output = Result<Insertion, FullError>;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> Self::Output {
+        self.filter.insert_at_first(machine, self.key, self.observer)
+    }
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> OnBlocks for Insert<'_, Balanced<R, B>, O> {
+    #[inline(always)]
+    fn are_usual(&self) -> bool {
+        self.filter.blocks.is_usual()
+    }
+}
+
+/// One insert, wherever the key belongs.
+struct Place<'a, F, O> {
+    filter: &'a mut F,
+    key: &'a KeyHash,
+    observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>, O> {
+    type Output = Result<Insertion, FullError>;
+
+    #[inline(always)]
+    fn run<M: Machine>(mut self, machine: M) -> Self::Output {
+        self.filter.insert_on(machine, *self.key, &mut self.observer)
+    }
+}
+
+impl<R: Rule, B: BlockArray> Balanced<R, B> {
+    /// Inserts keys in order; how many were new.
+    pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        self.machine.run_on_blocks(InsertBatch { filter: self, keys })
+    }
+
+    /// Inserts a key into its first block, if it is new and belongs there.
+    #[inline(always)]
+    fn insert_at_first<M: Machine, O: Observer>(
+        &mut self,
+        machine: M,
+        key: &KeyHash,
+        mut observer: O,
+    ) -> Result<Insertion, FullError> {
+        let seen = self.blocks.seen(*key);
+        let block = self.candidates.first_block(seen);
+        let view = On { blocks: &self.blocks, machine };
+        // A rule that turns nobody away has to see all candidates.
+        let is_the_one = if R::REJECTS {
+            !self.rule.looks_further(&view, seen, 0, block)
+        } else {
+            self.candidates.are_one()
+        };
+        let belongs_there = is_the_one && self.budget.affords(1);
+        if !belongs_there
+            || !self.rule.places_repeats()
+                && self.blocks.second_glance(machine, block, seen) != Holds::No
+        {
+            return machine.apart(Place { filter: self, key, observer });
+        }
+        observer.block_read();
+        self.blocks.add(machine, block, seen);
+        self.budget.spend(1);
+        self.elements = self.elements.saturating_add(1);
+        Ok(Insertion::New)
+    }
+
+    /// Inserts a key, wherever it belongs.
+    #[inline(always)]
+    pub(super) fn insert_on<M: Machine, O: Observer>(
+        &mut self,
+        machine: M,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError> {
+        let key = self.blocks.seen(key);
+        let view = On { blocks: &self.blocks, machine };
+        let (admitting, reads, turned_away, led_on) =
+            match self.rule.place(&view, &self.candidates, key, observer) {
+                Placement::Present => return Ok(Insertion::AlreadyPresent),
+                Placement::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
+                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
+            };
+        match admitting {
+            // Such a key cannot stand in the overflow list: it would have gone there because all
+            // its candidates were full, and they still are, or because the budget was spent, and
+            // then it affords nothing any more. (Where keys can be removed, it may stand there once
+            // more.)
+            Some(block) if self.budget.affords(reads) => self.blocks.add(machine, block, key),
+            _ => {
+                let may_be_there = led_on || self.budget.is_spent();
+                if !self.rule.places_repeats() && may_be_there && self.is_in_overflow(key, observer)
+                {
+                    return Ok(Insertion::AlreadyPresent);
+                }
+                self.overflow(key, admitting)?;
+            }
+        }
+        if turned_away > 0 {
+            self.mark(key, turned_away);
+        }
+        self.budget.spend(reads);
+        self.elements = self.elements.saturating_add(1);
+        Ok(Insertion::New)
+    }
+
+    /// Makes sure that lookups of the key go on from its first candidates.
+    fn mark(&mut self, key: KeyHash, candidates: u32) {
+        for stop in self.candidates.walk(key).take(candidates as usize) {
+            self.blocks.mark(stop);
+        }
+    }
+
+    /// Stores a key that no block may take, or that the budget does not allow into the one that may.
+    #[cold]
+    pub(super) fn overflow(
+        &mut self,
+        key: KeyHash,
+        admitting: Option<BlockIndex>,
+    ) -> Result<(), FullError> {
+        let entry = self.candidates.overflow_entry(key);
+        if self.overflow.push(entry, WhenFull::Refuse).is_ok() {
+            return Ok(());
+        }
+        if self.when_full == WhenFull::Refuse {
+            return Err(self.full());
+        }
+        match admitting {
+            Some(block) => self.blocks.add(Portable, block, key),
+            None if B::HAS_SLOTS => {
+                self.overflow.push(entry, self.when_full).map_err(|_| self.full())?;
+            }
+            // Its candidates turned it away and always will, so that a lookup reads them all and
+            // finds it in any.
+            None => {
+                let view = On { blocks: &self.blocks, machine: Portable };
+                let block = least_loaded(&view, &self.candidates, key);
+                self.blocks.add(Portable, block, key);
+            }
+        }
+        self.saturated = self.saturated.saturating_add(1);
+        Ok(())
+    }
+
+    /// The error of a filter that has no room.
+    pub(super) fn full(&self) -> FullError {
+        FullError { capacity: self.overflow.capacity(), stored: self.elements }
+    }
+}
