@@ -33,7 +33,7 @@ use core::fmt;
 use core::ptr::NonNull;
 use core::slice;
 
-use crate::block::simd::prefetch;
+use crate::block::simd::{Nearness, prefetch};
 use crate::error::BuildError;
 pub(crate) use huge_pages::ask_for_huge_pages;
 
@@ -237,8 +237,8 @@ impl Words {
 
     /// Asks for a line to be brought into the cache, if there is such a one.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, line: usize) {
-        prefetch(self.start.as_ptr().wrapping_add(line).cast());
+    pub(crate) fn prefetch(&self, line: usize, nearness: Nearness) {
+        prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
     }
 
     /// Eight words at once.

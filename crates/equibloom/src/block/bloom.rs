@@ -22,7 +22,7 @@ mod places;
 use super::hints::Hints;
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
-use super::simd::Machine;
+use super::simd::{Machine, Nearness};
 use super::{BlockArray, BlockIndex, Holds, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
@@ -273,8 +273,8 @@ impl BlockArray for BloomBlocks {
     }
 
     #[inline(always)]
-    fn prefetch(&self, block: BlockIndex) {
-        self.words.prefetch(self.first_word(block) / WORDS_PER_LINE);
+    fn prefetch(&self, block: BlockIndex, nearness: Nearness) {
+        self.words.prefetch(self.first_word(block) / WORDS_PER_LINE, nearness);
     }
 
     /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones

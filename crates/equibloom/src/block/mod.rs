@@ -29,7 +29,7 @@ use crate::memory::Words;
 #[cfg(feature = "std")]
 use crate::memory::{Divided, WORDS_PER_LINE};
 use crate::placement::{Lead, Level, Stop};
-use simd::Machine;
+use simd::{Machine, Nearness};
 
 /// Position of a block in its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,7 +162,7 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     fn turned_away<M: Machine>(&self, machine: M, stop: Stop) -> Option<bool>;
 
     /// Asks for the block's memory: it will be needed soon.
-    fn prefetch(&self, block: BlockIndex);
+    fn prefetch(&self, block: BlockIndex, nearness: Nearness);
 
     /// Puts the key into the block and counts it. A block with slots must have a free one.
     fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash);

@@ -14,7 +14,7 @@
 //! the first has arrived and proves to be full.
 
 use super::balanced::Balanced;
-use crate::block::simd::{Machine, OnBlocks, Operation};
+use crate::block::simd::{Machine, Nearness, OnBlocks, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -147,7 +147,7 @@ impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
         let (blocks, last_blocks) = blocks.split_at_mut(keys.len().min(WORD));
         for ((&key, &later), block) in keys.iter().zip(ahead).zip(blocks) {
             let here = *block;
-            *block = filter.ask_for_first(later);
+            *block = filter.ask_for_first(later, Nearness::Second);
             let key = filter.blocks.seen(key);
             answers = answers.and(filter.look_at(machine, 0, key, here));
         }
@@ -165,7 +165,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let mut waiting = Front::empty();
         let mut blocks = [BlockIndex(0); WORD];
         for (&key, block) in keys.iter().zip(&mut blocks) {
-            *block = self.ask_for_first(key);
+            *block = self.ask_for_first(key, Nearness::Second);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
@@ -195,9 +195,9 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 
     /// Asks for the block that the key tries first, and tells which it is.
     #[inline(always)]
-    fn ask_for_first(&self, key: KeyHash) -> BlockIndex {
+    fn ask_for_first(&self, key: KeyHash, nearness: Nearness) -> BlockIndex {
         let block = self.candidates.first_block(key);
-        self.blocks.prefetch(block);
+        self.blocks.prefetch(block, nearness);
         block
     }
 
@@ -240,7 +240,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
                 Some(level) if probe + 1 < self.candidates.choices(key) => {
                     let Stop { onward: word, .. } = self.candidates.stop_at(probe, key, block);
                     let block = level.block_of(word);
-                    self.blocks.prefetch(block);
+                    self.blocks.prefetch(block, Nearness::Second);
                     onward.push(key, block, place_of(bit));
                 }
                 _ => holds |= u64::from(self.is_in_overflow(key, &mut ())) << bit,
@@ -341,12 +341,12 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         keys: &[KeyHash],
     ) -> Result<u64, FullError> {
         for &key in keys.iter().take(FAR) {
-            self.ask_for_first(key);
+            self.ask_for_first(key, Nearness::First);
         }
         let mut new = 0;
         for (index, &key) in keys.iter().enumerate() {
             if let Some(&ahead) = keys.get(index + FAR) {
-                self.ask_for_first(ahead);
+                self.ask_for_first(ahead, Nearness::First);
             }
             if let Some(&ahead) = keys.get(index + NEAR) {
                 self.ask_for_second(machine, ahead);
@@ -364,7 +364,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let first = self.candidates.first_block(key);
         if self.rule.looks_further(&view, key, 0, first) {
             let stop = self.candidates.stop_at(0, self.blocks.seen(key), first);
-            self.blocks.prefetch(level.block_of(stop.onward));
+            self.blocks.prefetch(level.block_of(stop.onward), Nearness::First);
         }
     }
 }

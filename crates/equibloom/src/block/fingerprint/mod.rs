@@ -27,7 +27,7 @@ mod shape;
 use alloc::vec::Vec;
 
 use super::fields::{LINE_BITS, Line, ones, window};
-use super::simd::{Machine, Portable};
+use super::simd::{Machine, Nearness, Portable};
 use super::{BlockArray, BlockIndex, Holds, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
@@ -171,8 +171,8 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn prefetch(&self, block: BlockIndex) {
-        self.words.prefetch(block.0 as usize);
+    fn prefetch(&self, block: BlockIndex, nearness: Nearness) {
+        self.words.prefetch(block.0 as usize, nearness);
     }
 
     #[inline(always)]

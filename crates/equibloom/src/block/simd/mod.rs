@@ -27,6 +27,7 @@ use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
 pub(crate) use portable::Portable;
+pub use prefetch::Nearness;
 pub(crate) use prefetch::prefetch;
 use usual::ByShape;
 

@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use super::travellers::Travellers;
-use crate::block::simd::{Machine, OnBlocks, Operation};
+use crate::block::simd::{Machine, Nearness, OnBlocks, Operation};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
 use crate::placement::{Level, Rule};
@@ -157,6 +157,6 @@ impl<B: BlockArray> Part<'_, B> {
 
     #[inline(always)]
     fn prefetch(&self, block: BlockIndex) {
-        self.blocks.prefetch(self.place_of(block));
+        self.blocks.prefetch(self.place_of(block), Nearness::First);
     }
 }

@@ -5,7 +5,7 @@ use super::sync::AtomicU64;
 use super::sync::Ordering::Relaxed;
 use super::tally::{SharedBudget, Tally};
 use super::{AHEAD, SharedBlocks, SharedRaw};
-use crate::block::simd::{Machine, Operation, prefetch};
+use crate::block::simd::{Machine, Nearness, Operation, prefetch};
 use crate::block::{BlockArray, BlockIndex, BlockView};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -228,7 +228,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
         if let Some(&key) = keys.get(index) {
             let block = self.plan.candidates.first_block(key).0 as usize;
             let word = self.words.word(block * self.plan.blocks.words_per_block());
-            prefetch(core::ptr::from_ref(word).cast());
+            prefetch(core::ptr::from_ref(word).cast(), Nearness::First);
         }
     }
 }
