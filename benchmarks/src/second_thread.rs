@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn small_runs_take_few_steps_and_large_ones_not_too_many() {
-        let taken = [1, 20_000, 1_000_000, 100_000_000, u64::MAX].map(steps);
+        // The last one's steps would be 2⁶⁴ + 32.
+        let taken = [1, 20_000, 1_000_000, 100_000_000, (1 << 59) + 1].map(steps);
         assert_eq!(taken, [32, 640_000, 32_000_000, MOST_STEPS, MOST_STEPS]);
     }
 }
