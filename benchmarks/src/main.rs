@@ -11,6 +11,7 @@
 //! | [`contestants`] | By whom? |
 //! | [`race`] | In which order, and are the answers right? |
 //! | [`pages`] | In which pages? |
+//! | [`second_thread`] | What does a second thread give on this machine, whatever it does? |
 //! | [`measure`] | How long does it take, and what is the spread? |
 //! | [`pareto`], [`verdict`] | Who wins, and does what was to be shown hold? |
 //! | [`report`] | How is that told, to people and to programs? |
@@ -22,6 +23,7 @@ mod pages;
 mod pareto;
 mod race;
 mod report;
+mod second_thread;
 mod verdict;
 
 use std::io::{IsTerminal, Write};

@@ -8,6 +8,8 @@
 //! filter belongs to it, so that it does not matter who zeroes his memory when. Parts of the keys are
 //! inserted one by one and many at once in turns, so that both ways meet filters as full.
 //!
+//! **The control** of what two threads gain runs once in every round, between inserts and lookups.
+//!
 //! **Checked** are: no member is missed, ever; the ways of looking up agree; ours measure the rate that
 //! they expect from what they hold (4σ + 1 %).
 
@@ -18,6 +20,7 @@ use serde::Serialize;
 use crate::contestants::{Contestant, Entry, Expectation, Failure, Kind, LineUp, Many, Profile};
 use crate::keys::{Keys, Workload};
 use crate::measure::{Mode, Operation, Task, Times, timed};
+use crate::second_thread;
 
 /// How large a race is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +46,9 @@ impl Size {
 pub(crate) struct Outcome {
     pub(crate) size: Size,
     pub(crate) lanes: Vec<Lane>,
+    /// The time of one thread over that of two for the same arithmetic, in each round: what a second thread
+    /// gives on this machine. Empty if two threads were not asked for.
+    pub(crate) second_thread: Vec<f64>,
     /// Who could not run, and why.
     pub(crate) absent: Vec<String>,
 }
@@ -89,12 +95,17 @@ pub(crate) fn run(
 ) -> Result<Outcome, Failure> {
     let workload = Workload::new(size.keys, size.lookups);
     let mut runners: Vec<Runner> = line_up.entries.into_iter().map(Runner::new).collect();
+    let mut second_thread = Vec::new();
     for round in 0..size.rounds {
         let number = runners.len().max(1);
         runners.rotate_left(round.min(1) % number);
         for runner in runners.iter_mut().filter(|_| round < size.builds.max(1)) {
             progress(&format!("round {}: {} is built", round + 1, runner.lane.profile.name));
             runner.named(|runner| runner.build(size, workload.members.all()))?;
+        }
+        if size.threads.contains(&2) {
+            progress(&format!("round {}: arithmetic by one thread and by two", round + 1));
+            second_thread.push(second_thread::gain(size.lookups, round));
         }
         for operation in [Operation::Miss, Operation::Hit, Operation::Mixed] {
             progress(&format!("round {}: {}", round + 1, operation.name()));
@@ -113,7 +124,7 @@ pub(crate) fn run(
     runners.rotate_right(turned);
     let lanes = runners.into_iter().map(|runner| runner.named_finish(size));
     let lanes = lanes.collect::<Result<_, _>>()?;
-    Ok(Outcome { size: size.clone(), lanes, absent: line_up.absent })
+    Ok(Outcome { size: size.clone(), lanes, second_thread, absent: line_up.absent })
 }
 
 impl Runner {
@@ -306,7 +317,7 @@ pub(crate) mod made_up {
     pub(crate) fn outcome(keys: u64, lanes: Vec<Lane>) -> Outcome {
         let threads = vec![1];
         let size = Size { keys, bits_per_key: 16.0, rounds: 1, builds: 1, lookups: 1, threads };
-        Outcome { size, lanes, absent: vec![] }
+        Outcome { size, lanes, second_thread: vec![], absent: vec![] }
     }
 }
 
@@ -348,19 +359,22 @@ mod tests {
     }
 
     fn race_of(misses_members: bool, batch_finds: usize, expects: f64) -> Result<Outcome, Failure> {
+        race_by(vec![1, 2], misses_members, batch_finds, expects)
+    }
+
+    fn race_by(
+        threads: Vec<usize>,
+        misses_members: bool,
+        batch_finds: usize,
+        expects: f64,
+    ) -> Result<Outcome, Failure> {
         let profile = made_up::lane("liar", Kind::Peer, 0.0, 0.0).profile;
         let make = move |_: Keys<'_>| {
             let liar = Liar { misses_members, batch_finds, expects };
             Ok(Box::new(liar) as Box<dyn Contestant>)
         };
-        let size = Size {
-            keys: 100,
-            bits_per_key: 16.0,
-            rounds: 3,
-            builds: 2,
-            lookups: 60,
-            threads: vec![1, 2],
-        };
+        let size =
+            Size { keys: 100, bits_per_key: 16.0, rounds: 3, builds: 2, lookups: 60, threads };
         run(
             &size,
             LineUp { entries: vec![Entry { profile, make: Box::new(make) }], absent: vec![] },
@@ -402,5 +416,16 @@ mod tests {
             }
         }
         assert_eq!((lane.rate, lane.bits_per_key), (Some(0.0), 0.08));
+    }
+
+    #[test]
+    fn what_a_second_thread_gives_is_measured_once_a_round_where_there_is_one() {
+        for (threads, measured) in
+            [(vec![1, 2], 3), (vec![1, 2, 4], 3), (vec![1], 0), (vec![1, 4], 0)]
+        {
+            let outcome = race_by(threads.clone(), false, 0, 0.0).unwrap();
+            assert_eq!(outcome.second_thread.len(), measured, "{threads:?}");
+            assert!(outcome.second_thread.iter().all(|&gain| gain > 0.0 && gain.is_finite()));
+        }
     }
 }

@@ -218,7 +218,11 @@ mod tests {
 
     #[test]
     fn a_page_has_every_filter_in_every_figure_and_nothing_left_to_fill_in() {
-        let races = vec![race(1e-4)];
+        // So many that two threads are judged, with the control beside it.
+        let mut race = race(1e-4);
+        race.size.keys = 50_000_000;
+        race.second_thread = vec![1.25];
+        let races = vec![race];
         let verdict = judge(&races);
         let command = "run --only '<b>' {{script}}".to_owned();
         let (machine, compiled_for, version) = ("machine".to_owned(), "target", "1");
@@ -230,6 +234,7 @@ mod tests {
             // Misses, hits and inserts of two filters; the limit is none.
             assert_eq!(figure.series.len(), 6);
         }
+        assert!(page.contains("two threads of pure arithmetic ÷ one = 1.25 (1.25 … 1.25)"));
         assert_eq!(page.matches("{{").count(), 1, "the command's own");
         assert!(page.contains("run --only &#39;&lt;b&gt;&#39; {{script}}"));
     }

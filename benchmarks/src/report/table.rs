@@ -8,7 +8,7 @@ use super::grouped;
 use crate::contestants::{Kind, Many};
 use crate::measure::{Mode, Operation, Spread, Task};
 use crate::race::{Lane, Outcome, Size};
-use crate::verdict::{Verdict, over_limit};
+use crate::verdict::{Control, Verdict, over_limit};
 
 /// One line below the header, nothing else.
 const STYLE: TableStyle =
@@ -125,6 +125,13 @@ pub(crate) fn judgements(verdict: &Verdict) -> String {
             ),
             _ => writeln!(text, "  {:<14} {}, has to be {bound}", "not measured", judgement.claim),
         };
+        if let Some(Control { what, meaning, measured }) = &judgement.control {
+            let _ = writeln!(
+                text,
+                "  {:<14} {what} = {:.2} ({:.2} … {:.2}): {meaning}",
+                "control", measured.median, measured.lower_quartile, measured.upper_quartile,
+            );
+        }
     }
     let _ = writeln!(
         text,
@@ -185,5 +192,20 @@ mod tests {
         assert!(line("limit × lines").ends_with("= 1.50 (1.50 … 1.50), has to be ≤ 1.5"), "{text}");
         assert!(line("of qfilter").starts_with("not measured "));
         assert!(text.contains("in 8 comparisons: none"));
+        assert!(!text.contains("control"), "{text}");
+    }
+
+    #[test]
+    fn the_control_stands_behind_the_judgement_on_two_threads() {
+        let mut outcome = outcome();
+        outcome.second_thread = vec![1.36, 1.21, 1.07];
+        let text = judgements(&judge(&[outcome]));
+        let behind =
+            text.lines().skip_while(|line| !line.contains("by one thread ÷ by two")).nth(1);
+        assert_eq!(
+            behind.unwrap(),
+            "  control        two threads of pure arithmetic ÷ one = 1.21 (1.14 … 1.29): what a second thread \
+             gives on this machine",
+        );
     }
 }
