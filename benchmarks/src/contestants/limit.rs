@@ -8,13 +8,13 @@
 
 use equibloom::KeyHash;
 
-use super::prefetch::prefetch;
+use super::prefetch::{prefetch, prefetch_to_second_level};
 use super::{Contestant, Entry, Failure, Kind, LIMIT, Many, Profile};
 use crate::keys::Keys;
 
 const WORDS_PER_LINE: usize = 8;
 /// How far ahead Equibloom asks for a line, in lookups and in inserts.
-const LOOKUPS_AHEAD: usize = 48;
+const LOOKUPS_AHEAD: usize = 64;
 const INSERTS_AHEAD: usize = 32;
 
 struct Limit {
@@ -54,6 +54,13 @@ impl Limit {
             prefetch(&self.words[self.word(key)]);
         }
     }
+
+    #[inline(always)]
+    fn ask_for_lookup(&self, keys: &[KeyHash], index: usize) {
+        if let Some(&key) = keys.get(index) {
+            prefetch_to_second_level(&self.words[self.word(key)]);
+        }
+    }
 }
 
 impl Contestant for Limit {
@@ -87,13 +94,13 @@ impl Contestant for Limit {
 
     fn count_batch(&self, keys: Keys<'_>) -> usize {
         for index in 0..LOOKUPS_AHEAD {
-            self.ask_for(keys.full, index);
+            self.ask_for_lookup(keys.full, index);
         }
         let mut found = vec![0_u64; keys.len().div_ceil(64)];
         for (part, answers) in found.iter_mut().enumerate() {
             let start = part * 64;
             for (bit, &key) in keys.full[start..].iter().take(64).enumerate() {
-                self.ask_for(keys.full, start + bit + LOOKUPS_AHEAD);
+                self.ask_for_lookup(keys.full, start + bit + LOOKUPS_AHEAD);
                 *answers |= (self.words[self.word(key)] & 1) << bit;
             }
         }

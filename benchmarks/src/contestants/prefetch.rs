@@ -22,3 +22,17 @@ pub(super) fn prefetch<T>(value: &T) {
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = value;
 }
+
+/// The same into the second-level cache only, as our batched lookups do. (For the loops around peers it makes no
+/// difference.)
+#[inline(always)]
+pub(super) fn prefetch_to_second_level<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(value).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    prefetch(value);
+}

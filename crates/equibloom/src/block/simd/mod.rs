@@ -27,8 +27,7 @@ use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
 pub(crate) use portable::Portable;
-pub use prefetch::Nearness;
-pub(crate) use prefetch::prefetch;
+pub(crate) use prefetch::{Nearness, prefetch};
 use usual::ByShape;
 
 use super::Holds;
