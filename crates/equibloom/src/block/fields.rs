@@ -1,7 +1,7 @@
 //! Fields of any width anywhere in a cache line.
 
 pub(super) use super::simd::Line;
-use super::simd::{Machine, Portable};
+use super::simd::Machine;
 use crate::memory::WORDS_PER_LINE;
 
 /// Bits of a line.
@@ -78,8 +78,7 @@ impl Field {
         }
     }
 
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn ones_before_in_all(&self, line: &Line, at: u32) -> u32 {
         let before = Before::new(at);
         let words = line.iter().zip(&self.mask).enumerate();
@@ -90,7 +89,7 @@ impl Field {
     #[inline(always)]
     pub(super) fn zero<M: Machine>(&self, machine: M, line: &Line, rank: u32) -> Option<u32> {
         if !M::USUAL && !self.is_short {
-            return self.zero_in_all(line, rank);
+            return self.zero_in_all(machine, line, rank);
         }
         // Without a branch on the word that it is in.
         let [low, high] = self.first_two(line);
@@ -102,14 +101,14 @@ impl Field {
         (rank < zeros.count_ones()).then(|| 64 * word + machine.select(zeros, rank))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn zero_in_all(&self, line: &Line, mut rank: u32) -> Option<u32> {
-        for (word, (bits, mask)) in (0..).zip(line.iter().zip(&self.mask)) {
+    #[inline(always)]
+    fn zero_in_all<M: Machine>(&self, machine: M, line: &Line, mut rank: u32) -> Option<u32> {
+        let words = line.iter().zip(&self.mask).zip(0..).skip(self.first_word as usize);
+        for ((bits, mask), word) in words {
             let zeros = !bits & mask;
             let count = zeros.count_ones();
             if rank < count {
-                return Some(64 * word + Portable.select(zeros, rank));
+                return Some(64 * word + machine.select(zeros, rank));
             }
             rank -= count;
         }
