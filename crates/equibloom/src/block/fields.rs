@@ -1,7 +1,7 @@
 //! Fields of any width anywhere in a cache line.
 
 pub(super) use super::simd::Line;
-use super::simd::Machine;
+use super::simd::{Machine, Portable};
 use crate::memory::WORDS_PER_LINE;
 
 /// Bits of a line.
@@ -102,13 +102,37 @@ impl Field {
     }
 
     #[inline(always)]
-    fn zero_in_all<M: Machine>(&self, machine: M, line: &Line, mut rank: u32) -> Option<u32> {
-        let words = line.iter().zip(&self.mask).zip(0..).skip(self.first_word as usize);
+    fn zero_in_all<M: Machine>(&self, machine: M, line: &Line, rank: u32) -> Option<u32> {
+        let zeros_of = |word: u32| {
+            let word = word as usize % line.len();
+            !line[word] & self.mask[word]
+        };
+        // Without a branch on the word that it is in, as long as there are three of them.
+        let first = self.first_word;
+        let [low, middle, high] = [zeros_of(first), zeros_of(first + 1), zeros_of(first + 2)];
+        let before_middle = low.count_ones();
+        let before_high = before_middle + middle.count_ones();
+        let (is_low, is_below_high) = (rank < before_middle, rank < before_high);
+        let (zeros, before) =
+            if is_below_high { (middle, before_middle) } else { (high, before_high) };
+        let (zeros, before) = if is_low { (low, 0) } else { (zeros, before) };
+        let (rank, word) = (rank - before, first + u32::from(!is_low) + u32::from(!is_below_high));
+        if rank < zeros.count_ones() {
+            return Some(64 * word + machine.select(zeros, rank));
+        }
+        self.zero_behind(line, first + 3, rank - zeros.count_ones())
+    }
+
+    /// The same in the words from one on.
+    #[cold]
+    #[inline(never)]
+    fn zero_behind(&self, line: &Line, first_word: u32, mut rank: u32) -> Option<u32> {
+        let words = line.iter().zip(&self.mask).zip(0..).skip(first_word as usize);
         for ((bits, mask), word) in words {
             let zeros = !bits & mask;
             let count = zeros.count_ones();
             if rank < count {
-                return Some(64 * word + machine.select(zeros, rank));
+                return Some(64 * word + Portable.select(zeros, rank));
             }
             rank -= count;
         }
