@@ -67,7 +67,31 @@ pub(super) fn contains<M: Machine>(
     line: &Line,
     fingerprint: Fingerprint,
 ) -> bool {
-    find(machine, shape, line, fingerprint).is_some()
+    if shape.has_bytes(machine) {
+        find(machine, shape, line, fingerprint).is_some()
+    } else {
+        list_contains(machine, shape, line, fingerprint)
+    }
+}
+
+/// The same for remainders without bytes: all of the list's at once, in one word.
+#[inline(always)]
+fn list_contains<M: Machine>(
+    machine: M,
+    shape: &Shape,
+    line: &Line,
+    fingerprint: Fingerprint,
+) -> bool {
+    let Slots { first, count } = slots(machine, shape, line, fingerprint.list);
+    let (width, lanes) = (shape.remainder_bits, &shape.lanes);
+    if count > lanes.count {
+        return find(machine, shape, line, fingerprint).is_some();
+    }
+    let found = machine.window(line, shape.high_parts.start + first * width);
+    let difference = found ^ (lanes.lowest_bits * fingerprint.remainder);
+    // The highest bit of lanes that are zero; above one that is, perhaps of others.
+    let zeros = difference.wrapping_sub(lanes.lowest_bits) & !difference & lanes.highest_bits;
+    machine.lowest(zeros, count * width) != 0
 }
 
 /// Adds a fingerprint to a block with a free slot, at the end of its list.

@@ -26,8 +26,33 @@ pub(super) struct Shape {
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
     pub(super) high_parts: Field,
+    /// Remainders without bytes, side by side in a word.
+    pub(super) lanes: Lanes,
     /// Whether it has hints, a short code, and bytes.
     pub(super) is_usual: bool,
+}
+
+/// Numbers of equal width, side by side in as many bits of a word as every [window](Machine::window) has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lanes {
+    /// How many there are.
+    pub(super) count: u32,
+    pub(super) lowest_bits: u64,
+    pub(super) highest_bits: u64,
+}
+
+impl Lanes {
+    const WINDOW_BITS: u32 = 57;
+
+    const fn of(width: u32) -> Self {
+        let count = Self::WINDOW_BITS / width;
+        let (mut lowest_bits, mut lane) = (0, 0);
+        while lane < count {
+            lowest_bits |= 1 << (lane * width);
+            lane += 1;
+        }
+        Self { count, lowest_bits, highest_bits: lowest_bits << (width - 1) }
+    }
 }
 
 /// What a block keeps of a key: one of its lists, and a remainder to be found there.
@@ -69,6 +94,7 @@ impl Shape {
             all_bytes: !ones(LINE_BYTES - slots),
             code,
             high_parts: Field::new(code.end, code.end + slots * high_bits),
+            lanes: Lanes::of(remainder_bits.max(1)),
             is_usual: has_bytes && code.is_short && table.hints > 0,
         }
     }
