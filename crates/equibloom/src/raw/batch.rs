@@ -214,7 +214,8 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         Answer { holds, goes_on: self.goes_on_from(machine, probe, key, block) }
     }
 
-    /// Settles which of the keys that a block may hold it does, and sends those on that go on; which of them were found.
+    /// Settles which of the keys that a block may hold it does, and sends those on that go on; which of
+    /// them were found.
     #[inline(always)]
     fn sort_out<M: Machine>(
         &self,
