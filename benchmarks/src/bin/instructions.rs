@@ -23,7 +23,7 @@ use equibloom::{
 
 /// Keys and strangers.
 const KEYS: u64 = 20_000;
-const FILTERS: [&str; 3] = ["blocked", "multi-level", "fingerprint"];
+const FILTERS: [&str; 4] = ["blocked", "multi-level", "fingerprint", "short-fingerprint"];
 const FILTER_OPERATIONS: [&str; 6] =
     ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
 /// The balanced map with buckets of one cache line and the usual one, and the cuckoo map.
@@ -32,7 +32,7 @@ const MAP_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
 /// What an operation may take more than the baseline says.
 const TOLERANCE: f64 = 0.05;
 
-/// Filters of 16 bits per key: what the planner gives for a million keys, for fewer of them.
+/// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them.
 fn scheme(kind: &str) -> Option<Scheme> {
     let blocks = BlockTable { count: 625, bits: 512, hashes: 11 };
     let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
@@ -54,6 +54,19 @@ fn scheme(kind: &str) -> Option<Scheme> {
                 hints: 13,
             },
             route: Route::MultiLevel { subtables: vec![573, 48, 4] },
+            overflow,
+            multiset: false,
+        }),
+        // Ten bits per key: remainders without a byte of their own.
+        "short-fingerprint" => Some(Scheme::Fingerprint {
+            blocks: FingerprintTable {
+                count: 391,
+                slots: 54,
+                lists: 66,
+                remainder_bits: 7,
+                hints: 14,
+            },
+            route: Route::MultiLevel { subtables: vec![363, 25, 3] },
             overflow,
             multiset: false,
         }),
