@@ -250,10 +250,8 @@ impl BlockArray for BloomBlocks {
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
         if M::USUAL || self.within_lines {
             self.holds(machine, block, key)
-        } else if self.holds_all_across_lines(block, key) {
-            Holds::Yes
         } else {
-            Holds::No
+            Holds::exactly(self.holds_all_across_lines(block, key))
         }
     }
 

@@ -63,6 +63,12 @@ pub enum Holds {
 }
 
 impl Holds {
+    /// "Yes" or "no".
+    #[inline(always)]
+    pub(crate) const fn exactly(it_does: bool) -> Self {
+        if it_does { Self::Yes } else { Self::No }
+    }
+
     /// "No", or "perhaps" if it may.
     #[inline(always)]
     pub(crate) const fn perhaps(it_may: bool) -> Self {

@@ -141,19 +141,12 @@ impl BlockArray for FingerprintBlocks {
 
     #[inline(always)]
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        let fingerprint = Fingerprint::of(key);
-        Holds::perhaps(pocket::may_contain(machine, &self.shape, self.line(block), fingerprint))
+        pocket::glance(machine, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]
     fn second_glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        let fingerprint = Fingerprint::of(key);
-        Holds::perhaps(pocket::seems_to_contain(
-            machine,
-            &self.shape,
-            self.line(block),
-            fingerprint,
-        ))
+        pocket::second_glance(machine, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]

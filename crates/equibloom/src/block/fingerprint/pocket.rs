@@ -13,6 +13,7 @@
 //! end early.
 
 use super::shape::{Fingerprint, Shape};
+use crate::block::Holds;
 use crate::block::fields::{Line, window};
 use crate::block::simd::{Machine, Portable};
 
@@ -29,34 +30,33 @@ pub(super) fn load<M: Machine>(machine: M, shape: &Shape, line: &Line) -> u32 {
     shape.code.ones(machine, line).min(shape.slots)
 }
 
-/// `false` only if the block does not have the fingerprint.
+/// What the bytes tell: whether one of them is the fingerprint's. Without bytes, everything.
 #[inline(always)]
-pub(super) fn may_contain<M: Machine>(
+pub(super) fn glance<M: Machine>(
     machine: M,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
-) -> bool {
-    if shape.has_bytes(machine) {
-        machine.equal_bytes(line, fingerprint.remainder as u8) & shape.all_bytes != 0
-    } else {
-        contains(machine, shape, line, fingerprint)
+) -> Holds {
+    if !shape.has_bytes(machine) {
+        return Holds::exactly(list_contains(machine, shape, line, fingerprint));
     }
+    let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
+    Holds::perhaps(equal & shape.all_bytes != 0)
 }
 
-/// `false` only if the block does not have the fingerprint, and more often if it does not.
+/// What the bytes and the code tell: half as many strangers are left.
 #[inline(always)]
-pub(super) fn seems_to_contain<M: Machine>(
+pub(super) fn second_glance<M: Machine>(
     machine: M,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
-) -> bool {
-    if shape.has_bytes(machine) {
-        similar_slots(machine, shape, line, fingerprint) != 0
-    } else {
-        contains(machine, shape, line, fingerprint)
+) -> Holds {
+    if !shape.has_bytes(machine) {
+        return Holds::exactly(list_contains(machine, shape, line, fingerprint));
     }
+    Holds::perhaps(similar_slots(machine, shape, line, fingerprint) != 0)
 }
 
 /// Whether the block has the fingerprint.
