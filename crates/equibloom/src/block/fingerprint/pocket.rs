@@ -12,7 +12,7 @@
 //! Any 512 bits can be read: a code with too few zeros or too many ones gives lists that are empty or
 //! end early.
 
-use super::shape::{Fingerprint, Shape};
+use super::shape::{Fingerprint, Lanes, Shape};
 use crate::block::Holds;
 use crate::block::fields::{Line, window};
 use crate::block::simd::{Machine, Portable};
@@ -42,7 +42,7 @@ pub(super) fn glance<M: Machine>(
         return Holds::exactly(list_contains(machine, shape, line, fingerprint));
     }
     let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
-    Holds::perhaps(equal & shape.all_bytes != 0)
+    Holds::perhaps(equal >> shape.first_byte != 0)
 }
 
 /// What the bytes and the code tell: half as many strangers are left.
@@ -83,7 +83,8 @@ fn list_contains<M: Machine>(
     fingerprint: Fingerprint,
 ) -> bool {
     let Slots { first, count } = slots(machine, shape, line, fingerprint.list);
-    let (width, lanes) = (shape.remainder_bits, &shape.lanes);
+    let width = shape.remainder_bits;
+    let lanes = Lanes::of(width);
     if count > lanes.count {
         return find(machine, shape, line, fingerprint).is_some();
     }

@@ -20,19 +20,16 @@ pub(super) struct Shape {
     remainder_mask: u64,
     /// The first of the bytes, which are the last ones of the line.
     pub(super) first_byte: u32,
-    /// These bytes, one bit for each byte of the line.
-    pub(super) all_bytes: u64,
     /// The unary code.
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
     pub(super) high_parts: Field,
-    /// Remainders without bytes, side by side in a word.
-    pub(super) lanes: Lanes,
     /// Whether it has hints, a short code, and bytes.
     pub(super) is_usual: bool,
 }
 
-/// Numbers of equal width, side by side in as many bits of a word as every [window](Machine::window) has.
+/// Numbers of equal width, less than eight bits, side by side in as many bits of a word as every
+/// [window](Machine::window) has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lanes {
     /// How many there are.
@@ -44,7 +41,18 @@ pub(super) struct Lanes {
 impl Lanes {
     const WINDOW_BITS: u32 = 57;
 
-    const fn of(width: u32) -> Self {
+    /// For each width. (Not in the shape: every filter would be larger by it.)
+    const ALL: [Self; u8::BITS as usize] = {
+        let mut all = [Self { count: 0, lowest_bits: 0, highest_bits: 0 }; u8::BITS as usize];
+        let mut width = 1;
+        while width < u8::BITS {
+            all[width as usize] = Self::new(width);
+            width += 1;
+        }
+        all
+    };
+
+    const fn new(width: u32) -> Self {
         let count = Self::WINDOW_BITS / width;
         let (mut lowest_bits, mut lane) = (0, 0);
         while lane < count {
@@ -52,6 +60,11 @@ impl Lanes {
             lane += 1;
         }
         Self { count, lowest_bits, highest_bits: lowest_bits << (width - 1) }
+    }
+
+    #[inline(always)]
+    pub(super) const fn of(width: u32) -> &'static Self {
+        &Self::ALL[width as usize % Self::ALL.len()]
     }
 }
 
@@ -91,10 +104,8 @@ impl Shape {
             remainder_bits,
             remainder_mask: ones(remainder_bits),
             first_byte: LINE_BYTES - slots,
-            all_bytes: !ones(LINE_BYTES - slots),
             code,
             high_parts: Field::new(code.end, code.end + slots * high_bits),
-            lanes: Lanes::of(remainder_bits.max(1)),
             is_usual: has_bytes && code.is_short && table.hints > 0,
         }
     }
