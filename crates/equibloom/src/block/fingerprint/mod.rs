@@ -141,12 +141,12 @@ impl BlockArray for FingerprintBlocks {
 
     #[inline(always)]
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        pocket::glance(machine, &self.shape, self.line(block), Fingerprint::of(key))
+        pocket::glance::<M, false>(machine, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]
     fn second_glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        pocket::second_glance(machine, &self.shape, self.line(block), Fingerprint::of(key))
+        pocket::glance::<M, true>(machine, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]

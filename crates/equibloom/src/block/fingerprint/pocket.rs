@@ -30,33 +30,23 @@ pub(super) fn load<M: Machine>(machine: M, shape: &Shape, line: &Line) -> u32 {
     shape.code.ones(machine, line).min(shape.slots)
 }
 
-/// What the bytes tell: whether one of them is the fingerprint's. Without bytes, everything.
+/// What the bytes tell: whether one of them is the fingerprint's. If one looks `CLOSELY`, at the code as
+/// well, half as many strangers are left. Without bytes, everything.
 #[inline(always)]
-pub(super) fn glance<M: Machine>(
+pub(super) fn glance<M: Machine, const CLOSELY: bool>(
     machine: M,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
 ) -> Holds {
     if !shape.has_bytes(machine) {
-        return Holds::exactly(list_contains(machine, shape, line, fingerprint));
+        Holds::exactly(list_contains(machine, shape, line, fingerprint))
+    } else if CLOSELY {
+        Holds::perhaps(similar_slots(machine, shape, line, fingerprint) != 0)
+    } else {
+        let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
+        Holds::perhaps(equal >> shape.first_byte != 0)
     }
-    let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
-    Holds::perhaps(equal >> shape.first_byte != 0)
-}
-
-/// What the bytes and the code tell: half as many strangers are left.
-#[inline(always)]
-pub(super) fn second_glance<M: Machine>(
-    machine: M,
-    shape: &Shape,
-    line: &Line,
-    fingerprint: Fingerprint,
-) -> Holds {
-    if !shape.has_bytes(machine) {
-        return Holds::exactly(list_contains(machine, shape, line, fingerprint));
-    }
-    Holds::perhaps(similar_slots(machine, shape, line, fingerprint) != 0)
 }
 
 /// Whether the block has the fingerprint.

@@ -30,20 +30,7 @@ pub(crate) struct Avx2(());
 impl Avx2 {
     /// Asks the processor; without `std`, whether the program is compiled for such a one.
     pub(super) fn detect() -> Option<Self> {
-        #[cfg(feature = "std")]
-        let found = std::is_x86_feature_detected!("avx2")
-            && std::is_x86_feature_detected!("bmi1")
-            && std::is_x86_feature_detected!("bmi2")
-            && std::is_x86_feature_detected!("lzcnt")
-            && std::is_x86_feature_detected!("popcnt");
-        #[cfg(not(feature = "std"))]
-        let found = cfg!(all(
-            target_feature = "avx2",
-            target_feature = "bmi1",
-            target_feature = "bmi2",
-            target_feature = "lzcnt",
-            target_feature = "popcnt"
-        ));
+        let found = processor_has!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
         found.then_some(Self(()))
     }
 

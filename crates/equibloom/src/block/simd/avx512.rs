@@ -24,18 +24,7 @@ pub(crate) struct Avx512(Avx2);
 impl Avx512 {
     /// Asks the processor; without `std`, whether the program is compiled for such a one.
     pub(super) fn detect() -> Option<Self> {
-        #[cfg(feature = "std")]
-        let found = std::is_x86_feature_detected!("avx512f")
-            && std::is_x86_feature_detected!("avx512bw")
-            && std::is_x86_feature_detected!("avx512vl")
-            && std::is_x86_feature_detected!("avx512vbmi2");
-        #[cfg(not(feature = "std"))]
-        let found = cfg!(all(
-            target_feature = "avx512f",
-            target_feature = "avx512bw",
-            target_feature = "avx512vl",
-            target_feature = "avx512vbmi2"
-        ));
+        let found = processor_has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2");
         Avx2::detect().filter(|_| found).map(Self)
     }
 

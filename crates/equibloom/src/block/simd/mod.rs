@@ -8,6 +8,18 @@
 //! Every machine gives the same answers and writes the same bytes. [`Portable`] is always there and is
 //! the oracle in the tests.
 
+/// Whether the processor has all of these; without `std`, whether the program is compiled for such a one.
+#[cfg(target_arch = "x86_64")]
+macro_rules! processor_has {
+    ($($feature:tt)*) => {{
+        #[cfg(feature = "std")]
+        let found = true $(&& std::is_x86_feature_detected!($feature))*;
+        #[cfg(not(feature = "std"))]
+        let found = cfg!(all($(target_feature = $feature),*));
+        found
+    }};
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
