@@ -19,7 +19,7 @@
 //! *Slabs* bound the memory beside the filter. They change nothing: a level sees the keys of the first
 //! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
 //! between the two steps, and the first step has no branch that depends on a key. That every thread looks
-//! at every key costs one multiplication a key, a small part of an insert.
+//! at every key costs one comparison a key, a small part of an insert.
 //!
 //! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what
 //! happens at a block depends on others, and the keys are inserted one after the other. The same when
@@ -31,6 +31,7 @@ mod journal;
 mod tests;
 mod travellers;
 mod visit;
+mod words;
 
 use alloc::vec::Vec;
 use std::panic::resume_unwind;
@@ -61,8 +62,17 @@ struct Portions {
 }
 
 impl Portions {
-    /// Tens of milliseconds for a slab, a tenth of one for a thread; a journal of 4 MiB.
-    const USUAL: Self = Self { slab: 1 << 20, journal: 1 << 19, thread: 1 << 11 };
+    /// A tenth of a second for a slab, a tenth of a millisecond for a thread; a journal of 4 MiB.
+    const USUAL: Self = Self { slab: 1 << 22, journal: 1 << 19, thread: 1 << 11 };
+}
+
+/// What a thread has beside its blocks. It is kept from level to level and from slab to slab: memory that
+/// is given back and asked for anew costs the threads more than what they do with it.
+#[derive(Default)]
+struct Luggage {
+    /// Those it sends on from a level.
+    sent_on: Travellers,
+    journal: Journal,
 }
 
 /// The list could not take what a slab has for it; nothing of the slab has been inserted.
@@ -90,25 +100,25 @@ where
         let levels = self.candidates.levels();
         let share_no_block =
             levels.windows(2).all(|two| two[0].offset + two[0].size <= two[1].offset);
-        let are_many =
-            keys.len() >= portions.thread && (threads > 1 || self.has_room_for(keys.len()));
+        let are_many = keys.len() >= portions.thread && (threads > 1 || keys.len() <= self.room());
         if !share_no_block || !self.budget.is_unlimited() || !are_many {
             return self.insert_one_by_one(keys);
         }
         let mut new = 0;
-        let mut journals: Vec<Journal> = (0..threads).map(|_| Journal::default()).collect();
+        let mut travellers = Travellers::default();
+        let mut luggage: Vec<Luggage> = (0..threads).map(|_| Luggage::default()).collect();
         let mut rest = keys;
         while !rest.is_empty() {
-            let whole_slab = rest.len().min(portions.slab).max(1);
-            let keeps_journal = !self.has_room_for(whole_slab);
-            let slab = if keeps_journal {
-                whole_slab.min(portions.journal / self.blocks.words_per_block()).max(1)
-            } else {
-                whole_slab
-            };
-            let (slab, others) = rest.split_at(slab);
-            journals.iter_mut().for_each(|journal| journal.begin(keeps_journal));
-            match self.insert_slab(slab, portions.thread, &mut journals) {
+            // As many as the list has room for need no journal.
+            let most = rest.len().min(portions.slab).max(1);
+            let without_journal = self.room().min(most);
+            let with_journal = (portions.journal / self.blocks.words_per_block()).clamp(1, most);
+            let (slab, others) = rest.split_at(without_journal.max(with_journal));
+            for own in &mut luggage {
+                own.journal.begin(without_journal < with_journal);
+            }
+            travellers.set_to_all(slab.len());
+            match self.insert_slab(slab, &mut travellers, portions.thread, &mut luggage) {
                 Ok(inserted) => new += inserted?,
                 Err(Undone) => return Ok(new + self.insert_one_by_one(rest)?),
             }
@@ -117,47 +127,48 @@ where
         Ok(new)
     }
 
-    /// Whether so many keys can go to the overflow list without being refused, or saturating a block.
-    fn has_room_for(&self, keys: usize) -> bool {
+    /// How many keys can go to the overflow list without one being refused, or saturating a block.
+    fn room(&self) -> usize {
         let list_grows = B::HAS_SLOTS && self.when_full == WhenFull::Saturate;
+        if !R::REJECTS || list_grows {
+            return usize::MAX;
+        }
         let room = self.overflow.capacity().saturating_sub(self.overflow.len());
-        !R::REJECTS || list_grows || room >= keys as u64
+        usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Inserts keys level by level, by as many threads as there are journals.
+    /// Inserts keys level by level, by as many threads as have luggage.
     fn insert_slab(
         &mut self,
         keys: &[KeyHash],
+        travellers: &mut Travellers,
         keys_for_a_thread: usize,
-        journals: &mut [Journal],
+        luggage: &mut [Luggage],
     ) -> Result<Result<u64, FullError>, Undone> {
         let (mut placed, mut reads) = (0, 0);
-        let mut travellers = Travellers::all(keys.len());
         let levels = self.candidates.levels().to_vec();
         for (probe, &level) in levels.iter().enumerate() {
             let going = travellers.count();
             if going == 0 {
                 break;
             }
-            let threads = (going / keys_for_a_thread.max(1)).clamp(1, journals.len());
-            let visited =
-                self.visit_level(probe, level, keys, &travellers, &mut journals[..threads]);
-            travellers = Travellers::none(keys.len());
+            let threads = (going / keys_for_a_thread.max(1)).clamp(1, luggage.len());
+            let luggage = &mut luggage[..threads];
+            let visited = self.visit_level(probe, level, keys, travellers, luggage);
+            travellers.set_to_none(keys.len());
             for Visited { sent_on, placed: here } in visited {
-                travellers.join(&sent_on);
+                travellers.join(sent_on);
                 placed += here;
                 reads += here * (probe as u64 + 1);
             }
         }
-        if !self.has_room_for(travellers.count()) {
-            for journal in journals {
-                journal.undo(&mut self.blocks);
-            }
+        if travellers.count() > self.room() {
+            luggage.iter().for_each(|own| own.journal.undo(&mut self.blocks));
             return Err(Undone);
         }
         self.elements = self.elements.saturating_add(placed);
         self.budget.spend_of_unlimited(reads);
-        Ok(self.take_into_overflow(keys, &travellers).map(|overflowed| placed + overflowed))
+        Ok(self.take_into_overflow(keys, travellers).map(|overflowed| placed + overflowed))
     }
 
     /// Takes the keys that no block took into the list, as an insert does; how many were not in it.
@@ -182,23 +193,23 @@ where
         Ok(new)
     }
 
-    /// Takes the travellers through one level, by as many threads as there are journals.
-    fn visit_level(
+    /// Takes the travellers through one level, by up to as many threads as have luggage.
+    fn visit_level<'l>(
         &mut self,
         probe: usize,
         level: Level,
         keys: &[KeyHash],
         travellers: &Travellers,
-        journals: &mut [Journal],
-    ) -> Vec<Visited> {
-        let cuts: Vec<u64> = cuts(level, journals.len()).collect();
+        luggage: &'l mut [Luggage],
+    ) -> Vec<Visited<'l>> {
+        let cuts: Vec<u64> = cuts(level, luggage.len()).collect();
         let (divided, parts) = self.blocks.divide(&cuts);
         let filter = &*self;
         let firsts = [0].into_iter().chain(cuts.iter().copied());
         let visits =
-            parts.into_iter().zip(firsts).zip(journals).map(|((blocks, first), journal)| {
-                let part = Part { first, blocks, journal };
-                Visit { filter, probe, level, keys, travellers, part }
+            parts.into_iter().zip(firsts).zip(luggage).map(|((blocks, first), luggage)| {
+                let part = Part { first, blocks };
+                Visit { filter, probe, level, keys, travellers, part, luggage }
             });
         let run = |visit| filter.machine.run_on_blocks(visit);
         let visited = each_by_a_thread(visits.collect(), run);

@@ -1,11 +1,11 @@
 //! Which keys of a slab are on their way: two bits for each.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 const WORD: usize = u64::BITS as usize;
 
 /// Keys of a slab, by their places in it, that no block has taken yet.
+#[derive(Default)]
 pub(super) struct Travellers {
     going: Vec<u64>,
     /// Those of whom a lookup would come as far.
@@ -13,19 +13,25 @@ pub(super) struct Travellers {
 }
 
 impl Travellers {
-    /// Every key of a slab of so many.
-    pub(super) fn all(keys: usize) -> Self {
-        let mut going = vec![u64::MAX; keys.div_ceil(WORD)];
-        if let Some(last) = going.last_mut() {
-            *last >>= keys.wrapping_neg() % WORD;
-        }
-        Self { led_on: going.clone(), going }
+    /// Becomes every key of a slab of so many.
+    pub(super) fn set_to_all(&mut self, keys: usize) {
+        self.fill(keys, u64::MAX);
     }
 
-    /// None of a slab of so many.
-    pub(super) fn none(keys: usize) -> Self {
-        let words = keys.div_ceil(WORD);
-        Self { going: vec![0; words], led_on: vec![0; words] }
+    /// Becomes none of a slab of so many.
+    pub(super) fn set_to_none(&mut self, keys: usize) {
+        self.fill(keys, 0);
+    }
+
+    /// Fills both, in the memory they have, with a word that repeats.
+    fn fill(&mut self, keys: usize, word: u64) {
+        for bits in [&mut self.going, &mut self.led_on] {
+            bits.clear();
+            bits.resize(keys.div_ceil(WORD), word);
+            if let Some(last) = bits.last_mut() {
+                *last >>= keys.wrapping_neg() % WORD;
+            }
+        }
     }
 
     pub(super) fn count(&self) -> usize {

@@ -1,0 +1,64 @@
+//! Which words lead to which blocks.
+
+use core::ops::Range;
+
+use crate::placement::Level;
+
+/// The words that lead to the blocks of a range. Larger words lead to later blocks, so they stand together:
+/// one comparison tells them from others, where finding a word's block takes a multiplication.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words {
+    first: u64,
+    /// How far behind the first the last one is.
+    span: u64,
+}
+
+impl Words {
+    /// Those that lead to these blocks of a level, if there are any.
+    pub(super) fn to(level: Level, blocks: Range<u64>) -> Option<Self> {
+        let place =
+            |block: u64| block.clamp(level.offset, level.offset + level.size) - level.offset;
+        // The first word behind those of the last block is 2⁶⁴.
+        let first_to = |place: u64| (u128::from(place) << 64).div_ceil(u128::from(level.size));
+        let (start, end) = (place(blocks.start), place(blocks.end));
+        (start < end).then(|| {
+            let (first, behind) = (first_to(start), first_to(end));
+            Self { first: first as u64, span: (behind - 1 - first) as u64 }
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn contain(self, word: u64) -> bool {
+        word.wrapping_sub(self.first) <= self.span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_those_that_lead_there(
+            offset in 0_u64..1_000,
+            size in prop_oneof![1_u64..100, 1_u64..1 << 40],
+            start in 0_u64..1_200,
+            count in prop_oneof![0_u64..1_200, 0_u64..1 << 40],
+            word in any::<u64>(),
+        ) {
+            let level = Level { offset, size };
+            let blocks = start..start + count;
+            let words = Words::to(level, blocks.clone());
+            let contain = |word| words.is_some_and(|words| words.contain(word));
+            let lead = |word| blocks.contains(&level.block_of(word).0);
+            // And the ones at the edges.
+            let edges = words.map(|Words { first, span }| [first, first + span]).unwrap_or_default();
+            let beside = [edges[0].wrapping_sub(1), edges[1].wrapping_add(1)];
+            for word in edges.into_iter().chain(beside).chain([word, 0, u64::MAX]) {
+                prop_assert_eq!(contain(word), lead(word), "{}", word);
+            }
+        }
+    }
+}
