@@ -131,7 +131,7 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// [`contains`](Self::contains) by a hash that is known already.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.raw.contains(hash, ())
+        self.raw.contains(hash)
     }
 
     /// Inserts many keys and tells how many were new. The filter becomes the same as if they had come
@@ -285,7 +285,7 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// [`contains_hash`](Self::contains_hash) that adds its memory accesses to `accesses`.
     pub fn contains_hash_counted(&self, hash: KeyHash, accesses: &mut AccessStatistics) -> bool {
         let mut counted = Accesses::default();
-        let found = self.raw.contains(hash, &mut counted);
+        let found = self.raw.contains_observed(hash, &mut counted);
         accesses.record_lookup(found, counted);
         found
     }

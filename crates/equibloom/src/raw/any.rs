@@ -60,8 +60,12 @@ impl RawFilter for Any {
     }
 
     #[inline]
-    fn contains<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
-        delegate!(self, filter => filter.contains(key, observer))
+    fn contains(&self, key: KeyHash) -> bool {
+        delegate!(self, filter => filter.contains(key))
+    }
+
+    fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
+        delegate!(self, filter => filter.contains_observed(key, observer))
     }
 
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {

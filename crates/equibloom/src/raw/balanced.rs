@@ -11,7 +11,7 @@ use super::design::Designed;
 use super::insert::Insert;
 use super::lookup::Lookup;
 use super::{Insertion, RawFilter};
-use crate::block::simd::Best;
+use crate::block::simd::{Best, Engine};
 use crate::block::{BlockArray, BloomBlocks};
 use crate::error::{BuildError, FullError, RemoveError};
 use crate::hashing::KeyHash;
@@ -34,7 +34,7 @@ pub struct Balanced<R, B: BlockArray = BloomBlocks> {
     pub(super) elements: u64,
     pub(super) saturated: u64,
     /// Whose instructions run all this.
-    pub(super) machine: Best,
+    pub(super) engine: Engine<Self>,
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
@@ -60,8 +60,10 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         let found = parameters.scheme.name();
         let other_scheme = BuildError::OtherScheme { expected: R::SERVES, found };
         let design = R::design(parameters).ok_or(other_scheme)?;
+        let blocks = B::allocate(&design.blocks)?;
         Ok(Self {
-            blocks: B::allocate(&design.blocks)?,
+            engine: Engine::new(Best::detect(), blocks.is_usual()),
+            blocks,
             candidates: design.candidates,
             rule: design.rule,
             overflow: OverflowList::new(design.overflow.capacity)?,
@@ -69,18 +71,21 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
             budget: design.budget,
             elements: 0,
             saturated: 0,
-            machine: Best::detect(),
         })
     }
 
     #[inline]
     fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError> {
-        self.machine.run_on_blocks(Insert { filter: self, key: &key, observer })
+        self.engine.run(Insert { filter: self, key: &key, observer })
     }
 
     #[inline]
-    fn contains<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
-        self.machine.run_on_blocks(Lookup::new(self, &key, observer))
+    fn contains(&self, key: KeyHash) -> bool {
+        self.engine.ask(self, &key)
+    }
+
+    fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
+        self.engine.run(Lookup::new(self, &key, observer))
     }
 
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
@@ -96,7 +101,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 
     fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        self.machine.run_on_blocks(ContainsBatch { filter: self, keys, found });
+        self.engine.run(ContainsBatch { filter: self, keys, found });
     }
 
     fn remove<O: Observer>(&mut self, key: KeyHash, mut observer: O) -> Result<(), RemoveError> {

@@ -14,7 +14,7 @@
 //! the first has arrived and proves to be full.
 
 use super::balanced::Balanced;
-use crate::block::simd::{Machine, Nearness, OnBlocks, Operation};
+use crate::block::simd::{Machine, Nearness, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -116,13 +116,6 @@ impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     fn run<M: Machine>(self, machine: M) {
         let Self { filter, keys, found } = self;
         filter.contains_batch_on(machine, keys, found);
-    }
-}
-
-impl<R: Rule, B: BlockArray> OnBlocks for ContainsBatch<'_, Balanced<R, B>> {
-    #[inline(always)]
-    fn are_usual(&self) -> bool {
-        self.filter.blocks.is_usual()
     }
 }
 
@@ -315,13 +308,6 @@ fn note(found: &mut [u64], place: usize) {
 pub(super) struct InsertBatch<'a, F> {
     pub(super) filter: &'a mut F,
     pub(super) keys: &'a [KeyHash],
-}
-
-impl<R: Rule, B: BlockArray> OnBlocks for InsertBatch<'_, Balanced<R, B>> {
-    #[inline(always)]
-    fn are_usual(&self) -> bool {
-        self.filter.blocks.is_usual()
-    }
 }
 
 impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {

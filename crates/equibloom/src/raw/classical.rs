@@ -64,7 +64,7 @@ impl RawFilter for Classical {
     }
 
     #[inline]
-    fn contains<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
+    fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
         (0..self.hashes).all(|index| {
             observer.block_read();
             let (word, bit) = Self::position(self.bits, key, index);

@@ -5,7 +5,7 @@
 
 use super::batch::InsertBatch;
 use super::{Balanced, Insertion};
-use crate::block::simd::{Machine, OnBlocks, Operation, Portable};
+use crate::block::simd::{Machine, Operation, Portable};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -29,13 +29,6 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B
     }
 }
 
-impl<R: Rule, B: BlockArray, O: Observer> OnBlocks for Insert<'_, Balanced<R, B>, O> {
-    #[inline(always)]
-    fn are_usual(&self) -> bool {
-        self.filter.blocks.is_usual()
-    }
-}
-
 /// One insert, wherever the key belongs.
 struct Place<'a, F, O> {
     filter: &'a mut F,
@@ -55,7 +48,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
     /// Inserts keys in order; how many were new.
     pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.machine.run_on_blocks(InsertBatch { filter: self, keys })
+        self.engine.run(InsertBatch { filter: self, keys })
     }
 
     /// Inserts a key into its first block, if it is new and belongs there.

@@ -18,7 +18,7 @@
 use core::marker::PhantomData;
 
 use super::Balanced;
-use crate::block::simd::{Machine, OnBlocks, Operation};
+use crate::block::simd::{Asked, Machine, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -75,10 +75,10 @@ impl<R: Rule, B: BlockArray, O: Observer, S: Step> Operation for Lookup<'_, Bala
     }
 }
 
-impl<R: Rule, B: BlockArray, O: Observer, S: Step> OnBlocks for Lookup<'_, Balanced<R, B>, O, S> {
+impl<R: Rule, B: BlockArray> Asked for Balanced<R, B> {
     #[inline(always)]
-    fn are_usual(&self) -> bool {
-        self.filter.blocks.is_usual()
+    fn answer<M: Machine>(&self, machine: M, key: &KeyHash) -> bool {
+        Lookup::new(self, key, ()).run(machine)
     }
 }
 

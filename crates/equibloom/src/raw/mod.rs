@@ -65,7 +65,13 @@ pub trait RawFilter: absorb::Absorb + Sized {
     fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError>;
 
     /// Whether the key may have been inserted. Never `false` for a key that was.
-    fn contains<O: Observer>(&self, key: KeyHash, observer: O) -> bool;
+    #[inline]
+    fn contains(&self, key: KeyHash) -> bool {
+        self.contains_observed(key, ())
+    }
+
+    /// The same, observed.
+    fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool;
 
     /// Inserts keys in order, as if one by one; how many were new.
     ///
@@ -89,8 +95,8 @@ pub trait RawFilter: absorb::Absorb + Sized {
     fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
         for (keys, found) in keys.chunks(64).zip(found) {
             let answers = keys.iter().zip(0..);
-            *found = answers
-                .fold(0, |word, (&key, bit)| word | u64::from(self.contains(key, ())) << bit);
+            *found =
+                answers.fold(0, |word, (&key, bit)| word | u64::from(self.contains(key)) << bit);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Any, Balanced, Classical};
-use crate::block::simd::Best;
+use crate::block::simd::{Best, Engine};
 use crate::error::BuildError;
 use crate::memory::{Words, bytes_for};
 use crate::overflow::{OverflowList, slot_count};
@@ -121,8 +121,10 @@ impl<R: Designed<B>, B: Contents> FromParts for Balanced<R, B> {
             return None;
         }
         let capacity = counters.overflow_capacity;
+        let blocks = B::over(&design.blocks, blocks);
         Some(Self {
-            blocks: B::over(&design.blocks, blocks),
+            engine: Engine::new(Best::detect(), blocks.is_usual()),
+            blocks,
             candidates: design.candidates,
             rule: design.rule,
             overflow: OverflowList::over(overflow, capacity, counters.overflow_entries)?,
@@ -130,7 +132,6 @@ impl<R: Designed<B>, B: Contents> FromParts for Balanced<R, B> {
             budget: design.budget.restored(counters.budget_used, counters.budget_spent),
             elements: counters.elements,
             saturated: counters.saturated,
-            machine: Best::detect(),
         })
     }
 

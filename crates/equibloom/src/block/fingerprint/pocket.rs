@@ -30,8 +30,8 @@ pub(super) fn load<M: Machine>(machine: M, shape: &Shape, line: &Line) -> u32 {
     shape.code.ones(machine, line).min(shape.slots)
 }
 
-/// What the bytes tell: whether one of them is the fingerprint's. If one looks `CLOSELY`, at the code as
-/// well, half as many strangers are left. Without bytes, everything.
+/// What the bytes tell: whether one of them is the fingerprint's. If one looks `CLOSELY`, everything, unless
+/// several slots are similar. Without bytes, everything.
 #[inline(always)]
 pub(super) fn glance<M: Machine, const CLOSELY: bool>(
     machine: M,
@@ -42,7 +42,14 @@ pub(super) fn glance<M: Machine, const CLOSELY: bool>(
     if !shape.has_bytes(machine) {
         Holds::exactly(list_contains(machine, shape, line, fingerprint))
     } else if CLOSELY {
-        Holds::perhaps(similar_slots(machine, shape, line, fingerprint) != 0)
+        let similar = similar_slots(machine, shape, line, fingerprint);
+        if similar == 0 {
+            Holds::No
+        } else if holds(machine, shape, line, similar.trailing_zeros(), fingerprint) {
+            Holds::Yes
+        } else {
+            Holds::Perhaps
+        }
     } else {
         let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
         Holds::perhaps(equal >> shape.first_byte != 0)

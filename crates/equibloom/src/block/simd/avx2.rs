@@ -15,10 +15,12 @@ use core::arch::x86_64::{
     _mm256_sub_epi64, _mm256_testz_si256, _mm256_xor_si256, _pdep_u64,
 };
 
+use super::engine::{Asked, answer_on};
 use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
 use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
+use crate::hashing::KeyHash;
 
 /// Bits of a register.
 const HALF_BITS: u32 = 256;
@@ -34,6 +36,12 @@ impl Avx2 {
         found.then_some(Self(()))
     }
 
+    /// This processor, for functions that run on no other.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn found() -> Self {
+        Self(())
+    }
+
     /// Runs an operation by this processor's instructions.
     #[inline(always)]
     pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
@@ -45,6 +53,12 @@ impl Avx2 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn with_avx2<O: Operation>(machine: Avx2, operation: O) -> O::Output {
     operation.run(machine)
+}
+
+/// The answer by this processor's instructions.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: &KeyHash) -> bool {
+    answer_on::<F, _, USUAL>(Avx2(()), asked, key)
 }
 
 /// The two halves of a line.

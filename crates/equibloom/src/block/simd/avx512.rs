@@ -11,10 +11,12 @@ use core::arch::x86_64::{
 };
 
 use super::avx2::{Avx2, any_repeat, bits_hit};
+use super::engine::{Asked, answer_on};
 use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
 use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
+use crate::hashing::KeyHash;
 
 /// A processor that can do what [`Avx2`] can, and AVX-512 on bytes and words, with the byte
 /// manipulations that came later (VBMI2). Who holds one has asked.
@@ -39,6 +41,12 @@ impl Avx512 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
 fn with_avx512<O: Operation>(machine: Avx512, operation: O) -> O::Output {
     operation.run(machine)
+}
+
+/// The answer by this processor's instructions.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: &KeyHash) -> bool {
+    answer_on::<F, _, USUAL>(Avx512(Avx2::found()), asked, key)
 }
 
 #[inline(always)]

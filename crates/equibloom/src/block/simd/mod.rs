@@ -24,6 +24,7 @@ macro_rules! processor_has {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod engine;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -38,9 +39,9 @@ mod words;
 use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
+pub(crate) use engine::{Asked, Engine};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
-use usual::ByShape;
 
 use super::Holds;
 use super::fields::Field;
@@ -103,12 +104,6 @@ pub trait Operation {
     fn run<M: Machine>(self, machine: M) -> Self::Output;
 }
 
-/// An operation on an array of blocks.
-pub(crate) trait OnBlocks: Operation {
-    /// Whether these have the [usual shape](super::BlockArray::is_usual).
-    fn are_usual(&self) -> bool;
-}
-
 /// The machine that the program runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Best {
@@ -147,12 +142,6 @@ impl Best {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(machine) => machine.run(operation),
         }
-    }
-
-    /// The same for an operation on blocks, of [usual shape](super::BlockArray::is_usual) or not.
-    #[inline(always)]
-    pub(crate) fn run_on_blocks<O: OnBlocks>(self, operation: O) -> O::Output {
-        self.run(ByShape(operation))
     }
 }
 

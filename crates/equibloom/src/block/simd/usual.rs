@@ -1,6 +1,6 @@
 //! Any machine, for blocks of which something is known.
 
-use super::{DRAWS_AT_ONCE, Line, Machine, OnBlocks, Operation};
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
 use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
@@ -65,7 +65,7 @@ impl<M: Machine> Machine for Usual<M> {
 }
 
 /// An operation on blocks of the usual shape.
-struct OnUsual<O>(O);
+pub(super) struct OnUsual<O>(pub(super) O);
 
 impl<O: Operation> Operation for OnUsual<O> {
     type Output = O::Output;
@@ -73,17 +73,5 @@ impl<O: Operation> Operation for OnUsual<O> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> O::Output {
         self.0.run(Usual(machine))
-    }
-}
-
-/// An operation on blocks of the usual shape or of another, compiled for both.
-pub(super) struct ByShape<O>(pub(super) O);
-
-impl<O: OnBlocks> Operation for ByShape<O> {
-    type Output = O::Output;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> O::Output {
-        if self.0.are_usual() { self.0.run(Usual(machine)) } else { machine.apart(self.0) }
     }
 }

@@ -211,7 +211,7 @@ where
                 let part = Part { first, blocks };
                 Visit { filter, probe, level, keys, travellers, part, luggage }
             });
-        let run = |visit| filter.machine.run_on_blocks(visit);
+        let run = |visit| filter.engine.run(visit);
         let visited = each_by_a_thread(visits.collect(), run);
         // All threads have ended, and their parts with them.
         if let Some(words) = divided.unite() {

@@ -3,7 +3,7 @@
 use super::Luggage;
 use super::travellers::Travellers;
 use super::words::Words;
-use crate::block::simd::{Machine, Nearness, OnBlocks, Operation};
+use crate::block::simd::{Machine, Nearness, Operation};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
 use crate::placement::{Level, Rule};
@@ -47,13 +47,6 @@ pub(super) struct Visit<'a, 'l, R, B: BlockArray> {
 pub(super) struct Visited<'l> {
     pub(super) sent_on: &'l Travellers,
     pub(super) placed: u64,
-}
-
-impl<R: Rule, B: BlockArray> OnBlocks for Visit<'_, '_, R, B> {
-    #[inline(always)]
-    fn are_usual(&self) -> bool {
-        self.part.blocks.is_usual()
-    }
 }
 
 impl<'l, R: Rule, B: BlockArray> Operation for Visit<'_, 'l, R, B> {

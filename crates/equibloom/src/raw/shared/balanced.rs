@@ -309,20 +309,20 @@ impl<R: Rule, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R,
 impl<R: Rule, B: SharedBlocks> SharedRaw for SharedBalanced<R, B> {
     #[inline]
     fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.plan.machine.run(Insert { filter: self, key })
+        self.plan.engine.machine().run(Insert { filter: self, key })
     }
 
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        self.plan.machine.run(Contains { filter: self, key })
+        self.plan.engine.machine().run(Contains { filter: self, key })
     }
 
     fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.plan.machine.run(InsertBatch { filter: self, keys })
+        self.plan.engine.machine().run(InsertBatch { filter: self, keys })
     }
 
     fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
-        self.plan.machine.run(ContainsBatch { filter: self, keys, answer });
+        self.plan.engine.machine().run(ContainsBatch { filter: self, keys, answer });
     }
 
     fn elements(&self) -> u64 {

@@ -1,0 +1,111 @@
+//! What runs a filter: a machine, and what is known of the filter's blocks.
+#![allow(unsafe_code, reason = "functions for instructions that not every processor has")]
+
+use core::fmt;
+
+use super::usual::{OnUsual, Usual};
+use super::{Best, Machine, Operation, Portable};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::hashing::KeyHash;
+
+/// Something that is asked about keys.
+pub(crate) trait Asked: Sized {
+    /// The answer. Must be inlined, as an [`Operation`] must.
+    fn answer<M: Machine>(&self, machine: M, key: &KeyHash) -> bool;
+}
+
+/// Runs operations on a filter. Which machine does it and whether the blocks have the [usual
+/// shape](crate::block::BlockArray::is_usual) is known when the filter is made. Most operations are long
+/// enough to look that up when they begin; single lookups are not, and a filter is asked through the
+/// function that was compiled for just this.
+pub(crate) struct Engine<F> {
+    machine: Best,
+    on_usual: bool,
+    /// For `machine` and for `on_usual` only.
+    answer: unsafe fn(&F, &KeyHash) -> bool,
+}
+
+impl<F: Asked> Engine<F> {
+    /// The machine must be that of the processor, as every [`Best`] is.
+    pub(crate) fn new(machine: Best, on_usual: bool) -> Self {
+        let answer =
+            if on_usual { answer_by::<F, true>(machine) } else { answer_by::<F, false>(machine) };
+        Self { machine, on_usual, answer }
+    }
+
+    /// Asks about a key.
+    #[inline(always)]
+    pub(crate) fn ask(self, asked: &F, key: &KeyHash) -> bool {
+        // SAFETY: compiled for `self.machine`, which the processor is.
+        unsafe { (self.answer)(asked, key) }
+    }
+}
+
+impl<F> Engine<F> {
+    /// The machine.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) const fn machine(self) -> Best {
+        self.machine
+    }
+
+    /// Runs an operation on the filter.
+    #[inline(always)]
+    pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
+        if self.on_usual {
+            self.machine.run(OnUsual(operation))
+        } else {
+            self.machine.run(operation)
+        }
+    }
+}
+
+/// The function that answers by the machine's instructions.
+fn answer_by<F: Asked, const USUAL: bool>(machine: Best) -> unsafe fn(&F, &KeyHash) -> bool {
+    match machine {
+        Best::Portable => |asked, key| answer_on::<F, _, USUAL>(Portable, asked, key),
+        #[cfg(target_arch = "x86_64")]
+        Best::Avx2(_) => avx2::answer::<F, USUAL>,
+        #[cfg(target_arch = "x86_64")]
+        Best::Avx512(_) => avx512::answer::<F, USUAL>,
+    }
+}
+
+/// The answer by one machine.
+#[inline(always)]
+pub(super) fn answer_on<F: Asked, M: Machine, const USUAL: bool>(
+    machine: M,
+    asked: &F,
+    key: &KeyHash,
+) -> bool {
+    if USUAL { asked.answer(Usual(machine), key) } else { asked.answer(machine, key) }
+}
+
+// Not derived: whatever `F` is, this is not a part of it.
+impl<F> Clone for Engine<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Engine<F> {}
+
+/// All answer the same.
+impl<F> PartialEq for Engine<F> {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl<F> Eq for Engine<F> {}
+
+impl<F> fmt::Debug for Engine<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { machine, on_usual, .. } = self;
+        formatter
+            .debug_struct("Engine")
+            .field("machine", machine)
+            .field("on_usual", on_usual)
+            .finish()
+    }
+}
