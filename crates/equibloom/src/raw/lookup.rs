@@ -55,6 +55,16 @@ impl<'a, R: Rule, B: BlockArray, O: Observer, S> Lookup<'a, Balanced<R, B>, O, S
         machine.apart(Lookup { filter, key, observer, step: PhantomData::<T> })
     }
 
+    /// Goes on from the first block, which does not hold the key, or ends there.
+    #[inline(always)]
+    fn leave_the_first<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> bool {
+        if self.filter.goes_on_from(machine, 0, key, block) {
+            self.then(machine, LookFurther)
+        } else {
+            self.end(machine, 1)
+        }
+    }
+
     /// Ends after so many blocks, of which the last says that the key was not turned away. Once the budget
     /// is spent, keys overflow all the same.
     #[inline(always)]
@@ -108,10 +118,7 @@ impl Step for Glance {
                 true
             }
             Holds::Perhaps => lookup.then(machine, Settle),
-            Holds::No if filter.goes_on_from(machine, 0, key, block) => {
-                lookup.then(machine, LookFurther)
-            }
-            Holds::No => lookup.end(machine, 1),
+            Holds::No => lookup.leave_the_first(machine, key, block),
         }
     }
 }
@@ -130,11 +137,11 @@ impl Step for Settle {
             lookup.observer.block_read();
             return true;
         }
-        lookup.then(machine, LookFurther)
+        lookup.leave_the_first(machine, key, block)
     }
 }
 
-/// Glances at the second block; the first does not hold the key.
+/// Glances at the second block; the first does not hold the key and has sent others like it on.
 struct LookFurther;
 
 impl Step for LookFurther {
@@ -145,9 +152,6 @@ impl Step for LookFurther {
     ) -> bool {
         let filter = lookup.filter;
         let (key, first) = lookup.first();
-        if !filter.goes_on_from(machine, 0, key, first) {
-            return lookup.end(machine, 1);
-        }
         if filter.candidates.choices(key) > 1 {
             let word = filter.candidates.stop_at(0, key, first).onward;
             let second = filter.candidates.level(1).block_of(word);
