@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-const WORD: usize = u64::BITS as usize;
+/// Keys that have a word together.
+pub(super) const WORD: usize = u64::BITS as usize;
 
 /// Keys of a slab, by their places in it, that no block has taken yet.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! What one thread does at its blocks of a level.
 
 use super::Luggage;
-use super::travellers::Travellers;
+use super::travellers::{Travellers, WORD};
 use super::words::Words;
 use crate::block::simd::{Machine, Nearness, Operation};
 use crate::block::{BlockArray, BlockIndex, On};
@@ -88,15 +88,20 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
         self.part.blocks.prefetch(self.part.place_of(block), Nearness::First);
     }
 
-    /// Lists the keys of a chunk whose first block is the thread's. Every key is written down, and the
-    /// next one over it if it was not meant: nobody could foresee a branch.
+    /// Lists the keys of a chunk whose first block is the thread's.
     #[inline(always)]
     fn list_all(&self, start: usize, words: Words, list: &mut [Arrival; CHUNK]) -> usize {
         let mut count = 0;
-        for (place, &key) in self.keys.iter().enumerate().skip(start).take(CHUNK) {
-            let word = key.candidate(0);
-            list[count % CHUNK] = Arrival { place, word };
-            count += usize::from(words.contain(word));
+        let end = self.keys.len().min(start + CHUNK);
+        for (index, keys) in self.keys[start..end].chunks(WORD).enumerate() {
+            let mut own = words.among(keys);
+            while own != 0 {
+                let bit = own.trailing_zeros() as usize;
+                let word = keys[bit % WORD].candidate(0);
+                list[count % CHUNK] = Arrival { place: start + index * WORD + bit, word };
+                count += 1;
+                own &= own - 1;
+            }
         }
         count
     }

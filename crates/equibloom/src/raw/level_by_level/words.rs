@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use super::travellers::WORD;
+use crate::hashing::KeyHash;
 use crate::placement::Level;
 
 /// The words that lead to the blocks of a range. Larger words lead to later blocks, so they stand together:
@@ -27,6 +29,20 @@ impl Words {
         })
     }
 
+    /// Which of up to 64 keys they lead to their first block, a bit for each.
+    #[inline(always)]
+    pub(super) fn among(self, keys: &[KeyHash]) -> u64 {
+        let bits = |keys: &[KeyHash]| {
+            let leads = |key: &KeyHash| u64::from(self.contain(key.candidate(0)));
+            keys.iter().enumerate().fold(0, |bits, (index, key)| bits | leads(key) << index)
+        };
+        match keys.first_chunk::<WORD>() {
+            // The compiler compares several at once if it knows how many there are.
+            Some(keys) => bits(keys),
+            None => bits(keys),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn contain(self, word: u64) -> bool {
         word.wrapping_sub(self.first) <= self.span
@@ -40,6 +56,20 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn keys_are_told_from_others(
+            first in any::<u64>(),
+            span in any::<u64>(),
+            keys in prop::collection::vec(any::<u64>().prop_map(KeyHash::from_u64), 0..=WORD),
+        ) {
+            let words = Words { first, span };
+            let own = words.among(&keys);
+            for bit in 0..WORD {
+                let leads = keys.get(bit).is_some_and(|key| words.contain(key.candidate(0)));
+                prop_assert_eq!(own >> bit & 1 == 1, leads);
+            }
+        }
+
         #[test]
         fn words_are_those_that_lead_there(
             offset in 0_u64..1_000,
