@@ -208,7 +208,7 @@ fn writers_and_a_reader(interruptions: usize, scheme: &Scheme) {
         assert_eq!(shared.0.elements(), 3);
         let Some((filter, _)) = Arc::into_inner(shared) else { panic!("still shared") };
         let filter = filter.into_any();
-        assert!(keys.iter().all(|&key| filter.contains(key, ())));
+        assert!(keys.iter().all(|&key| filter.contains(key)));
         let statistics = filter.statistics();
         let in_blocks: u64 = statistics.loads().iter().zip(0..).map(|(n, load)| n * load).sum();
         assert_eq!(in_blocks + statistics.overflowed + statistics.saturated, 3);
