@@ -3,7 +3,8 @@
 //! A [`Machine`] is a set of instructions; everything that runs on a block is generic over it and
 //! inlined into one [`Operation`]. [`Best`] knows which machine the program runs on and compiles each
 //! operation once for each of them, so that the choice is made once per operation (per lookup, or per
-//! batch of them) and not once per step: behind it, all code may use the machine's instructions.
+//! batch of them) and not once per step: behind it, all code may use the machine's instructions. An [`Engine`]
+//! has made the choice for a filter and its blocks.
 //!
 //! Every machine gives the same answers and writes the same bytes. [`Portable`] is always there and is
 //! the oracle in the tests.

@@ -31,7 +31,7 @@ mod journal;
 mod tests;
 mod travellers;
 mod visit;
-mod words;
+mod word_range;
 
 use alloc::vec::Vec;
 use std::panic::resume_unwind;
@@ -66,8 +66,8 @@ impl Portions {
     const USUAL: Self = Self { slab: 1 << 22, journal: 1 << 19, thread: 1 << 11 };
 }
 
-/// What a thread has beside its blocks. It is kept from level to level and from slab to slab: memory that
-/// is given back and asked for anew costs the threads more than what they do with it.
+/// What a thread has beside its blocks. It is kept from level to level and from slab to slab, because the
+/// system gives memory out page by page, each time anew.
 #[derive(Default)]
 struct Luggage {
     /// Those it sends on from a level.

@@ -2,7 +2,7 @@
 
 use super::Luggage;
 use super::travellers::{Travellers, WORD};
-use super::words::Words;
+use super::word_range::WordRange;
 use crate::block::simd::{Machine, Nearness, Operation};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
@@ -90,7 +90,7 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
 
     /// Lists the keys of a chunk whose first block is the thread's.
     #[inline(always)]
-    fn list_all(&self, start: usize, words: Words, list: &mut [Arrival; CHUNK]) -> usize {
+    fn list_all(&self, start: usize, words: WordRange, list: &mut [Arrival; CHUNK]) -> usize {
         let mut count = 0;
         let end = self.keys.len().min(start + CHUNK);
         for (index, keys) in self.keys[start..end].chunks(WORD).enumerate() {
@@ -108,7 +108,12 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
 
     /// Lists the keys of a chunk that are on their way to a later block, if it is the thread's.
     #[inline(always)]
-    fn list_travellers(&self, start: usize, words: Words, list: &mut [Arrival; CHUNK]) -> usize {
+    fn list_travellers(
+        &self,
+        start: usize,
+        words: WordRange,
+        list: &mut [Arrival; CHUNK],
+    ) -> usize {
         let mut count = 0;
         for place in self.travellers.places_from(start, CHUNK) {
             let key = self.filter.blocks.seen(self.keys[place]);
@@ -157,7 +162,7 @@ impl<B: BlockArray> Part<B> {
     }
 
     /// The words that lead to its blocks of a level, if it has any.
-    fn words(&self, level: Level) -> Option<Words> {
-        Words::to(level, self.first..self.first + self.blocks.count())
+    fn words(&self, level: Level) -> Option<WordRange> {
+        WordRange::to(level, self.first..self.first + self.blocks.count())
     }
 }

@@ -9,13 +9,13 @@ use crate::placement::Level;
 /// The words that lead to the blocks of a range. Larger words lead to later blocks, so they stand together:
 /// one comparison tells them from others, where finding a word's block takes a multiplication.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct WordRange {
     first: u64,
     /// How far behind the first the last one is.
     span: u64,
 }
 
-impl Words {
+impl WordRange {
     /// Those that lead to these blocks of a level, if there are any.
     pub(super) fn to(level: Level, blocks: Range<u64>) -> Option<Self> {
         let place =
@@ -62,7 +62,7 @@ mod tests {
             span in any::<u64>(),
             keys in prop::collection::vec(any::<u64>().prop_map(KeyHash::from_u64), 0..=WORD),
         ) {
-            let words = Words { first, span };
+            let words = WordRange { first, span };
             let own = words.among(&keys);
             for bit in 0..WORD {
                 let leads = keys.get(bit).is_some_and(|key| words.contain(key.candidate(0)));
@@ -80,11 +80,11 @@ mod tests {
         ) {
             let level = Level { offset, size };
             let blocks = start..start + count;
-            let words = Words::to(level, blocks.clone());
+            let words = WordRange::to(level, blocks.clone());
             let contain = |word| words.is_some_and(|words| words.contain(word));
             let lead = |word| blocks.contains(&level.block_of(word).0);
             // And the ones at the edges.
-            let edges = words.map(|Words { first, span }| [first, first + span]).unwrap_or_default();
+            let edges = words.map(|WordRange { first, span }| [first, first + span]).unwrap_or_default();
             let beside = [edges[0].wrapping_sub(1), edges[1].wrapping_add(1)];
             for word in edges.into_iter().chain(beside).chain([word, 0, u64::MAX]) {
                 prop_assert_eq!(contain(word), lead(word), "{}", word);
