@@ -21,7 +21,7 @@ pub struct Field {
     first_word: u32,
     /// Its bits in that word and the next: all of them, if it is short.
     first_two: [u64; 2],
-    pub(super) is_short: bool,
+    is_short: bool,
     /// All of its bits.
     pub(super) mask: Line,
 }
@@ -44,10 +44,22 @@ impl Field {
         Self { start, end, first_word, first_two, is_short, mask }
     }
 
+    /// Whether it lies in the first two words of the line, as on a [usual](Machine::USUAL) one all do whose
+    /// ones and zeros are counted.
+    pub(super) const fn is_early(&self) -> bool {
+        self.end <= 128
+    }
+
+    /// The first word that it has bits in.
+    #[inline(always)]
+    fn first_word<M: Machine>(&self) -> u32 {
+        if M::USUAL { 0 } else { self.first_word }
+    }
+
     /// Its bits in the first two words, in their places.
     #[inline(always)]
-    const fn first_two(&self, line: &Line) -> [u64; 2] {
-        let first = self.first_word as usize;
+    fn first_two<M: Machine>(&self, line: &Line) -> [u64; 2] {
+        let first = self.first_word::<M>() as usize;
         let (low, high) = (line[first % line.len()], line[(first + 1) % line.len()]);
         [low & self.first_two[0], high & self.first_two[1]]
     }
@@ -56,7 +68,7 @@ impl Field {
     #[inline(always)]
     pub(super) fn ones<M: Machine>(&self, _machine: M, line: &Line) -> u32 {
         if M::USUAL || self.is_short {
-            let [low, high] = self.first_two(line);
+            let [low, high] = self.first_two::<M>(line);
             low.count_ones() + high.count_ones()
         } else {
             self.ones_before_in_all(line, self.end)
@@ -67,8 +79,8 @@ impl Field {
     #[inline(always)]
     pub(super) fn ones_before<M: Machine>(&self, machine: M, line: &Line, at: u32) -> u32 {
         if M::USUAL || self.is_short {
-            let [low, high] = self.first_two(line);
-            let into = at.saturating_sub(64 * self.first_word);
+            let [low, high] = self.first_two::<M>(line);
+            let into = at.saturating_sub(64 * self.first_word::<M>());
             // Whoever asks for the usual field asks for a bit of it.
             let into = if M::USUAL { into } else { into.min(128) };
             machine.lowest(low, into).count_ones()
@@ -92,12 +104,12 @@ impl Field {
             return self.zero_in_all(machine, line, rank);
         }
         // Without a branch on the word that it is in.
-        let [low, high] = self.first_two(line);
+        let [low, high] = self.first_two::<M>(line);
         let (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
         let in_low = low.count_ones();
         let is_low = rank < in_low;
         let (zeros, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
-        let word = self.first_word + u32::from(!is_low);
+        let word = self.first_word::<M>() + u32::from(!is_low);
         (rank < zeros.count_ones()).then(|| 64 * word + machine.select(zeros, rank))
     }
 

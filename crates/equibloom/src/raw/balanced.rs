@@ -38,6 +38,11 @@ pub struct Balanced<R, B: BlockArray = BloomBlocks> {
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
+    /// What runs a filter with these blocks and this budget by a machine's instructions.
+    pub(super) fn engine_for(machine: Best, blocks: &B, budget: &AccessBudget) -> Engine<Self> {
+        Engine::new(machine, blocks.is_usual() && budget.is_unlimited())
+    }
+
     /// One survey for each distinct level, and for each probe the survey of its level: candidates
     /// that may lie anywhere share one.
     fn survey_levels(&self) -> (Vec<LevelSurvey>, Vec<usize>) {
@@ -62,7 +67,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         let design = R::design(parameters).ok_or(other_scheme)?;
         let blocks = B::allocate(&design.blocks)?;
         Ok(Self {
-            engine: Engine::new(Best::detect(), blocks.is_usual()),
+            engine: Self::engine_for(Best::detect(), &blocks, &design.budget),
             blocks,
             candidates: design.candidates,
             rule: design.rule,

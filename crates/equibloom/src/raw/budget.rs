@@ -40,9 +40,8 @@ impl AccessBudget {
     }
 
     /// Whether it never runs out.
-    #[cfg(feature = "std")]
     pub(super) const fn is_unlimited(&self) -> bool {
-        self.total == u64::MAX && !self.spent
+        self.total == u64::MAX
     }
 
     /// Counts the accesses of many placed keys that nothing limits.
@@ -63,8 +62,7 @@ impl AccessBudget {
 
     /// What is left when another filter's keys are placed as well.
     pub(super) const fn absorb(&mut self, other: &Self) {
-        self.used = self.used.saturating_add(other.used);
-        self.spent |= other.spent;
+        *self = self.restored(self.used.saturating_add(other.used), self.spent || other.spent);
     }
 
     pub(super) const fn is_spent(&self) -> bool {
@@ -77,13 +75,48 @@ impl AccessBudget {
         self.total
     }
 
-    /// The same budget with so much of it used.
-    #[cfg(feature = "std")]
+    /// The same budget with so much of it used. An unlimited one is not spent, nor ever will be, whatever a
+    /// file says.
     pub(super) const fn restored(self, used: u64, spent: bool) -> Self {
-        Self { total: self.total, used, spent }
+        let total = self.total;
+        if self.is_unlimited() {
+            let used = if used < total / 2 { used } else { total / 2 };
+            return Self { total, used, spent: false };
+        }
+        Self { total, used, spent }
     }
 
     pub(super) const fn reset(&mut self) {
         *self = Self::of(self.total);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AccessBudget;
+
+    #[test]
+    fn a_limit_is_kept_and_what_is_left_shrinks_with_another_filters_keys() {
+        let mut budget = AccessBudget::for_keys(10, 1.5, 3);
+        (0..7).for_each(|_| budget.spend(2));
+        assert!(!budget.is_unlimited() && budget.affords(1) && !budget.affords(2));
+        budget.spend(2);
+        assert!(budget.is_spent() && !budget.affords(1));
+        let mut other = AccessBudget::for_keys(10, 1.5, 3);
+        other.absorb(&budget);
+        assert!(other.is_spent() && other.used() == 16);
+    }
+
+    /// Lookups of filters without a limit do not even ask.
+    #[test]
+    fn nothing_spends_an_unlimited_budget() {
+        let endless = AccessBudget::for_keys(10, 3.0, 3);
+        let mut budget = endless.restored(u64::MAX, true);
+        for _ in 0..3 {
+            assert!(budget.is_unlimited() && !budget.is_spent() && budget.affords(u32::MAX));
+            budget.absorb(&budget.clone());
+            budget.spend(u32::MAX);
+        }
+        assert_eq!(endless.restored(7, false).used(), 7);
     }
 }

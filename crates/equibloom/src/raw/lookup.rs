@@ -72,7 +72,8 @@ impl<'a, R: Rule, B: BlockArray, O: Observer, S> Lookup<'a, Balanced<R, B>, O, S
         for _ in 0..blocks_read {
             self.observer.block_read();
         }
-        R::REJECTS && self.filter.budget.is_spent() && self.then(machine, AskOverflow)
+        let may_be_spent = R::REJECTS && !M::USUAL;
+        may_be_spent && self.filter.budget.is_spent() && self.then(machine, AskOverflow)
     }
 }
 

@@ -16,7 +16,7 @@ fn engine<R: Rule, B: BlockArray>(
     machine: Best,
     filter: &Balanced<R, B>,
 ) -> Engine<Balanced<R, B>> {
-    Engine::new(machine, filter.blocks.is_usual())
+    Balanced::engine_for(machine, &filter.blocks, &filter.budget)
 }
 
 /// The same filter on a machine.

@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use super::design::Designed;
 use super::{Any, Balanced, Classical};
-use crate::block::simd::{Best, Engine};
+use crate::block::simd::Best;
 use crate::error::BuildError;
 use crate::memory::{Words, bytes_for};
 use crate::overflow::{OverflowList, slot_count};
@@ -123,7 +123,7 @@ impl<R: Designed<B>, B: Contents> FromParts for Balanced<R, B> {
         let capacity = counters.overflow_capacity;
         let blocks = B::over(&design.blocks, blocks);
         Some(Self {
-            engine: Engine::new(Best::detect(), blocks.is_usual()),
+            engine: Self::engine_for(Best::detect(), &blocks, &design.budget),
             blocks,
             candidates: design.candidates,
             rule: design.rule,

@@ -231,19 +231,28 @@ fn similar_slots<M: Machine>(
     Fingerprint { list, remainder }: Fingerprint,
 ) -> u64 {
     let equal = machine.equal_bytes(line, remainder as u8) >> shape.first_byte;
+    // Of a stranger's, mostly none.
+    if equal == 0 {
+        return 0;
+    }
     // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which leaves half of the
     // slots. (With a byte each, there are at most 56, which one window shows.)
     let at = shape.code.start + list;
-    // A short code behind at most 64 hints is in the first half of the line.
-    let ones = if M::USUAL { machine.early_window(line, at) } else { machine.window(line, at) };
-    equal & ones
+    equal & before_the_bytes(machine, line, at)
 }
 
 /// The bits of a slot's remainder that are not in a byte.
 #[inline(always)]
 fn high_part<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32) -> u64 {
     let width = shape.high_bits(machine);
-    machine.lowest(machine.window(line, shape.high_parts.start + slot * width), width)
+    machine.lowest(before_the_bytes(machine, line, shape.high_parts.start + slot * width), width)
+}
+
+/// The bits from `start` on, which lies before the bytes if there are any; of the usual shape, before eight of
+/// them at least.
+#[inline(always)]
+fn before_the_bytes<M: Machine>(machine: M, line: &Line, start: u32) -> u64 {
+    if M::USUAL { machine.inner_window(line, start) } else { machine.window(line, start) }
 }
 
 /// The slots of a list.

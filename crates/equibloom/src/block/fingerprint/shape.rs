@@ -24,7 +24,7 @@ pub(super) struct Shape {
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
     pub(super) high_parts: Field,
-    /// Whether it has hints, a short code, and bytes.
+    /// Whether it has hints, an early code, and bytes, eight of them at least.
     pub(super) is_usual: bool,
 }
 
@@ -106,7 +106,7 @@ impl Shape {
             first_byte: LINE_BYTES - slots,
             code,
             high_parts: Field::new(code.end, code.end + slots * high_bits),
-            is_usual: has_bytes && code.is_short && table.hints > 0,
+            is_usual: table.hints > 0 && code.is_early() && has_bytes && slots >= 8,
         }
     }
 

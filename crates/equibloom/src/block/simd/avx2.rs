@@ -128,10 +128,13 @@ impl Machine for Avx2 {
     }
 
     #[inline(always)]
-    fn early_window(self, line: &Line, start: u32) -> u64 {
-        // In the first half, as it is, so that eight bytes are there.
-        let byte = (start / 8) % (LINE_BYTES / 2);
-        // SAFETY: eight bytes from at most the middle, and any bits are a word.
+    fn inner_window(self, line: &Line, start: u32) -> u64 {
+        let byte = start / 8;
+        // Never, and sooner found out than made impossible.
+        if byte > LINE_BYTES - 8 {
+            return 0;
+        }
+        // SAFETY: eight bytes from at most the last but seven, and any bits are a word.
         let word = unsafe { line.as_ptr().byte_add(byte as usize).read_unaligned() };
         word >> (start % 8)
     }

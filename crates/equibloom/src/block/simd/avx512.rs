@@ -88,8 +88,8 @@ impl Machine for Avx512 {
     }
 
     #[inline(always)]
-    fn early_window(self, line: &Line, start: u32) -> u64 {
-        self.0.early_window(line, start)
+    fn inner_window(self, line: &Line, start: u32) -> u64 {
+        self.0.inner_window(line, start)
     }
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! What runs a filter: a machine, and what is known of the filter's blocks.
+//! What runs a filter: a machine, and what is known of the filter.
 #![allow(unsafe_code, reason = "functions for instructions that not every processor has")]
 
 use core::fmt;
@@ -15,10 +15,9 @@ pub(crate) trait Asked: Sized {
     fn answer<M: Machine>(&self, machine: M, key: &KeyHash) -> bool;
 }
 
-/// Runs operations on a filter. Which machine does it and whether the blocks have the [usual
-/// shape](crate::block::BlockArray::is_usual) is known when the filter is made. Most operations are long
-/// enough to look that up when they begin; single lookups are not, and a filter is asked through the
-/// function that was compiled for just this.
+/// Runs operations on a filter. Which machine does it and whether the filter is a [usual](Machine::USUAL)
+/// one is known when it is made. Most operations are long enough to look that up when they begin; single
+/// lookups are not, and a filter is asked through the function that was compiled for just this.
 pub(crate) struct Engine<F> {
     machine: Best,
     on_usual: bool,

@@ -57,7 +57,8 @@ pub(super) const DRAWS_AT_ONCE: usize = 16;
 
 /// A set of instructions.
 pub trait Machine: Copy {
-    /// Whether all blocks that it works on have their array's [usual shape](super::BlockArray::is_usual).
+    /// Whether it works on usual filters only: their blocks have their array's [usual
+    /// shape](super::BlockArray::is_usual), and no key finds its blocks' accesses spent by others.
     const USUAL: bool;
 
     /// Runs an operation in a function of its own, so that it neither takes registers from what stands
@@ -74,8 +75,8 @@ pub trait Machine: Copy {
     /// does not matter.
     fn window(self, line: &Line, start: u32) -> u64;
 
-    /// The same for a `start` in the first half of the line.
-    fn early_window(self, line: &Line, start: u32) -> u64;
+    /// The same for a `start` in one of the line's bytes that has seven others behind it.
+    fn inner_window(self, line: &Line, start: u32) -> u64;
 
     /// The lowest `count` bits of a word; all of it from 64 on. There are less than 256.
     fn lowest(self, word: u64, count: u32) -> u64;

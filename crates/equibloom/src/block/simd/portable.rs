@@ -39,7 +39,7 @@ impl Machine for Portable {
     }
 
     #[inline(always)]
-    fn early_window(self, line: &Line, start: u32) -> u64 {
+    fn inner_window(self, line: &Line, start: u32) -> u64 {
         window(line, start)
     }
 

@@ -25,7 +25,7 @@ struct Answers {
     changed: Line,
     inserted: Line,
     window: u64,
-    early_window: u64,
+    inner_window: u64,
     lowest: u64,
     selected: u32,
     holds: Holds,
@@ -49,7 +49,7 @@ impl Operation for Everything<'_> {
             changed,
             inserted,
             window: machine.window(self.line, self.start) & ones((LINE_BITS - self.start).min(57)),
-            early_window: machine.early_window(self.line, self.start % 256) & ones(57),
+            inner_window: machine.inner_window(self.line, self.start % 456) & ones(57),
             lowest: machine.lowest(self.line[2], self.start % 256),
             selected: machine.select(self.line[0], self.rank),
             holds: machine.holds(self.line, &self.draws),
@@ -112,10 +112,10 @@ proptest! {
         let holds = bits.iter().all(|&bit| line[usize::from(bit) / 64] >> (bit % 64) & 1 == 1);
         prop_assert!(portable.holds == Holds::Perhaps || !holds);
 
-        let early = start % 256;
-        let expected = (0..57).map(|i| (line[((early + i) / 64) as usize] >> ((early + i) % 64) & 1) << i);
-        prop_assert_eq!(portable.early_window, expected.sum::<u64>());
-        prop_assert_eq!(portable.lowest, if early < 64 { line[2] & ((1 << early) - 1) } else { line[2] });
+        let inner = start % 456;
+        let expected = (0..57).map(|i| (line[((inner + i) / 64) as usize] >> ((inner + i) % 64) & 1) << i);
+        prop_assert_eq!(portable.inner_window, expected.sum::<u64>());
+        prop_assert_eq!(portable.lowest, if start % 256 < 64 { line[2] & ((1 << (start % 256)) - 1) } else { line[2] });
 
         let mut different = bits.clone();
         different.sort_unstable();
@@ -127,7 +127,7 @@ proptest! {
             prop_assert_eq!(found.changed, portable.changed);
             prop_assert_eq!(found.inserted, portable.inserted);
             prop_assert_eq!(found.window, portable.window);
-            prop_assert_eq!(found.early_window, portable.early_window);
+            prop_assert_eq!(found.inner_window, portable.inner_window);
             prop_assert_eq!(found.lowest, portable.lowest);
             prop_assert_eq!(found.selected, portable.selected);
             prop_assert!(found.holds != Holds::No || !holds);

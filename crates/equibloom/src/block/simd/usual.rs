@@ -1,12 +1,12 @@
-//! Any machine, for blocks of which something is known.
+//! Any machine, for filters of which something is known.
 
 use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
 use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
 
-/// A machine for blocks of their array's usual shape: what is known of that shape need not be asked at
-/// every block, and what runs for other shapes does not stand in the way of the registers.
+/// A machine for [usual](Machine::USUAL) filters: what is known of those need not be asked at every block,
+/// and what runs for others does not stand in the way of the registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usual<M>(pub(crate) M);
 
@@ -34,8 +34,8 @@ impl<M: Machine> Machine for Usual<M> {
     }
 
     #[inline(always)]
-    fn early_window(self, line: &Line, start: u32) -> u64 {
-        self.0.early_window(line, start)
+    fn inner_window(self, line: &Line, start: u32) -> u64 {
+        self.0.inner_window(line, start)
     }
 
     #[inline(always)]
@@ -64,7 +64,7 @@ impl<M: Machine> Machine for Usual<M> {
     }
 }
 
-/// An operation on blocks of the usual shape.
+/// An operation on a usual filter.
 pub(super) struct OnUsual<O>(pub(super) O);
 
 impl<O: Operation> Operation for OnUsual<O> {

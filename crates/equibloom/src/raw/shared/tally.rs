@@ -70,8 +70,7 @@ pub(super) struct SharedBudget {
 
 impl SharedBudget {
     pub(super) fn new(start: AccessBudget) -> Self {
-        // A file may say that nearly all of an endless budget is used.
-        let is_unlimited = start.is_unlimited() && start.used() < u64::MAX / 2;
+        let is_unlimited = start.is_unlimited();
         let (used, spent) = (AtomicU64::new(start.used()), AtomicBool::new(start.is_spent()));
         Self { start, is_unlimited, used, spent }
     }
