@@ -52,7 +52,7 @@ pub(super) fn glance<M: Machine, const CLOSELY: bool>(
         }
     } else {
         let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
-        Holds::perhaps(equal >> shape.first_byte != 0)
+        Holds::perhaps(equal & shape.are_bytes != 0)
     }
 }
 
@@ -230,15 +230,15 @@ fn similar_slots<M: Machine>(
     line: &Line,
     Fingerprint { list, remainder }: Fingerprint,
 ) -> u64 {
-    let equal = machine.equal_bytes(line, remainder as u8) >> shape.first_byte;
+    let equal = machine.equal_bytes(line, remainder as u8);
     // Of a stranger's, mostly none.
-    if equal == 0 {
+    if equal & shape.are_bytes == 0 {
         return 0;
     }
     // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which leaves half of the
     // slots. (With a byte each, there are at most 56, which one window shows.)
     let at = shape.code.start + list;
-    equal & before_the_bytes(machine, line, at)
+    equal >> shape.first_byte & before_the_bytes(machine, line, at)
 }
 
 /// The bits of a slot's remainder that are not in a byte.

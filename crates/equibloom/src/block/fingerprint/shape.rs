@@ -20,6 +20,8 @@ pub(super) struct Shape {
     remainder_mask: u64,
     /// The first of the bytes, which are the last ones of the line.
     pub(super) first_byte: u32,
+    /// A one for each byte of the line that is one of them.
+    pub(super) are_bytes: u64,
     /// The unary code.
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
@@ -104,6 +106,7 @@ impl Shape {
             remainder_bits,
             remainder_mask: ones(remainder_bits),
             first_byte: LINE_BYTES - slots,
+            are_bytes: !ones(LINE_BYTES - slots),
             code,
             high_parts: Field::new(code.end, code.end + slots * high_bits),
             is_usual: table.hints > 0 && code.is_early() && has_bytes && slots >= 8,
