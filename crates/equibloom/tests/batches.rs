@@ -51,8 +51,10 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
     prop_assert_eq!(&found, &expected);
     together.contains_hashes(&hashes, &mut found);
     prop_assert_eq!(&found, &expected);
-    let mut bits = vec![u64::MAX; 3];
+    let (mut bits, mut bits_by_keys) = (vec![u64::MAX; 3], vec![u64::MAX; 3]);
     together.contains_hashes_bitmap(&hashes, &mut bits);
+    together.contains_batch_bitmap(&asked, &mut bits_by_keys);
+    prop_assert_eq!(&bits, &bits_by_keys);
     prop_assert_eq!(bits.len(), asked.len().div_ceil(64));
     let answer = |index: usize| bits[index / 64] >> (index % 64) & 1 == 1;
     prop_assert!(
