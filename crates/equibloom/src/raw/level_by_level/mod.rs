@@ -18,7 +18,7 @@
 //!
 //! *Slabs* bound the memory beside the filter. They change nothing: a level sees the keys of the first
 //! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
-//! between the two steps. That every thread looks at every key costs one comparison a key, of several keys
+//! between the two steps, and while one is inserted the next is on its way there. That every thread looks at every key costs one comparison a key, of several keys
 //! at once: a small part of an insert.
 //!
 //! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what

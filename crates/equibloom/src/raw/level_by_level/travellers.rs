@@ -61,14 +61,9 @@ impl Travellers {
     }
 
     /// Their places, in order.
-    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
-        self.places_from(0, self.going.len() * WORD)
-    }
-
-    /// Those of so many keys from a multiple of 64 on.
     #[inline(always)]
-    pub(super) fn places_from(&self, start: usize, count: usize) -> impl Iterator<Item = usize> {
-        let words = self.going.iter().enumerate().skip(start / WORD).take(count.div_ceil(WORD));
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
+        let words = self.going.iter().enumerate();
         words.flat_map(|(index, &word)| {
             let rest = core::iter::successors(Some(word), |word| Some(word & (word - 1)));
             let rest = rest.take(word.count_ones() as usize);

@@ -3,14 +3,14 @@
 use super::Luggage;
 use super::travellers::{Travellers, WORD};
 use super::word_range::WordRange;
-use crate::block::simd::{Machine, Nearness, Operation};
+use crate::block::simd::{Machine, Nearness, Operation, prefetch};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
 use crate::placement::{Level, Rule};
 use crate::raw::Balanced;
 
-/// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64.
-/// They and the list of them fit into a first-level cache.
+/// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64. At later
+/// levels, which few keys come to, those that are found. They and the list of them fit into a first-level cache.
 const CHUNK: usize = 1 << 10;
 /// How many inserts ahead a block is asked for.
 const AHEAD: usize = 32;
@@ -60,12 +60,17 @@ impl<'l, R: Rule, B: BlockArray> Operation for Visit<'_, 'l, R, B> {
         };
         let mut placed = 0;
         let mut list = [Arrival { place: 0, word: 0 }; CHUNK];
-        for start in (0..self.keys.len()).step_by(CHUNK) {
+        let mut start = 0;
+        let mut travellers = self.travellers.places();
+        let mut is_last = false;
+        while !is_last {
             let count = if self.probe == 0 {
                 self.list_all(start, words, &mut list)
             } else {
-                self.list_travellers(start, words, &mut list)
+                self.list_travellers(&mut travellers, words, &mut list)
             };
+            start += CHUNK;
+            is_last = if self.probe == 0 { start >= self.keys.len() } else { count < CHUNK };
             let list = &list[..count];
             for arrival in list.iter().take(AHEAD) {
                 self.prefetch(arrival);
@@ -74,6 +79,7 @@ impl<'l, R: Rule, B: BlockArray> Operation for Visit<'_, 'l, R, B> {
                 if let Some(ahead) = list.get(index + AHEAD) {
                     self.prefetch(ahead);
                 }
+                self.prefetch_later_key(arrival);
                 placed += u64::from(self.arrive(machine, arrival));
             }
         }
@@ -86,6 +92,14 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
     fn prefetch(&self, arrival: &Arrival) {
         let block = self.level.block_of(arrival.word);
         self.part.blocks.prefetch(self.part.place_of(block), Nearness::First);
+    }
+
+    /// Asks for a key of the next chunk, which will be looked through: one for each key that arrives, so that
+    /// they come in the meantime.
+    #[inline(always)]
+    fn prefetch_later_key(&self, arrival: Arrival) {
+        let key = self.keys.as_ptr().wrapping_add(arrival.place + CHUNK);
+        prefetch(key.cast(), Nearness::Second);
     }
 
     /// Lists the keys of a chunk whose first block is the thread's.
@@ -106,21 +120,24 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
         count
     }
 
-    /// Lists the keys of a chunk that are on their way to a later block, if it is the thread's.
+    /// Lists the next keys on their way to a later block which is the thread's; fewer than there is room for
+    /// if they are the last.
     #[inline(always)]
     fn list_travellers(
         &self,
-        start: usize,
+        travellers: &mut impl Iterator<Item = usize>,
         words: WordRange,
         list: &mut [Arrival; CHUNK],
     ) -> usize {
         let mut count = 0;
-        for place in self.travellers.places_from(start, CHUNK) {
+        while count < CHUNK
+            && let Some(place) = travellers.next()
+        {
             let key = self.filter.blocks.seen(self.keys[place]);
             let Some(before) = self.filter.candidates.walk(key).nth(self.probe - 1) else {
                 continue;
             };
-            list[count % CHUNK] = Arrival { place, word: before.onward };
+            list[count] = Arrival { place, word: before.onward };
             count += usize::from(words.contain(before.onward));
         }
         count
