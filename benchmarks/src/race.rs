@@ -6,7 +6,8 @@
 //!
 //! **Inserts** are timed from nothing to full: nobody's pages were touched before, and to make the empty
 //! filter belongs to it, so that it does not matter who zeroes his memory when. Parts of the keys are
-//! inserted one by one and many at once in turns, so that both ways meet filters as full.
+//! inserted one by one and many at once in turns, so that both ways meet filters as full. What several
+//! threads build at a stretch is compared with what one builds at a stretch.
 //!
 //! **The control** of what two threads gain runs once in every round, between inserts and lookups.
 //!
@@ -63,6 +64,9 @@ pub(crate) struct Lane {
     pub(crate) rate: Option<f64>,
     pub(crate) expected: Option<Expectation>,
     pub(crate) nanoseconds: Times,
+    /// Nanoseconds per key of builds by one thread at a stretch, of filters that several can build: those by
+    /// several are as long, where inserts by turns leave the first touch of most pages to one of the ways.
+    pub(crate) builds_by_one: Vec<f64>,
 }
 
 impl Outcome {
@@ -135,6 +139,7 @@ impl Runner {
             rate: None,
             expected: None,
             nanoseconds: Times::default(),
+            builds_by_one: vec![],
         };
         Self { entry, filter: None, false_positives: 0, misses: 0, found_first: None, lane }
     }
@@ -151,28 +156,27 @@ impl Runner {
     fn build(&mut self, size: &Size, members: Keys<'_>) -> Result<(), Failure> {
         self.found_first = None;
         let builds = (size.lookups / size.keys).clamp(1, MOST_BUILDS);
+        if self.entry.profile.parallel_inserts && size.threads.iter().any(|&threads| threads > 1) {
+            let mut sum = 0.0;
+            for _ in 0..builds {
+                sum +=
+                    self.build_once(members, |filter| insert_at_a_stretch(filter, members, 1))?[1];
+            }
+            self.lane.builds_by_one.push(sum / builds as f64);
+        }
         for &threads in &size.threads {
             if threads > 1 && !self.entry.profile.parallel_inserts {
                 continue;
             }
             let mut sum = [0.0; 2];
             for _ in 0..builds {
-                // The old one's memory is free before the new one wants some.
-                self.filter = None;
-                let (filter, making) = timed(|| (self.entry.make)(members));
-                let mut filter = filter?;
-                let times = match threads {
-                    1 => insert_by_turns(&mut *filter, members)?,
-                    _ => {
-                        let (done, time) = timed(|| filter.insert_parallel(members, threads));
-                        done?;
-                        [0.0, time / members.len() as f64]
-                    }
-                };
+                let times = self.build_once(members, |filter| match threads {
+                    1 => insert_by_turns(filter, members),
+                    _ => insert_at_a_stretch(filter, members, threads),
+                })?;
                 for (sum, time) in sum.iter_mut().zip(times) {
-                    *sum += time + making / members.len() as f64;
+                    *sum += time;
                 }
-                self.filter = Some(filter);
             }
             for (mode, sum) in [Mode::Single, Mode::Batch].into_iter().zip(sum) {
                 let task = Task { operation: Operation::Insert, mode, threads };
@@ -182,6 +186,21 @@ impl Runner {
             }
         }
         Ok(())
+    }
+
+    /// Builds the filter; nanoseconds per key one by one and many at once, as far as it was done so.
+    fn build_once(
+        &mut self,
+        members: Keys<'_>,
+        insert: impl FnOnce(&mut dyn Contestant) -> Result<[f64; 2], Failure>,
+    ) -> Result<[f64; 2], Failure> {
+        // The old one's memory is free before the new one wants some.
+        self.filter = None;
+        let (filter, making) = timed(|| (self.entry.make)(members));
+        let mut filter = filter?;
+        let times = insert(&mut *filter)?;
+        self.filter = Some(filter);
+        Ok(times.map(|time| time + making / members.len() as f64))
     }
 
     fn takes_part_in(&self, task: Task) -> bool {
@@ -272,6 +291,17 @@ fn insert_by_turns(filter: &mut dyn Contestant, keys: Keys<'_>) -> Result<[f64; 
     Ok(sums.map(|(sum, inserted)| sum / inserted.max(1) as f64))
 }
 
+/// Inserts all keys at once by so many threads; nanoseconds per key, as the second of both ways.
+fn insert_at_a_stretch(
+    filter: &mut dyn Contestant,
+    keys: Keys<'_>,
+    threads: usize,
+) -> Result<[f64; 2], Failure> {
+    let (done, time) = timed(|| filter.insert_parallel(keys, threads));
+    done?;
+    Ok([0.0, time / keys.len() as f64])
+}
+
 /// Looks keys up, each thread its part of them.
 fn count(filter: &dyn Contestant, keys: Keys<'_>, task: Task) -> usize {
     let look_up = |keys| match task.mode {
@@ -311,7 +341,15 @@ pub(crate) mod made_up {
             rival: None,
         };
         let rate = (kind != Kind::Limit).then_some(rate);
-        Lane { profile, bits_per_key: 16.0, rate, expected: None, nanoseconds: times }
+        let builds_by_one = vec![nanoseconds];
+        Lane {
+            profile,
+            bits_per_key: 16.0,
+            rate,
+            expected: None,
+            nanoseconds: times,
+            builds_by_one,
+        }
     }
 
     pub(crate) fn outcome(keys: u64, lanes: Vec<Lane>) -> Outcome {
@@ -369,6 +407,7 @@ mod tests {
         expects: f64,
     ) -> Result<Outcome, Failure> {
         let profile = made_up::lane("liar", Kind::Peer, 0.0, 0.0).profile;
+        let profile = Profile { parallel_inserts: true, ..profile };
         let make = move |_: Keys<'_>| {
             let liar = Liar { misses_members, batch_finds, expects };
             Ok(Box::new(liar) as Box<dyn Contestant>)
@@ -401,10 +440,10 @@ mod tests {
             for mode in [Mode::Single, Mode::Batch] {
                 for threads in [1, 2] {
                     let times = lane.nanoseconds.of(Task { operation, mode, threads });
-                    // Inserts by several threads are of those that can.
-                    let expected = match (operation, threads) {
-                        (Operation::Insert, 1) => Some(2),
-                        (Operation::Insert, _) => None,
+                    // Several threads insert many at once.
+                    let expected = match (operation, mode, threads) {
+                        (Operation::Insert, Mode::Single, 2) => None,
+                        (Operation::Insert, ..) => Some(2),
                         _ => Some(3),
                     };
                     assert_eq!(
@@ -416,6 +455,9 @@ mod tests {
             }
         }
         assert_eq!((lane.rate, lane.bits_per_key), (Some(0.0), 0.08));
+        assert_eq!(lane.builds_by_one.len(), 2);
+        let by_one_only = race_by(vec![1], false, 0, 0.0).unwrap();
+        assert!(by_one_only.lane("liar").unwrap().builds_by_one.is_empty());
     }
 
     #[test]

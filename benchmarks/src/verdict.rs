@@ -219,9 +219,9 @@ impl<'a> Stage<'a> {
     }
 
     fn over_two_threads(self) -> Option<Spread> {
-        let task = |threads| Task { operation: Operation::Insert, mode: Mode::Batch, threads };
-        let times = &self.lane(DEFAULT_PLAN)?.nanoseconds;
-        over(times.of(task(1)), times.of(task(2)))
+        let by_two = Task { operation: Operation::Insert, mode: Mode::Batch, threads: 2 };
+        let lane = self.lane(DEFAULT_PLAN)?;
+        over(Some(&lane.builds_by_one), lane.nanoseconds.of(by_two))
     }
 
     fn second_thread(self) -> Option<Control> {
