@@ -44,8 +44,8 @@ impl Field {
         Self { start, end, first_word, first_two, is_short, mask }
     }
 
-    /// Whether it lies in the first two words of the line, as on a [usual](Machine::USUAL) one all do whose
-    /// ones and zeros are counted.
+    /// Whether it lies in the first two words of the line. Who counts or finds its bits by a machine for
+    /// [usual](Machine::USUAL) filters has asked.
     pub(super) const fn is_early(&self) -> bool {
         self.end <= 128
     }

@@ -58,7 +58,7 @@ pub(super) const DRAWS_AT_ONCE: usize = 16;
 /// A set of instructions.
 pub trait Machine: Copy {
     /// Whether it works on usual filters only: their blocks have their array's [usual
-    /// shape](super::BlockArray::is_usual), and no key finds its blocks' accesses spent by others.
+    /// shape](super::BlockArray::is_usual), and no budget limits the accesses of their keys.
     const USUAL: bool;
 
     /// Runs an operation in a function of its own, so that it neither takes registers from what stands
