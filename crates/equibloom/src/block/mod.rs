@@ -59,7 +59,17 @@ pub enum Holds {
     /// It does.
     Yes,
     /// It may: to [settle](BlockArray::settle) it takes longer.
-    Perhaps,
+    Perhaps(Clue),
+}
+
+/// What led to a "perhaps", for those who [look closely](BlockArray::look_closely): a word of the
+/// array's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clue(u64);
+
+impl Clue {
+    /// Nothing that would help.
+    pub(crate) const NONE: Self = Self(0);
 }
 
 impl Holds {
@@ -69,10 +79,9 @@ impl Holds {
         if it_does { Self::Yes } else { Self::No }
     }
 
-    /// "No", or "perhaps" if it may.
     #[inline(always)]
-    pub(crate) const fn perhaps(it_may: bool) -> Self {
-        if it_may { Self::Perhaps } else { Self::No }
+    pub(crate) const fn is_perhaps(self) -> bool {
+        matches!(self, Self::Perhaps(_))
     }
 }
 
@@ -144,10 +153,25 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// What can be told quickly of whether the block may hold the key.
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds;
 
-    /// The same, for those who would rather look a little longer than hear "perhaps".
+    /// What can be told a little later, if a glance has left such a clue.
     #[inline(always)]
-    fn second_glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        self.glance(machine, block, key)
+    fn look_closely<M: Machine>(
+        &self,
+        _machine: M,
+        _block: BlockIndex,
+        _key: KeyHash,
+        clue: Clue,
+    ) -> Holds {
+        Holds::Perhaps(clue)
+    }
+
+    /// A glance, and a closer look if need be.
+    #[inline(always)]
+    fn look_at<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
+        match self.glance(machine, block, key) {
+            Holds::Perhaps(clue) => self.look_closely(machine, block, key, clue),
+            told => told,
+        }
     }
 
     /// Whether the block may hold a key of which a glance says "perhaps".
@@ -156,10 +180,10 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// Whether the block may hold the key.
     #[inline(always)]
     fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        match self.second_glance(machine, block, key) {
+        match self.look_at(machine, block, key) {
             Holds::No => false,
             Holds::Yes => true,
-            Holds::Perhaps => self.settle(machine, block, key),
+            Holds::Perhaps(_) => self.settle(machine, block, key),
         }
     }
 

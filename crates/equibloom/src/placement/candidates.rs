@@ -37,6 +37,9 @@ pub struct Stop {
 
 /// What a key's way depends on. Only the ones of this crate implement it.
 pub trait Lead: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
+    /// Whether a share of the keys can be confined to the first candidate.
+    const CONFINES: bool;
+
     /// Where a walk stands that came to `block` of the level numbered `probe`.
     fn stop_at(probe: usize, key: KeyHash, block: BlockIndex) -> Stop;
 
@@ -49,6 +52,8 @@ pub trait Lead: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
 pub struct ByHash;
 
 impl Lead for ByHash {
+    const CONFINES: bool = true;
+
     #[inline(always)]
     fn stop_at(probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
         let onward = key.candidate(probe + 1);
@@ -66,6 +71,8 @@ impl Lead for ByHash {
 pub struct ByFingerprint;
 
 impl Lead for ByFingerprint {
+    const CONFINES: bool = false;
+
     #[inline(always)]
     fn stop_at(_probe: usize, key: KeyHash, block: BlockIndex) -> Stop {
         Stop { block, mark: key.mark_at(block.0), onward: key.onward_from(block.0) }
@@ -95,17 +102,19 @@ pub struct Candidates<L = ByHash> {
     lead: PhantomData<L>,
 }
 
+impl Candidates<ByHash> {
+    /// One candidate anywhere among `blocks`, and a second one for a share `alpha` of the keys.
+    pub(crate) fn one_or_two(blocks: u64, alpha: f64) -> Self {
+        let level = Level { offset: 0, size: blocks };
+        Self::from_levels([level, level], alpha)
+    }
+}
+
 impl<L: Lead> Candidates<L> {
     /// `choices` candidates anywhere among `blocks`; at most [`MAX_CHOICES`].
     pub(crate) fn anywhere(blocks: u64, choices: u32) -> Self {
         let level = Level { offset: 0, size: blocks };
         Self::from_levels((0..choices).map(|_| level), 1.0)
-    }
-
-    /// One candidate anywhere among `blocks`, and a second one for a share `alpha` of the keys.
-    pub(crate) fn one_or_two(blocks: u64, alpha: f64) -> Self {
-        let level = Level { offset: 0, size: blocks };
-        Self::from_levels([level, level], alpha)
     }
 
     /// One candidate in each of these consecutive subtables; at most [`MAX_CHOICES`].
@@ -155,7 +164,8 @@ impl<L: Lead> Candidates<L> {
     /// How many candidates the key has.
     #[inline]
     pub fn choices(&self, key: KeyHash) -> usize {
-        if self.beyond_the_first.always_says_yes()
+        if !L::CONFINES
+            || self.beyond_the_first.always_says_yes()
             || self.beyond_the_first.says_yes(key.second_choice())
         {
             self.count

@@ -86,11 +86,11 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
 
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        self.engine.ask(self, &key)
+        self.engine.ask(self, key)
     }
 
     fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
-        self.engine.run(Lookup::new(self, &key, observer))
+        self.engine.run(Lookup { filter: self, key, observer })
     }
 
     fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {

@@ -92,7 +92,7 @@ impl Answers {
     fn and(self, answer: Answer) -> Self {
         Self {
             holds: self.holds.rotate_left(1) | u64::from(answer.holds == Holds::Yes),
-            may_hold: self.may_hold << 1 | u64::from(answer.holds == Holds::Perhaps),
+            may_hold: self.may_hold << 1 | u64::from(answer.holds.is_perhaps()),
             goes_on: self.goes_on >> 1 | u64::from(answer.goes_on) << (WORD - 1),
         }
     }

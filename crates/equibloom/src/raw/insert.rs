@@ -70,8 +70,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         };
         let belongs_there = is_the_one && self.budget.affords(1);
         if !belongs_there
-            || !self.rule.places_repeats()
-                && self.blocks.second_glance(machine, block, seen) != Holds::No
+            || !self.rule.places_repeats() && self.blocks.look_at(machine, block, seen) != Holds::No
         {
             return machine.apart(Place { filter: self, key, observer });
         }

@@ -5,121 +5,161 @@
 //! processor has under way at once while it waits for their blocks.
 //!
 //! ```text
-//! glance at the first block ── perhaps ──▶ settle it ── no ─▶┐
-//!   │no                                                      ▼
-//!   ├── but others like it went on ───────────────▶ glance at the second block ── not over ──▶ walk
-//!   ▼
-//! absent (unless the access budget was spent: ask the overflow list)
+//! glance at the first block ── perhaps ──▶ look closely ── perhaps ──▶ settle it
+//!   │no                                           │no                      │no
+//!   ├── but others like it went on ──▶┐◀──────────┴────────────────────────┘
+//!   ▼                                 ▼
+//! absent (unless the access     glance at the second block ── not over ──▶ walk
+//! budget was spent: ask the
+//! overflow list)
 //! ```
 //!
-//! A step knows nothing but the filter and the key, two words that stay in registers, and finds out the
-//! rest again: that is done sooner than handed over in memory.
-
-use core::marker::PhantomData;
+//! Steps hand nothing on but the filter, the key and a block: few enough words to stay in registers.
 
 use super::Balanced;
-use crate::block::simd::{Asked, Machine, Operation};
-use crate::block::{BlockArray, BlockIndex, Holds, On};
+use crate::block::simd::{Asked, Machine, Operation, Step};
+use crate::block::{BlockArray, BlockIndex, Clue, Holds, On};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::placement::{Rule, Stop};
 
-/// A lookup, or what is left of it.
-pub(super) struct Lookup<'a, F, O, S> {
+/// A lookup.
+pub(super) struct Lookup<'a, F, O> {
+    pub(super) filter: &'a F,
+    pub(super) key: KeyHash,
+    pub(super) observer: O,
+}
+
+impl<R: Rule, B: BlockArray, O: Observer> Operation for Lookup<'_, Balanced<R, B>, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) -> bool {
+        let Self { filter, key, observer } = self;
+        let key = filter.blocks.seen(key);
+        let block = filter.candidates.first_block(key);
+        At { filter, observer, step: Glance }.take(machine, key, block)
+    }
+}
+
+impl<R: Rule, B: BlockArray> Asked for Balanced<R, B> {
+    #[inline(always)]
+    fn answer<M: Machine>(&self, machine: M, key: KeyHash) -> bool {
+        Lookup { filter: self, key, observer: () }.run(machine)
+    }
+}
+
+/// A lookup at one of its steps.
+struct At<'a, F, O, S> {
     filter: &'a F,
-    key: &'a KeyHash,
     observer: O,
-    step: PhantomData<S>,
+    step: S,
 }
 
-impl<'a, F, O> Lookup<'a, F, O, Glance> {
-    /// The whole of it.
+impl<R: Rule, B: BlockArray, O: Observer, S: LookupStep> Step for At<'_, Balanced<R, B>, O, S> {
+    type Output = bool;
+
     #[inline(always)]
-    pub(super) fn new(filter: &'a F, key: &'a KeyHash, observer: O) -> Self {
-        Self { filter, key, observer, step: PhantomData }
+    fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> bool {
+        S::take(self, machine, key, block)
     }
 }
 
-impl<'a, R: Rule, B: BlockArray, O: Observer, S> Lookup<'a, Balanced<R, B>, O, S> {
-    /// The key, as blocks see it, and its first block.
-    #[inline(always)]
-    fn first(&self) -> (KeyHash, BlockIndex) {
-        let key = self.filter.blocks.seen(*self.key);
-        (key, self.filter.candidates.first_block(key))
-    }
-
+impl<R: Rule, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
     /// Goes on with another step.
     #[inline(always)]
-    fn then<M: Machine, T: Step>(self, machine: M, _step: T) -> bool {
-        let Self { filter, key, observer, .. } = self;
-        machine.apart(Lookup { filter, key, observer, step: PhantomData::<T> })
+    fn then<M: Machine, T: LookupStep>(
+        self,
+        machine: M,
+        step: T,
+        key: KeyHash,
+        block: BlockIndex,
+    ) -> bool {
+        let Self { filter, observer, .. } = self;
+        machine.apart_at(At { filter, observer, step }, key, block)
+    }
+
+    /// The key was found in the first block.
+    #[inline(always)]
+    fn found(mut self) -> bool {
+        self.observer.block_read();
+        true
     }
 
     /// Goes on from the first block, which does not hold the key, or ends there.
     #[inline(always)]
     fn leave_the_first<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> bool {
         if self.filter.goes_on_from(machine, 0, key, block) {
-            self.then(machine, LookFurther)
+            self.then(machine, LookFurther, key, block)
         } else {
-            self.end(machine, 1)
+            self.end(machine, key, block, 1)
         }
     }
 
     /// Ends after so many blocks, of which the last says that the key was not turned away. Once the budget
     /// is spent, keys overflow all the same.
     #[inline(always)]
-    fn end<M: Machine>(mut self, machine: M, blocks_read: u32) -> bool {
+    fn end<M: Machine>(
+        mut self,
+        machine: M,
+        key: KeyHash,
+        last: BlockIndex,
+        blocks_read: u32,
+    ) -> bool {
         for _ in 0..blocks_read {
             self.observer.block_read();
         }
         let may_be_spent = R::REJECTS && !M::USUAL;
-        may_be_spent && self.filter.budget.is_spent() && self.then(machine, AskOverflow)
-    }
-}
-
-impl<R: Rule, B: BlockArray, O: Observer, S: Step> Operation for Lookup<'_, Balanced<R, B>, O, S> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> bool {
-        S::take(self, machine)
-    }
-}
-
-impl<R: Rule, B: BlockArray> Asked for Balanced<R, B> {
-    #[inline(always)]
-    fn answer<M: Machine>(&self, machine: M, key: &KeyHash) -> bool {
-        Lookup::new(self, key, ()).run(machine)
+        may_be_spent && self.filter.budget.is_spent() && self.then(machine, AskOverflow, key, last)
     }
 }
 
 /// A step of a lookup.
-pub(super) trait Step: Sized {
-    /// Whether the key is present.
+trait LookupStep: Sized {
+    /// Whether the key is present, which has come to the block.
     fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
-        lookup: Lookup<'_, Balanced<R, B>, O, Self>,
+        at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
+        key: KeyHash,
+        block: BlockIndex,
     ) -> bool;
 }
 
 /// Glances at the first block.
-pub(super) struct Glance;
+struct Glance;
 
-impl Step for Glance {
+impl LookupStep for Glance {
     #[inline(always)]
     fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
-        mut lookup: Lookup<'_, Balanced<R, B>, O, Self>,
+        at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
+        key: KeyHash,
+        block: BlockIndex,
     ) -> bool {
-        let filter = lookup.filter;
-        let (key, block) = lookup.first();
-        match filter.blocks.second_glance(machine, block, key) {
-            Holds::Yes => {
-                lookup.observer.block_read();
-                true
-            }
-            Holds::Perhaps => lookup.then(machine, Settle),
-            Holds::No => lookup.leave_the_first(machine, key, block),
+        match at.filter.blocks.glance(machine, block, key) {
+            Holds::Yes => at.found(),
+            Holds::Perhaps(clue) => at.then(machine, LookClosely(clue), key, block),
+            Holds::No => at.leave_the_first(machine, key, block),
+        }
+    }
+}
+
+/// Looks at the first block more closely.
+struct LookClosely(Clue);
+
+impl LookupStep for LookClosely {
+    #[inline(always)]
+    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+        at: At<'_, Balanced<R, B>, O, Self>,
+        machine: M,
+        key: KeyHash,
+        block: BlockIndex,
+    ) -> bool {
+        let LookClosely(clue) = at.step;
+        match at.filter.blocks.look_closely(machine, block, key, clue) {
+            Holds::Yes => at.found(),
+            Holds::Perhaps(_) => at.then(machine, Settle, key, block),
+            Holds::No => at.leave_the_first(machine, key, block),
         }
     }
 }
@@ -127,79 +167,83 @@ impl Step for Glance {
 /// Settles whether the first block holds the key.
 struct Settle;
 
-impl Step for Settle {
+impl LookupStep for Settle {
     #[inline(always)]
     fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
-        mut lookup: Lookup<'_, Balanced<R, B>, O, Self>,
+        at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
+        key: KeyHash,
+        block: BlockIndex,
     ) -> bool {
-        let (key, block) = lookup.first();
-        if lookup.filter.blocks.settle(machine, block, key) {
-            lookup.observer.block_read();
-            return true;
+        if at.filter.blocks.settle(machine, block, key) {
+            at.found()
+        } else {
+            at.leave_the_first(machine, key, block)
         }
-        lookup.leave_the_first(machine, key, block)
     }
 }
 
 /// Glances at the second block; the first does not hold the key and has sent others like it on.
 struct LookFurther;
 
-impl Step for LookFurther {
+impl LookupStep for LookFurther {
     #[inline(always)]
     fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
-        lookup: Lookup<'_, Balanced<R, B>, O, Self>,
+        at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
+        key: KeyHash,
+        first: BlockIndex,
     ) -> bool {
-        let filter = lookup.filter;
-        let (key, first) = lookup.first();
+        let filter = at.filter;
         if filter.candidates.choices(key) > 1 {
             let word = filter.candidates.stop_at(0, key, first).onward;
             let second = filter.candidates.level(1).block_of(word);
-            let holds = filter.blocks.second_glance(machine, second, key);
+            let holds = filter.blocks.look_at(machine, second, key);
             if holds == Holds::No && !filter.goes_on_from(machine, 1, key, second) {
-                return lookup.end(machine, 2);
+                return at.end(machine, key, second, 2);
             }
         }
-        lookup.then(machine, Walk)
+        at.then(machine, Walk, key, first)
     }
 }
 
 /// Looks at block after block from the first on, whatever was seen there already.
 struct Walk;
 
-impl Step for Walk {
+impl LookupStep for Walk {
     #[inline(always)]
     fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
-        mut lookup: Lookup<'_, Balanced<R, B>, O, Self>,
+        mut at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
+        key: KeyHash,
+        _first: BlockIndex,
     ) -> bool {
-        let filter = lookup.filter;
-        let (key, _) = lookup.first();
+        let filter = at.filter;
         for (probe, Stop { block, .. }) in filter.candidates.walk(key).enumerate() {
-            lookup.observer.block_read();
+            at.observer.block_read();
             if filter.blocks.test(machine, block, key) {
                 return true;
             }
             if !filter.goes_on_from(machine, probe, key, block) {
-                return lookup.end(machine, 0);
+                return at.end(machine, key, block, 0);
             }
         }
-        filter.is_in_overflow(key, &mut lookup.observer)
+        filter.is_in_overflow(key, &mut at.observer)
     }
 }
 
 /// Asks the overflow list.
 struct AskOverflow;
 
-impl Step for AskOverflow {
+impl LookupStep for AskOverflow {
     #[inline(always)]
     fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
-        mut lookup: Lookup<'_, Balanced<R, B>, O, Self>,
+        mut at: At<'_, Balanced<R, B>, O, Self>,
         _machine: M,
+        key: KeyHash,
+        _last: BlockIndex,
     ) -> bool {
-        let (key, _) = lookup.first();
-        lookup.filter.is_in_overflow(key, &mut lookup.observer)
+        at.filter.is_in_overflow(key, &mut at.observer)
     }
 }
 
@@ -217,9 +261,9 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     /// Looks a key up block by block, without a glance and by no special instructions.
     #[cfg(test)]
     pub(super) fn contains_plainly(&self, key: KeyHash) -> bool {
-        let step = PhantomData::<Walk>;
-        let lookup = Lookup { filter: self, key: &key, observer: (), step };
-        lookup.run(crate::block::simd::Portable)
+        let key = self.blocks.seen(key);
+        let walk = At { filter: self, observer: (), step: Walk };
+        walk.take(crate::block::simd::Portable, key, self.candidates.first_block(key))
     }
 
     /// Whether a lookup goes on from a block that does not hold its key.

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 
 use super::fields::{LINE_BITS, Line, ones, window};
 use super::simd::{Machine, Nearness, Portable};
-use super::{BlockArray, BlockIndex, Holds, Sight};
+use super::{BlockArray, BlockIndex, Clue, Holds, Sight};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
@@ -141,12 +141,19 @@ impl BlockArray for FingerprintBlocks {
 
     #[inline(always)]
     fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        pocket::glance::<M, false>(machine, &self.shape, self.line(block), Fingerprint::of(key))
+        pocket::glance(machine, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]
-    fn second_glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        pocket::glance::<M, true>(machine, &self.shape, self.line(block), Fingerprint::of(key))
+    fn look_closely<M: Machine>(
+        &self,
+        machine: M,
+        block: BlockIndex,
+        key: KeyHash,
+        clue: Clue,
+    ) -> Holds {
+        let line = self.line(block);
+        pocket::look_closely(machine, &self.shape, line, Fingerprint::of(key), clue)
     }
 
     #[inline(always)]

@@ -13,9 +13,9 @@
 //! end early.
 
 use super::shape::{Fingerprint, Lanes, Shape};
-use crate::block::Holds;
 use crate::block::fields::{Line, window};
 use crate::block::simd::{Machine, Portable};
+use crate::block::{Clue, Holds};
 
 /// A list's slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,29 +30,38 @@ pub(super) fn load<M: Machine>(machine: M, shape: &Shape, line: &Line) -> u32 {
     shape.code.ones(machine, line).min(shape.slots)
 }
 
-/// What the bytes tell: whether one of them is the fingerprint's. If one looks `CLOSELY`, everything, unless
-/// several slots are similar. Without bytes, everything.
+/// What the bytes tell: whether some of them are the fingerprint's, and which. Without bytes, everything.
 #[inline(always)]
-pub(super) fn glance<M: Machine, const CLOSELY: bool>(
+pub(super) fn glance<M: Machine>(
     machine: M,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
 ) -> Holds {
     if !shape.has_bytes(machine) {
-        Holds::exactly(list_contains(machine, shape, line, fingerprint))
-    } else if CLOSELY {
-        let similar = similar_slots(machine, shape, line, fingerprint);
-        if similar == 0 {
-            Holds::No
-        } else if holds(machine, shape, line, similar.trailing_zeros(), fingerprint) {
-            Holds::Yes
-        } else {
-            Holds::Perhaps
-        }
+        return Holds::exactly(list_contains(machine, shape, line, fingerprint));
+    }
+    let equal = equal_bytes(machine, shape, line, fingerprint);
+    // Of a stranger's, mostly none.
+    if equal == 0 { Holds::No } else { Holds::Perhaps(Clue(equal)) }
+}
+
+/// What these bytes and the code tell: everything, unless several slots are similar.
+#[inline(always)]
+pub(super) fn look_closely<M: Machine>(
+    machine: M,
+    shape: &Shape,
+    line: &Line,
+    fingerprint: Fingerprint,
+    Clue(equal): Clue,
+) -> Holds {
+    let similar = similar_slots(machine, shape, line, fingerprint, equal);
+    if similar == 0 {
+        Holds::No
+    } else if holds(machine, shape, line, similar.trailing_zeros(), fingerprint) {
+        Holds::Yes
     } else {
-        let equal = machine.equal_bytes(line, fingerprint.remainder as u8);
-        Holds::perhaps(equal & shape.are_bytes != 0)
+        Holds::Perhaps(Clue(equal))
     }
 }
 
@@ -181,7 +190,11 @@ fn find<M: Machine>(
         let part = shape.high_part(machine, fingerprint.remainder);
         return (first..first + count).find(|&slot| high_part(machine, shape, line, slot) == part);
     }
-    let similar = similar_slots(machine, shape, line, fingerprint);
+    let equal = equal_bytes(machine, shape, line, fingerprint);
+    if equal == 0 {
+        return None;
+    }
+    let similar = similar_slots(machine, shape, line, fingerprint, equal);
     if similar == 0 {
         return None;
     }
@@ -222,22 +235,29 @@ fn holds<M: Machine>(
         && shape.code.ones_before(machine, line, at) == slot
 }
 
-/// The slots that have the fingerprint's byte and may be in its list.
+/// The line's bytes that are a slot's and equal the fingerprint's.
+#[inline(always)]
+fn equal_bytes<M: Machine>(
+    machine: M,
+    shape: &Shape,
+    line: &Line,
+    fingerprint: Fingerprint,
+) -> u64 {
+    machine.equal_bytes(line, fingerprint.remainder as u8) & shape.are_bytes
+}
+
+/// The slots with an equal byte that may be in the fingerprint's list.
 #[inline(always)]
 fn similar_slots<M: Machine>(
     machine: M,
     shape: &Shape,
     line: &Line,
-    Fingerprint { list, remainder }: Fingerprint,
+    fingerprint: Fingerprint,
+    equal: u64,
 ) -> u64 {
-    let equal = machine.equal_bytes(line, remainder as u8);
-    // Of a stranger's, mostly none.
-    if equal & shape.are_bytes == 0 {
-        return 0;
-    }
     // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which leaves half of the
     // slots. (With a byte each, there are at most 56, which one window shows.)
-    let at = shape.code.start + list;
+    let at = shape.code.start + fingerprint.list;
     equal >> shape.first_byte & before_the_bytes(machine, line, at)
 }
 

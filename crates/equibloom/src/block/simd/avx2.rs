@@ -16,10 +16,10 @@ use core::arch::x86_64::{
 };
 
 use super::engine::{Asked, answer_on};
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
-use crate::block::Holds;
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
 use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
+use crate::block::{BlockIndex, Clue, Holds};
 use crate::hashing::KeyHash;
 
 /// Bits of a register.
@@ -55,9 +55,14 @@ fn with_avx2<O: Operation>(machine: Avx2, operation: O) -> O::Output {
     operation.run(machine)
 }
 
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn step_with_avx2<S: Step>(machine: Avx2, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+    step.take(machine, key, block)
+}
+
 /// The answer by this processor's instructions.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: &KeyHash) -> bool {
+pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bool {
     answer_on::<F, _, USUAL>(Avx2(()), asked, key)
 }
 
@@ -88,6 +93,12 @@ impl Machine for Avx2 {
     #[inline(never)]
     fn apart<O: Operation>(self, operation: O) -> O::Output {
         self.run(operation)
+    }
+
+    #[inline(never)]
+    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+        // SAFETY: `self` exists, so the processor has them all.
+        unsafe { step_with_avx2(self, step, key, block) }
     }
 
     #[inline(always)]
@@ -184,14 +195,18 @@ impl Machine for Avx2 {
             return Holds::No;
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
-            return if any_repeat(bits, draws.count) { Holds::Perhaps } else { Holds::Yes };
+            return if any_repeat(bits, draws.count) {
+                Holds::Perhaps(Clue::NONE)
+            } else {
+                Holds::Yes
+            };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
             if any_missing(halves, bits_hit(draws, word), draws.count - 4 * word) {
                 return Holds::No;
             }
         }
-        Holds::Perhaps
+        Holds::Perhaps(Clue::NONE)
     }
 
     #[inline(always)]

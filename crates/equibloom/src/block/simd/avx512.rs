@@ -2,20 +2,20 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cvtepu16_epi32,
-    _mm512_loadu_si512, _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64,
-    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64,
-    _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cvtepu16_epi32, _mm512_loadu_si512,
+    _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64, _mm512_or_si512,
+    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_sllv_epi32,
+    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
+    _mm512_xor_si512,
 };
 
 use super::avx2::{Avx2, any_repeat, bits_hit};
 use super::engine::{Asked, answer_on};
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
-use crate::block::Holds;
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
+use crate::block::{BlockIndex, Clue, Holds};
 use crate::hashing::KeyHash;
 
 /// A processor that can do what [`Avx2`] can, and AVX-512 on bytes and words, with the byte
@@ -43,9 +43,19 @@ fn with_avx512<O: Operation>(machine: Avx512, operation: O) -> O::Output {
     operation.run(machine)
 }
 
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+fn step_with_avx512<S: Step>(
+    machine: Avx512,
+    step: S,
+    key: KeyHash,
+    block: BlockIndex,
+) -> S::Output {
+    step.take(machine, key, block)
+}
+
 /// The answer by this processor's instructions.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
-pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: &KeyHash) -> bool {
+pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bool {
     answer_on::<F, _, USUAL>(Avx512(Avx2::found()), asked, key)
 }
 
@@ -64,10 +74,32 @@ impl Machine for Avx512 {
         self.run(operation)
     }
 
+    #[inline(never)]
+    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+        // SAFETY: `self` exists, so the processor has them all.
+        unsafe { step_with_avx512(self, step, key, block) }
+    }
+
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
-        // SAFETY: `self` exists, so the processor has AVX-512.
-        unsafe { _mm512_cmpeq_epi8_mask(whole(line), _mm512_set1_epi8(byte as i8)) }
+        let equal;
+        // By hand because of the register: if it were one of the first sixteen, the end of every lookup would
+        // have to clear their upper halves, which is a tenth of its instructions.
+        // SAFETY: `self` exists, so the processor has AVX-512; a line has 64 bytes to load.
+        unsafe {
+            core::arch::asm!(
+                "vpbroadcastb zmm16, {byte:e}",
+                "vpcmpeqb k1, zmm16, [{line}]",
+                "kmovq {equal}, k1",
+                byte = in(reg) u32::from(byte),
+                line = in(reg) line,
+                equal = lateout(reg) equal,
+                out("zmm16") _,
+                out("k1") _,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        equal
     }
 
     #[inline(always)]
@@ -139,14 +171,14 @@ impl Machine for Avx512 {
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
             let repeat = any_repeat(bits_hit(draws, 0), draws.count);
-            return if repeat { Holds::Perhaps } else { Holds::Yes };
+            return if repeat { Holds::Perhaps(Clue::NONE) } else { Holds::Yes };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
             if any_missing(line, draws, word) {
                 return Holds::No;
             }
         }
-        Holds::Perhaps
+        Holds::Perhaps(Clue::NONE)
     }
 
     #[inline(always)]

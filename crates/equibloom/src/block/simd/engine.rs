@@ -12,7 +12,7 @@ use crate::hashing::KeyHash;
 /// Something that is asked about keys.
 pub(crate) trait Asked: Sized {
     /// The answer. Must be inlined, as an [`Operation`] must.
-    fn answer<M: Machine>(&self, machine: M, key: &KeyHash) -> bool;
+    fn answer<M: Machine>(&self, machine: M, key: KeyHash) -> bool;
 }
 
 /// Runs operations on a filter. Which machine does it and whether the filter is a [usual](Machine::USUAL)
@@ -22,7 +22,7 @@ pub(crate) struct Engine<F> {
     machine: Best,
     on_usual: bool,
     /// For `machine` and for `on_usual` only.
-    answer: unsafe fn(&F, &KeyHash) -> bool,
+    answer: unsafe fn(&F, KeyHash) -> bool,
 }
 
 impl<F: Asked> Engine<F> {
@@ -35,7 +35,7 @@ impl<F: Asked> Engine<F> {
 
     /// Asks about a key.
     #[inline(always)]
-    pub(crate) fn ask(self, asked: &F, key: &KeyHash) -> bool {
+    pub(crate) fn ask(self, asked: &F, key: KeyHash) -> bool {
         // SAFETY: compiled for `self.machine`, which the processor is.
         unsafe { (self.answer)(asked, key) }
     }
@@ -60,7 +60,7 @@ impl<F> Engine<F> {
 }
 
 /// The function that answers by the machine's instructions.
-fn answer_by<F: Asked, const USUAL: bool>(machine: Best) -> unsafe fn(&F, &KeyHash) -> bool {
+fn answer_by<F: Asked, const USUAL: bool>(machine: Best) -> unsafe fn(&F, KeyHash) -> bool {
     match machine {
         Best::Portable => |asked, key| answer_on::<F, _, USUAL>(Portable, asked, key),
         #[cfg(target_arch = "x86_64")]
@@ -75,7 +75,7 @@ fn answer_by<F: Asked, const USUAL: bool>(machine: Best) -> unsafe fn(&F, &KeyHa
 pub(super) fn answer_on<F: Asked, M: Machine, const USUAL: bool>(
     machine: M,
     asked: &F,
-    key: &KeyHash,
+    key: KeyHash,
 ) -> bool {
     if USUAL { asked.answer(Usual(machine), key) } else { asked.answer(machine, key) }
 }

@@ -44,9 +44,10 @@ pub(crate) use engine::{Asked, Engine};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
 
-use super::Holds;
 use super::fields::Field;
 use super::pattern::Draws;
+use super::{BlockIndex, Holds};
+use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
 
 /// A cache line as a string of 512 bits.
@@ -64,6 +65,9 @@ pub trait Machine: Copy {
     /// Runs an operation in a function of its own, so that it neither takes registers from what stands
     /// around it nor the other way round.
     fn apart<O: Operation>(self, operation: O) -> O::Output;
+
+    /// The same for a step on a key's way. What it is given stays in registers.
+    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output;
 
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
@@ -104,6 +108,15 @@ pub trait Operation {
 
     /// Does it. Must be inlined, with all that it calls, or the machine's instructions are calls.
     fn run<M: Machine>(self, machine: M) -> Self::Output;
+}
+
+/// A step on a key's way through a filter, to be compiled for each machine.
+pub trait Step {
+    /// What comes out.
+    type Output;
+
+    /// Takes it with a key that stands at a block. Must be inlined, as an [`Operation`] must.
+    fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> Self::Output;
 }
 
 /// The machine that the program runs on.

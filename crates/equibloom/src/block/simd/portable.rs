@@ -1,9 +1,10 @@
 //! What every processor of the target can do.
 
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
-use crate::block::Holds;
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
 use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::pattern::Draws;
+use crate::block::{BlockIndex, Clue, Holds};
+use crate::hashing::KeyHash;
 
 /// Plain words, and the vector instructions that are part of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,11 @@ impl Machine for Portable {
     #[inline(never)]
     fn apart<O: Operation>(self, operation: O) -> O::Output {
         operation.run(self)
+    }
+
+    #[inline(never)]
+    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+        step.take(self, key, block)
     }
 
     #[inline(always)]
@@ -79,7 +85,7 @@ impl Machine for Portable {
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
         let mut all_hold = 1;
         draws.of_word(0, |bit| all_hold &= line[(bit / 64) as usize % line.len()] >> (bit % 64));
-        if all_hold & 1 == 1 { Holds::Perhaps } else { Holds::No }
+        if all_hold & 1 == 1 { Holds::Perhaps(Clue::NONE) } else { Holds::No }
     }
 
     /// Comparing them all with each other takes longer than drawing them once more.

@@ -1,9 +1,10 @@
 //! Any machine, for filters of which something is known.
 
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation};
-use crate::block::Holds;
+use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
+use crate::block::{BlockIndex, Holds};
+use crate::hashing::KeyHash;
 
 /// A machine for [usual](Machine::USUAL) filters: what is known of those need not be asked at every block,
 /// and what runs for others does not stand in the way of the registers.
@@ -16,6 +17,11 @@ impl<M: Machine> Machine for Usual<M> {
     #[inline(always)]
     fn apart<O: Operation>(self, operation: O) -> O::Output {
         self.0.apart(OnUsual(operation))
+    }
+
+    #[inline(always)]
+    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+        self.0.apart_at(OnUsual(step), key, block)
     }
 
     #[inline(always)]
@@ -64,7 +70,7 @@ impl<M: Machine> Machine for Usual<M> {
     }
 }
 
-/// An operation on a usual filter.
+/// An operation on a usual filter, or a step.
 pub(super) struct OnUsual<O>(pub(super) O);
 
 impl<O: Operation> Operation for OnUsual<O> {
@@ -73,5 +79,14 @@ impl<O: Operation> Operation for OnUsual<O> {
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> O::Output {
         self.0.run(Usual(machine))
+    }
+}
+
+impl<S: Step> Step for OnUsual<S> {
+    type Output = S::Output;
+
+    #[inline(always)]
+    fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> S::Output {
+        self.0.take(Usual(machine), key, block)
     }
 }
