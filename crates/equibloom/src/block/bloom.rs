@@ -262,8 +262,13 @@ impl BlockArray for BloomBlocks {
     }
 
     #[inline(always)]
+    fn gives_hints(&self) -> bool {
+        self.hints.count() > 0
+    }
+
+    #[inline(always)]
     fn turned_away<M: Machine>(&self, _machine: M, stop: Stop) -> Option<bool> {
-        if self.hints.count() == 0 {
+        if !self.gives_hints() {
             return None;
         }
         let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
@@ -302,7 +307,7 @@ impl BlockArray for BloomBlocks {
     }
 
     fn mark(&mut self, stop: Stop) {
-        if self.hints.count() > 0 {
+        if self.gives_hints() {
             let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
             *self.words.get_mut(word) |= 1 << bit;
         }
@@ -321,7 +326,7 @@ impl BlockArray for BloomBlocks {
                 load: if self.is_counted() { self.counter(block) } else { likely },
                 set_bits: Some(set_bits),
                 matching: match_probability[set_bits as usize],
-                marked: (self.hints.count() > 0).then_some(marked),
+                marked: self.gives_hints().then_some(marked),
             }
         })
     }

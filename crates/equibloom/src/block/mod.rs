@@ -124,6 +124,14 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         key
     }
 
+    /// The patterns of as many keys [seen](Self::seen) as there is room for.
+    #[inline(always)]
+    fn see_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
+        for (&key, pattern) in keys.iter().zip(patterns) {
+            *pattern = self.seen(key).pattern_word(0);
+        }
+    }
+
     /// Whether its blocks have the shape that most of them have. For such, code is compiled apart: see
     /// `Machine::USUAL`.
     fn is_usual(&self) -> bool;
@@ -186,6 +194,9 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
             Holds::Perhaps(_) => self.settle(machine, block, key),
         }
     }
+
+    /// Whether its blocks give hints.
+    fn gives_hints(&self) -> bool;
 
     /// Whether the block may have turned away a key that goes on from here like this one; `None` if
     /// its blocks give no hints.

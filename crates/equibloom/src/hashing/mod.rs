@@ -176,8 +176,27 @@ pub(crate) const fn scale(word: u64, bound: u64) -> u64 {
     ((word as u128 * bound as u128) >> 64) as u64
 }
 
+/// The same for bounds below 2³², by products of 64 bits, which the compiler makes of several words at once.
+#[inline(always)]
+pub(crate) const fn scale_in_halves(word: u64, bound: u32) -> u64 {
+    let low = (word & 0xffff_ffff) * bound as u64;
+    let high = (word >> 32) * bound as u64;
+    (high + (low >> 32)) >> 32
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn halves_are_scaled_alike(word: u64, bound: u32) {
+            for (word, bound) in [(word, bound), (u64::MAX, bound), (word, u32::MAX)] {
+                prop_assert_eq!(super::scale_in_halves(word, bound), super::scale(word, bound.into()));
+            }
+        }
+    }
+
     use super::*;
 
     #[test]

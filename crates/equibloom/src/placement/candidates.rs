@@ -1,10 +1,11 @@
 //! The blocks a key may live in, as a short list of ranges.
 
+use core::hint::black_box;
 use core::marker::PhantomData;
 
 use super::Coin;
 use crate::block::BlockIndex;
-use crate::hashing::{KeyHash, scale};
+use crate::hashing::{KeyHash, scale, scale_in_halves};
 use crate::parameters::MAX_CHOICES;
 
 /// A range of blocks, one of which is a candidate of each key.
@@ -21,6 +22,22 @@ impl Level {
     #[inline(always)]
     pub(crate) const fn block_of(self, word: u64) -> BlockIndex {
         BlockIndex(self.offset + scale(word, self.size))
+    }
+
+    /// The blocks of as many words as there is room for.
+    #[inline(always)]
+    pub(crate) fn blocks_of(self, words: impl Iterator<Item = u64>, blocks: &mut [BlockIndex]) {
+        if let Ok(size) = u32::try_from(self.size) {
+            // The compiler forgets that it is so small if it knows where it comes from.
+            let size = black_box(size);
+            for (block, word) in blocks.iter_mut().zip(words) {
+                block.0 = self.offset + scale_in_halves(word, size);
+            }
+        } else {
+            for (block, word) in blocks.iter_mut().zip(words) {
+                *block = self.block_of(word);
+            }
+        }
     }
 }
 
@@ -198,6 +215,12 @@ impl<L: Lead> Candidates<L> {
         BlockIndex(scale(key.candidate(0), self.levels[0].size))
     }
 
+    /// The first candidates of as many keys as there is room for.
+    #[inline(always)]
+    pub(crate) fn first_blocks(&self, keys: &[KeyHash], blocks: &mut [BlockIndex]) {
+        self.levels[0].blocks_of(keys.iter().map(|key| key.candidate(0)), blocks);
+    }
+
     /// The rest of a walk that stands at `block` of the level numbered `probe`, that block included.
     pub(crate) fn walk_from(
         &self,
@@ -234,6 +257,8 @@ impl<L: Lead> Candidates<L> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -244,6 +269,18 @@ mod tests {
             assert!((0..5).contains(&candidates.block(key, 0).0));
             assert!((5..8).contains(&candidates.block(key, 1).0));
             assert_eq!(candidates.block(key, 2).0, 8);
+        }
+    }
+
+    #[test]
+    fn many_first_blocks_are_those_of_each_key() {
+        let keys: Vec<KeyHash> = (0..100).map(KeyHash::from_u64).collect();
+        for blocks in [1, 1_000_003, u64::from(u32::MAX), 1 << 32, 1_000_000_000_000] {
+            let candidates = <Candidates>::anywhere(blocks, 2);
+            let mut found = [BlockIndex(0); 100];
+            candidates.first_blocks(&keys, &mut found);
+            let expected = keys.iter().map(|&key| candidates.first_block(key));
+            assert!(found.into_iter().eq(expected), "{blocks}");
         }
     }
 

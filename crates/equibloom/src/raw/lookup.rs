@@ -275,9 +275,21 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
+        self.goes_on_at(machine, probe, key, self.candidates.stop_at(probe, key, block))
+    }
+
+    /// The same, of a stop that is known.
+    #[inline(always)]
+    pub(super) fn goes_on_at<M: Machine>(
+        &self,
+        machine: M,
+        probe: usize,
+        key: KeyHash,
+        stop: Stop,
+    ) -> bool {
         // A key with one block that turns nobody away is nowhere else.
         let has_more = R::REJECTS || !self.candidates.are_one();
         let view = On { blocks: &self.blocks, machine };
-        has_more && self.rule.goes_on(&view, key, probe, self.candidates.stop_at(probe, key, block))
+        has_more && self.rule.goes_on(&view, key, probe, stop)
     }
 }

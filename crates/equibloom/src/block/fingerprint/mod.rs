@@ -122,6 +122,13 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
+    fn see_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
+        for (&key, pattern) in keys.iter().zip(patterns) {
+            *pattern = self.shape.fingerprint_in_halves(key).to_pattern();
+        }
+    }
+
+    #[inline(always)]
     fn is_usual(&self) -> bool {
         self.shape.is_usual
     }
@@ -162,8 +169,13 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
+    fn gives_hints(&self) -> bool {
+        self.shape.hints.count() > 0
+    }
+
+    #[inline(always)]
     fn turned_away<M: Machine>(&self, _machine: M, stop: Stop) -> Option<bool> {
-        if !M::USUAL && self.shape.hints.count() == 0 {
+        if !M::USUAL && !self.gives_hints() {
             return None;
         }
         // Hints are the first bits of the first word.
@@ -182,7 +194,7 @@ impl BlockArray for FingerprintBlocks {
     }
 
     fn mark(&mut self, stop: Stop) {
-        if self.shape.hints.count() > 0 {
+        if self.gives_hints() {
             let bit = self.shape.hints.bit_of(stop.mark);
             self.words.line_mut(stop.block.0 as usize)[0] |= 1 << bit;
         }

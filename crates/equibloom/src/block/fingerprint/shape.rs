@@ -3,7 +3,7 @@
 use crate::block::fields::{Field, LINE_BYTES, ones};
 use crate::block::hints::Hints;
 use crate::block::simd::Machine;
-use crate::hashing::{KeyHash, scale};
+use crate::hashing::{KeyHash, scale, scale_in_halves};
 use crate::parameters::FingerprintTable;
 
 /// Where the list's number stands in a fingerprint; the remainder is below it.
@@ -120,6 +120,16 @@ impl Shape {
         let pattern = key.pattern_word(0);
         Fingerprint {
             list: scale(pattern, self.lists as u64) as u32,
+            remainder: pattern & self.remainder_mask,
+        }
+    }
+
+    /// The same, which the compiler makes of several keys at once.
+    #[inline(always)]
+    pub(super) const fn fingerprint_in_halves(&self, key: KeyHash) -> Fingerprint {
+        let pattern = key.pattern_word(0);
+        Fingerprint {
+            list: scale_in_halves(pattern, self.lists) as u32,
             remainder: pattern & self.remainder_mask,
         }
     }

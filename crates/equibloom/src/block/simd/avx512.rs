@@ -26,7 +26,7 @@ pub(crate) struct Avx512(Avx2);
 impl Avx512 {
     /// Asks the processor; without `std`, whether the program is compiled for such a one.
     pub(super) fn detect() -> Option<Self> {
-        let found = processor_has!("avx512f" "avx512bw" "avx512vl" "avx512vbmi2");
+        let found = processor_has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2");
         Avx2::detect().filter(|_| found).map(Self)
     }
 
@@ -38,12 +38,16 @@ impl Avx512 {
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+)]
 fn with_avx512<O: Operation>(machine: Avx512, operation: O) -> O::Output {
     operation.run(machine)
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+)]
 fn step_with_avx512<S: Step>(
     machine: Avx512,
     step: S,
@@ -54,7 +58,9 @@ fn step_with_avx512<S: Step>(
 }
 
 /// The answer by this processor's instructions.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+)]
 pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bool {
     answer_on::<F, _, USUAL>(Avx512(Avx2::found()), asked, key)
 }

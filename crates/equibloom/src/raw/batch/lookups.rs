@@ -1,39 +1,29 @@
-//! Many keys at once.
-//!
-//! A lookup waits for its block longer than for anything else, so a batch asks for the blocks of later
-//! keys while it looks at those that have arrived:
+//! Lookups, in passes:
 //!
 //! 1. *At the first block of 64 keys*: may it hold the key, and would a lookup go on from it? Two bits
 //!    for each key, without a branch.
 //! 2. *Of those that may*: does it? Few, unless the keys are there.
 //! 3. *Of the others that go on*: ask for the next block, and let the key wait until enough of them do,
 //!    so that theirs have arrived too.
-//!
-//! Inserts have to come one after the other, because each may find what the one before it left. But
-//! their blocks can be asked for in time, the first candidate's by the key alone, the second one's when
-//! the first has arrived and proves to be full.
 
-use super::balanced::Balanced;
+use super::columns::Columns;
 use crate::block::simd::{Machine, Nearness, Operation};
-use crate::block::{BlockArray, BlockIndex, Holds, On};
-use crate::error::FullError;
+use crate::block::{BlockArray, BlockIndex, Holds};
 use crate::hashing::KeyHash;
 use crate::placement::{Rule, Stop};
+use crate::raw::Balanced;
 
-const WORD: usize = u64::BITS as usize;
+/// Keys that are looked at at once, and answers of a word.
+pub(super) const WORD: usize = u64::BITS as usize;
 
 /// Keys that wait for a further block.
 const WAITING: usize = 128;
 
-/// How many inserts ahead a key's first block is asked for, and its second.
-const FAR: usize = 32;
-const NEAR: usize = 12;
-
 /// A batch of lookups.
-pub(super) struct ContainsBatch<'a, F> {
-    pub(super) filter: &'a F,
-    pub(super) keys: &'a [KeyHash],
-    pub(super) found: &'a mut [u64],
+pub(in crate::raw) struct ContainsBatch<'a, F> {
+    pub(in crate::raw) filter: &'a F,
+    pub(in crate::raw) keys: &'a [KeyHash],
+    pub(in crate::raw) found: &'a mut [u64],
 }
 
 /// Keys, each with the block that it has come to.
@@ -123,9 +113,9 @@ impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
 struct LookAtFirst<'a, F> {
     filter: &'a F,
     keys: &'a [KeyHash],
-    ahead: &'a [KeyHash],
-    /// The keys' first blocks; then those of the keys ahead.
-    blocks: &'a mut [BlockIndex; WORD],
+    here: &'a Columns,
+    /// The first blocks of the keys ahead.
+    ahead: &'a [BlockIndex],
 }
 
 impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
@@ -133,78 +123,62 @@ impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Answers {
-        let Self { filter, keys, ahead, blocks } = self;
+        let Self { filter, keys, here, ahead } = self;
         let mut answers = Answers::default();
-        let count = keys.len();
-        let (keys, last_keys) = keys.split_at(count.min(ahead.len()));
-        let (blocks, last_blocks) = blocks.split_at_mut(keys.len().min(WORD));
-        for ((&key, &later), block) in keys.iter().zip(ahead).zip(blocks) {
-            let here = *block;
-            *block = filter.ask_for_first(later, Nearness::Second);
-            let key = filter.blocks.seen(key);
-            answers = answers.and(filter.look_at(machine, 0, key, here));
+        let (first, last) = keys.split_at(keys.len().min(ahead.len()));
+        for ((key, stop), &later) in here.stops::<B::Lead>(0, first).zip(ahead) {
+            filter.blocks.prefetch(later, Nearness::Second);
+            answers = answers.and(filter.look_at(machine, 0, key, stop));
         }
-        for (&key, block) in last_keys.iter().zip(last_blocks) {
-            let key = filter.blocks.seen(key);
-            answers = answers.and(filter.look_at(machine, 0, key, *block));
+        for (key, stop) in here.stops::<B::Lead>(first.len(), last) {
+            answers = answers.and(filter.look_at(machine, 0, key, stop));
         }
-        answers.in_order(count)
+        answers.in_order(keys.len())
     }
 }
 
 impl<R: Rule, B: BlockArray> Balanced<R, B> {
     #[inline(always)]
     fn contains_batch_on<M: Machine>(&self, machine: M, keys: &[KeyHash], found: &mut [u64]) {
-        let mut waiting = Front::empty();
-        let mut blocks = [BlockIndex(0); WORD];
-        for (&key, block) in keys.iter().zip(&mut blocks) {
-            *block = self.ask_for_first(key, Nearness::Second);
+        let (mut waiting, mut spare) = (Front::empty(), Front::empty());
+        let mut columns = [const { Columns::empty() }; 2];
+        let [mut here, mut ahead] = columns.each_mut();
+        here.fill(self, keys);
+        for &block in here.blocks(keys.len()) {
+            self.blocks.prefetch(block, Nearness::Second);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
-            let start = word * WORD;
-            let ahead = keys.get(start + WORD..).unwrap_or_default();
-            let look = LookAtFirst { filter: self, keys: chunk, ahead, blocks: &mut blocks };
+            let later = keys.get((word + 1) * WORD..).unwrap_or_default();
+            ahead.fill(self, later);
+            let to_ask_for = ahead.blocks(later.len());
+            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: to_ask_for };
             let answers = machine.apart(look);
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
-                self.finish(machine, &mut waiting, found);
+                self.finish(machine, &mut waiting, &mut spare, found);
             }
             let came_to = |bit: usize| {
                 // Of the keys that were looked at, so that there is one.
                 let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
-                let key = self.blocks.seen(key);
-                (key, self.candidates.first_block(key))
+                here.stop_of::<B::Lead>(bit, key)
             };
-            let place_of = |bit| start + bit;
+            let place_of = |bit| word * WORD + bit;
             let holds = self.sort_out(machine, 0, answers, came_to, place_of, &mut waiting);
             if let Some(found) = found.get_mut(word) {
                 *found = holds;
             }
+            (here, ahead) = (ahead, here);
         }
         if R::REJECTS && self.budget.is_spent() {
             self.ask_overflow(keys, found);
         }
     }
 
-    /// Asks for the block that the key tries first, and tells which it is.
-    #[inline(always)]
-    fn ask_for_first(&self, key: KeyHash, nearness: Nearness) -> BlockIndex {
-        let block = self.candidates.first_block(key);
-        self.blocks.prefetch(block, nearness);
-        block
-    }
-
     /// What the block that a key has come to says about it.
     #[inline(always)]
-    fn look_at<M: Machine>(
-        &self,
-        machine: M,
-        probe: usize,
-        key: KeyHash,
-        block: BlockIndex,
-    ) -> Answer {
-        let holds = self.blocks.glance(machine, block, key);
-        Answer { holds, goes_on: self.goes_on_from(machine, probe, key, block) }
+    fn look_at<M: Machine>(&self, machine: M, probe: usize, key: KeyHash, stop: Stop) -> Answer {
+        let holds = self.blocks.glance(machine, stop.block, key);
+        Answer { holds, goes_on: self.goes_on_at(machine, probe, key, stop) }
     }
 
     /// Settles which of the keys that a block may hold it does, and sends those on that go on; which of
@@ -215,25 +189,24 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         machine: M,
         probe: usize,
         answers: Answers,
-        came_to: impl Fn(usize) -> (KeyHash, BlockIndex),
+        came_to: impl Fn(usize) -> (KeyHash, Stop),
         place_of: impl Fn(usize) -> usize,
         onward: &mut Front,
     ) -> u64 {
         let Answers { mut holds, may_hold, goes_on } = answers;
         for bit in set_bits(may_hold) {
-            let (key, block) = came_to(bit);
-            holds |= u64::from(self.blocks.settle(machine, block, key)) << bit;
+            let (key, stop) = came_to(bit);
+            holds |= u64::from(self.blocks.settle(machine, stop.block, key)) << bit;
         }
         let next_level = self.candidates.levels().get(probe + 1).copied();
         if next_level.is_none() && self.overflow.is_empty() {
             return holds;
         }
         for bit in set_bits(goes_on & !holds) {
-            let (key, block) = came_to(bit);
+            let (key, stop) = came_to(bit);
             match next_level {
                 Some(level) if probe + 1 < self.candidates.choices(key) => {
-                    let Stop { onward: word, .. } = self.candidates.stop_at(probe, key, block);
-                    let block = level.block_of(word);
+                    let block = level.block_of(stop.onward);
                     self.blocks.prefetch(block, Nearness::Second);
                     onward.push(key, block, place_of(bit));
                 }
@@ -245,24 +218,29 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 
     /// Takes the keys that wait for their second block through the rest of their ways.
     #[inline(always)]
-    fn finish<M: Machine>(&self, machine: M, waiting: &mut Front, found: &mut [u64]) {
-        let mut spare = Front::empty();
-        let (mut here, mut onward) = (waiting, &mut spare);
+    fn finish<M: Machine>(
+        &self,
+        machine: M,
+        waiting: &mut Front,
+        spare: &mut Front,
+        found: &mut [u64],
+    ) {
+        let (mut here, mut onward) = (waiting, spare);
         for probe in 1..self.candidates.levels().len() {
             onward.len = 0;
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
                 let count = (here.len - start).min(WORD);
-                for bit in 0..count {
-                    let at = (start + bit) % WAITING;
-                    let answer = self.look_at(machine, probe, here.keys[at], here.blocks[at]);
-                    answers = answers.and(answer);
-                }
-                let answers = answers.in_order(count);
                 let came_to = |bit: usize| {
                     let at = (start + bit) % WAITING;
-                    (here.keys[at], here.blocks[at])
+                    let (key, block) = (here.keys[at], here.blocks[at]);
+                    (key, self.candidates.stop_at(probe, key, block))
                 };
+                for bit in 0..count {
+                    let (key, stop) = came_to(bit);
+                    answers = answers.and(self.look_at(machine, probe, key, stop));
+                }
+                let answers = answers.in_order(count);
                 let place_of = |bit| here.places[(start + bit) % WAITING];
                 let holds = self.sort_out(machine, probe, answers, came_to, place_of, onward);
                 for bit in set_bits(holds) {
@@ -301,57 +279,5 @@ fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
 fn note(found: &mut [u64], place: usize) {
     if let Some(word) = found.get_mut(place / WORD) {
         *word |= 1 << (place % WORD);
-    }
-}
-
-/// A batch of inserts.
-pub(super) struct InsertBatch<'a, F> {
-    pub(super) filter: &'a mut F,
-    pub(super) keys: &'a [KeyHash],
-}
-
-impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
-    type Output = Result<u64, FullError>;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Self::Output {
-        let Self { filter, keys } = self;
-        filter.insert_batch_on(machine, keys)
-    }
-}
-
-impl<R: Rule, B: BlockArray> Balanced<R, B> {
-    #[inline(always)]
-    fn insert_batch_on<M: Machine>(
-        &mut self,
-        machine: M,
-        keys: &[KeyHash],
-    ) -> Result<u64, FullError> {
-        for &key in keys.iter().take(FAR) {
-            self.ask_for_first(key, Nearness::First);
-        }
-        let mut new = 0;
-        for (index, &key) in keys.iter().enumerate() {
-            if let Some(&ahead) = keys.get(index + FAR) {
-                self.ask_for_first(ahead, Nearness::First);
-            }
-            if let Some(&ahead) = keys.get(index + NEAR) {
-                self.ask_for_second(machine, ahead);
-            }
-            new += u64::from(self.insert_on(machine, key, &mut ())?.is_new());
-        }
-        Ok(new)
-    }
-
-    /// Asks for the block that the key tries second, if the first, which has arrived, is full.
-    #[inline(always)]
-    fn ask_for_second<M: Machine>(&self, machine: M, key: KeyHash) {
-        let Some(&level) = self.candidates.levels().get(1) else { return };
-        let view = On { blocks: &self.blocks, machine };
-        let first = self.candidates.first_block(key);
-        if self.rule.looks_further(&view, key, 0, first) {
-            let stop = self.candidates.stop_at(0, self.blocks.seen(key), first);
-            self.blocks.prefetch(level.block_of(stop.onward), Nearness::First);
-        }
     }
 }
