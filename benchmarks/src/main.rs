@@ -51,9 +51,10 @@ struct Arguments {
     #[arg(long, value_delimiter = ',')]
     bits_per_key: Vec<f64>,
     /// How often everybody takes a turn.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// In how many of the rounds everybody is built anew, which takes longest; later the filters are kept.
+    /// In how many of the rounds everybody is built anew, which takes longest; later only those are that several
+    /// threads can build.
     #[arg(long, default_value_t = 3)]
     builds: usize,
     /// Lookups of each kind per turn.

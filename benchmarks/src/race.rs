@@ -1,8 +1,8 @@
 //! Contestants take turns, and their answers are checked.
 //!
-//! In the first rounds everybody is built anew from the same keys, which takes longest; later the filters
-//! are kept. In every round everybody looks the same keys up, operation by operation, so that those who are compared run within a second or so of each other. Who
-//! begins changes from round to round.
+//! In the first rounds everybody is built anew from the same keys, which takes longest; later only those are that
+//! several threads can build. In every round everybody looks the same keys up, operation by operation, so that
+//! those who are compared run within a second or so of each other. Who begins changes from round to round.
 //!
 //! **Inserts** are timed from nothing to full: nobody's pages were touched before, and to make the empty
 //! filter belongs to it, so that it does not matter who zeroes his memory when. Parts of the keys are
@@ -107,6 +107,10 @@ pub(crate) fn run(
             progress(&format!("round {}: {} is built", round + 1, runner.lane.profile.name));
             runner.named(|runner| runner.build(size, workload.members.all()))?;
         }
+        progress(&format!("round {}: builds by one thread and by more", round + 1));
+        for runner in &mut runners {
+            runner.named(|runner| runner.build_by_threads(size, workload.members.all()))?;
+        }
         if size.threads.contains(&2) {
             progress(&format!("round {}: arithmetic by one thread and by two", round + 1));
             second_thread.push(second_thread::gain(size.lookups, round));
@@ -152,40 +156,55 @@ impl Runner {
         run(self).map_err(|error| format!("{}: {error}", self.entry.profile.name).into())
     }
 
-    /// Builds the filter, one thread first; then by more, of which the filter is used that comes last.
+    /// Builds the filter by one thread, one by one and many at once in turns.
     fn build(&mut self, size: &Size, members: Keys<'_>) -> Result<(), Failure> {
-        self.found_first = None;
-        let builds = (size.lookups / size.keys).clamp(1, MOST_BUILDS);
-        if self.entry.profile.parallel_inserts && size.threads.iter().any(|&threads| threads > 1) {
-            let mut sum = 0.0;
-            for _ in 0..builds {
-                sum +=
-                    self.build_once(members, |filter| insert_at_a_stretch(filter, members, 1))?[1];
-            }
-            self.lane.builds_by_one.push(sum / builds as f64);
-        }
-        for &threads in &size.threads {
-            if threads > 1 && !self.entry.profile.parallel_inserts {
-                continue;
-            }
-            let mut sum = [0.0; 2];
-            for _ in 0..builds {
-                let times = self.build_once(members, |filter| match threads {
-                    1 => insert_by_turns(filter, members),
-                    _ => insert_at_a_stretch(filter, members, threads),
-                })?;
-                for (sum, time) in sum.iter_mut().zip(times) {
-                    *sum += time;
-                }
-            }
-            for (mode, sum) in [Mode::Single, Mode::Batch].into_iter().zip(sum) {
-                let task = Task { operation: Operation::Insert, mode, threads };
-                if self.takes_part_in(task) && (threads == 1 || mode == Mode::Batch) {
-                    self.lane.nanoseconds.push(task, sum / builds as f64);
-                }
+        let times = self.build_often(size, members, |filter| insert_by_turns(filter, members))?;
+        for (mode, time) in [Mode::Single, Mode::Batch].into_iter().zip(times) {
+            let task = Task { operation: Operation::Insert, mode, threads: 1 };
+            if self.takes_part_in(task) {
+                self.lane.nanoseconds.push(task, time);
             }
         }
         Ok(())
+    }
+
+    /// Builds the filter at a stretch, if several threads can: by one and by more.
+    fn build_by_threads(&mut self, size: &Size, members: Keys<'_>) -> Result<(), Failure> {
+        let many: Vec<usize> =
+            size.threads.iter().copied().filter(|&threads| threads > 1).collect();
+        if !self.entry.profile.parallel_inserts || many.is_empty() {
+            return Ok(());
+        }
+        let [_, time] =
+            self.build_often(size, members, |filter| insert_at_a_stretch(filter, members, 1))?;
+        self.lane.builds_by_one.push(time);
+        for threads in many {
+            let insert =
+                |filter: &mut dyn Contestant| insert_at_a_stretch(filter, members, threads);
+            let [_, time] = self.build_often(size, members, insert)?;
+            let task = Task { operation: Operation::Insert, mode: Mode::Batch, threads };
+            self.lane.nanoseconds.push(task, time);
+        }
+        Ok(())
+    }
+
+    /// Builds the filter as often as it takes to time it; means of what `build_once` tells.
+    fn build_often(
+        &mut self,
+        size: &Size,
+        members: Keys<'_>,
+        insert: impl Fn(&mut dyn Contestant) -> Result<[f64; 2], Failure>,
+    ) -> Result<[f64; 2], Failure> {
+        self.found_first = None;
+        let builds = (size.lookups / size.keys).clamp(1, MOST_BUILDS);
+        let mut sums = [0.0; 2];
+        for _ in 0..builds {
+            let times = self.build_once(members, &insert)?;
+            for (sum, time) in sums.iter_mut().zip(times) {
+                *sum += time;
+            }
+        }
+        Ok(sums.map(|sum| sum / builds as f64))
     }
 
     /// Builds the filter; nanoseconds per key one by one and many at once, as far as it was done so.
@@ -433,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn every_task_is_timed_once_a_round_and_inserts_once_a_build() {
+    fn every_task_is_timed_once_a_round_and_inserts_by_one_once_a_build() {
         let outcome = race_of(false, 0, 0.0).unwrap();
         let lane = outcome.lane("liar").unwrap();
         for operation in Operation::ALL {
@@ -443,7 +462,7 @@ mod tests {
                     // Several threads insert many at once.
                     let expected = match (operation, mode, threads) {
                         (Operation::Insert, Mode::Single, 2) => None,
-                        (Operation::Insert, ..) => Some(2),
+                        (Operation::Insert, _, 1) => Some(2),
                         _ => Some(3),
                     };
                     assert_eq!(
@@ -455,7 +474,7 @@ mod tests {
             }
         }
         assert_eq!((lane.rate, lane.bits_per_key), (Some(0.0), 0.08));
-        assert_eq!(lane.builds_by_one.len(), 2);
+        assert_eq!(lane.builds_by_one.len(), 3);
         let by_one_only = race_by(vec![1], false, 0, 0.0).unwrap();
         assert!(by_one_only.lane("liar").unwrap().builds_by_one.is_empty());
     }

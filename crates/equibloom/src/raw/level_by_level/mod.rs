@@ -62,8 +62,9 @@ struct Portions {
 }
 
 impl Portions {
-    /// A tenth of a second for a slab, a tenth of a millisecond for a thread; a journal of 4 MiB.
-    const USUAL: Self = Self { slab: 1 << 22, journal: 1 << 19, thread: 1 << 11 };
+    /// Some tenths of a second for a slab, so that threads which something slows down for a moment seldom have to
+    /// wait for each other, and 4 MiB of travellers; a tenth of a millisecond for a thread; a journal of 4 MiB.
+    const USUAL: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
 }
 
 /// What a thread has beside its blocks. It is kept from level to level and from slab to slab, because the
