@@ -20,6 +20,10 @@ impl Journal {
         self.words.clear();
     }
 
+    pub(super) const fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
     /// Notes a block that is about to change: the one at `here` in a part, and at `block` in the whole.
     #[inline(always)]
     pub(super) fn note<B: BlockArray>(&mut self, part: &B, here: BlockIndex, block: BlockIndex) {

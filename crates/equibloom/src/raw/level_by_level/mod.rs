@@ -13,13 +13,15 @@
 //!             for each chunk of the slab:
 //!                 list the keys on their way here whose block is its own
 //!                 insert them, or note that they go on
+//!             ask the others for a part of their blocks
 //!     the keys still on their way go to the overflow list
 //! ```
 //!
 //! *Slabs* bound the memory beside the filter. They change nothing: a level sees the keys of the first
 //! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
-//! between the two steps, and while one is inserted the next is on its way there. That every thread looks at every key costs one comparison a key, of several keys
-//! at once: a small part of an insert.
+//! between the two steps, and while one is inserted the next is on its way there. That every thread looks at
+//! every key costs one comparison a key, of several keys at once: a small part of an insert. A thread that is done
+//! early gets blocks of another one ([`seat`]).
 //!
 //! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what
 //! happens at a block depends on others, and the keys are inserted one after the other. The same when
@@ -27,6 +29,7 @@
 //! A slab that could come to that keeps a [`Journal`], by which it is undone.
 
 mod journal;
+mod seat;
 #[cfg(test)]
 mod tests;
 mod travellers;
@@ -44,8 +47,9 @@ use crate::hashing::KeyHash;
 use crate::parameters::WhenFull;
 use crate::placement::{Level, Rule};
 use journal::Journal;
+use seat::{Seat, Share};
 use travellers::Travellers;
-use visit::{Part, Visit, Visited};
+use visit::{Part, Visit};
 
 /// Parts of a table begin at multiples of so many blocks, and so on a cache line, whatever a block's size.
 const BLOCKS_TO_A_CUT: u64 = 64;
@@ -57,7 +61,8 @@ struct Portions {
     slab: usize,
     /// Words that the journal of a slab may have: fewer keys go together if it is kept.
     journal: usize,
-    /// Keys that a thread is worth starting for, or the memory beside the filter being asked for.
+    /// Keys that a thread is worth starting for, or the memory beside the filter being asked for; and blocks being
+    /// given to a thread that is done.
     thread: usize,
 }
 
@@ -155,10 +160,11 @@ where
             }
             let threads = (going / keys_for_a_thread.max(1)).clamp(1, luggage.len());
             let luggage = &mut luggage[..threads];
-            let visited = self.visit_level(probe, level, keys, travellers, luggage);
+            let placed_here =
+                self.visit_level(probe, level, keys, travellers, keys_for_a_thread, luggage);
             travellers.set_to_none(keys.len());
-            for Visited { sent_on, placed: here } in visited {
-                travellers.join(sent_on);
+            for (own, here) in luggage.iter().zip(placed_here) {
+                travellers.join(&own.sent_on);
                 placed += here;
                 reads += here * (probe as u64 + 1);
             }
@@ -194,31 +200,56 @@ where
         Ok(new)
     }
 
-    /// Takes the travellers through one level, by up to as many threads as have luggage.
-    fn visit_level<'l>(
+    /// Takes the travellers through one level, by up to as many threads as have luggage; how many keys each has placed.
+    fn visit_level(
         &mut self,
         probe: usize,
         level: Level,
         keys: &[KeyHash],
         travellers: &Travellers,
-        luggage: &'l mut [Luggage],
-    ) -> Vec<Visited<'l>> {
+        keys_for_a_thread: usize,
+        luggage: &mut [Luggage],
+    ) -> Vec<u64> {
         let cuts: Vec<u64> = cuts(level, luggage.len()).collect();
         let (divided, parts) = self.blocks.divide(&cuts);
         let filter = &*self;
         let firsts = [0].into_iter().chain(cuts.iter().copied());
-        let visits =
-            parts.into_iter().zip(firsts).zip(luggage).map(|((blocks, first), luggage)| {
-                let part = Part { first, blocks };
-                Visit { filter, probe, level, keys, travellers, part, luggage }
-            });
-        let run = |visit| filter.engine.run(visit);
-        let visited = each_by_a_thread(visits.collect(), run);
+        let parts = parts.into_iter().zip(firsts).map(|(blocks, first)| Part { first, blocks });
+        let seats: Vec<Seat<B>> = luggage.iter().map(|_| Seat::new()).collect();
+        let run = |(number, part, luggage): (usize, Part<B>, &mut Luggage)| {
+            luggage.sent_on.set_to_none(keys.len());
+            let seat = &seats[number];
+            let mut placed = 0;
+            let mut next = Some(Share { part, start: 0 });
+            while let Some(share) = next {
+                let working = seat.begin();
+                placed += filter.engine.run(Visit {
+                    filter,
+                    probe,
+                    level,
+                    keys,
+                    travellers,
+                    share,
+                    luggage,
+                    seat,
+                    keys_for_a_thread,
+                });
+                drop(working);
+                // Who undoes has to know in which order a block's changes came: the journals of two threads do not.
+                let (before, after) = seats.split_at(number);
+                let mut others = after.iter().skip(1).chain(before);
+                next = if luggage.journal.is_kept() { None } else { others.find_map(Seat::ask) };
+            }
+            placed
+        };
+        let tasks = parts.zip(luggage).enumerate();
+        let tasks = tasks.map(|(number, (part, luggage))| (number, part, luggage)).collect();
+        let placed = each_by_a_thread(tasks, run);
         // All threads have ended, and their parts with them.
         if let Some(words) = divided.unite() {
             *self.blocks.storage_mut() = words;
         }
-        visited
+        placed
     }
 }
 

@@ -1,10 +1,14 @@
 //! The same filter by any number of threads, however the keys are cut into portions.
 
 use alloc::vec::Vec;
+use std::thread;
 
 use proptest::prelude::*;
 
-use super::{Portions, cuts};
+use super::seat::{Seat, Share};
+use super::visit::{Part, Visit};
+use super::{Luggage, Portions, Travellers, cuts};
+use crate::AnyFilter;
 use crate::block::BlockArray;
 use crate::hashing::KeyHash;
 use crate::parameters::Parameters;
@@ -28,6 +32,89 @@ where
         prop_assert!(one == many);
     }
     Ok(())
+}
+
+/// A thread that is asked at once gives half of its blocks away after the first chunk of keys; level by level, what
+/// both have done is what one does alone.
+#[test]
+fn what_changes_hands_is_filled_as_before() {
+    let parameters = AnyFilter::builder().keys(200_000).rate(0.001).plan().unwrap();
+    let Ok(Any::Fingerprint(empty)) = Any::new(&Parameters::from(&parameters)) else { panic!() };
+    let keys: Vec<KeyHash> = (0..200_000).map(KeyHash::from_u64).collect();
+    let (mut one, mut two) = (empty.clone(), empty);
+    let mut travellers = Travellers::default();
+    travellers.set_to_all(keys.len());
+    for (probe, level) in one.candidates.levels().to_vec().into_iter().enumerate().take(2) {
+        let mut alone = [Luggage::default()];
+        let placed = one.visit_level(probe, level, &keys, &travellers, 1, &mut alone);
+
+        let (divided, mut parts) = two.blocks.divide(&[]);
+        let whole = Share { part: Part { first: 0, blocks: parts.pop().unwrap() }, start: 0 };
+        let seat = Seat::new();
+        let visit = |share, luggage: &mut Luggage| {
+            luggage.sent_on.set_to_none(keys.len());
+            let (filter, keys, travellers, seat) = (&two, &keys[..], &travellers, &seat);
+            two.engine.run(Visit {
+                filter,
+                probe,
+                level,
+                keys,
+                travellers,
+                share,
+                luggage,
+                seat,
+                keys_for_a_thread: 1,
+            })
+        };
+        let mut luggage = [Luggage::default(), Luggage::default()];
+        let [first, second] = &mut luggage;
+        let placed_by_each = thread::scope(|scope| {
+            let working = seat.begin();
+            let asks = scope.spawn(|| {
+                let share = seat.ask().expect("a half");
+                assert_eq!((share.part.first % 64, share.start > 0), (0, true));
+                assert!(share.part.first > level.offset && share.start < keys.len());
+                visit(share, second)
+            });
+            while !seat.is_asked() {
+                thread::yield_now();
+            }
+            let placed = visit(whole, first);
+            drop(working);
+            [placed, asks.join().unwrap()]
+        });
+        *two.blocks.storage_mut() = divided.unite().unwrap();
+        assert!(placed_by_each.iter().all(|&placed| placed > 0), "{placed_by_each:?}");
+        assert_eq!(placed_by_each.iter().sum::<u64>(), placed[0]);
+        assert!(one.words().eq(two.words()), "level {probe}");
+
+        travellers.set_to_none(keys.len());
+        luggage.iter().for_each(|own| travellers.join(&own.sent_on));
+        assert!(travellers.places().eq(alone[0].sent_on.places()));
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_thread_that_is_done_and_no_share_is_lost() {
+    let seat = Seat::<()>::new();
+    assert!(seat.ask().is_none(), "it has not begun");
+    for answers in [false, true] {
+        thread::scope(|scope| {
+            let working = seat.begin();
+            let asks = scope.spawn(|| seat.ask().map(|share| share.start));
+            while !seat.is_asked() {
+                thread::yield_now();
+            }
+            assert!(seat.ask().is_none(), "another one asks already");
+            if answers {
+                seat.answer(Some(Share { part: Part { first: 64, blocks: () }, start: 5 }));
+            }
+            // The answer may not have been fetched yet.
+            drop(working);
+            assert_eq!(asks.join().unwrap(), answers.then_some(5));
+        });
+        assert!(!seat.is_asked() && seat.ask().is_none(), "it is done");
+    }
 }
 
 /// Portions so small that there are many of them.

@@ -1,8 +1,9 @@
 //! What one thread does at its blocks of a level.
 
-use super::Luggage;
+use super::seat::{Seat, Share};
 use super::travellers::{Travellers, WORD};
 use super::word_range::WordRange;
+use super::{BLOCKS_TO_A_CUT, Luggage};
 use crate::block::simd::{Machine, Nearness, Operation, prefetch};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
@@ -10,8 +11,9 @@ use crate::placement::{Level, Rule};
 use crate::raw::Balanced;
 
 /// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64. At later
-/// levels, which few keys come to, those that are found. They and the list of them fit into a first-level cache.
-const CHUNK: usize = 1 << 10;
+/// levels, which few keys come to, those that are found. They and the list of them fit into a first-level cache. (Tests
+/// want many of them.)
+const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
 /// How many inserts ahead a block is asked for.
 const AHEAD: usize = 32;
 
@@ -32,45 +34,40 @@ pub(super) struct Part<B> {
 }
 
 /// One thread's part of a level, and all that come to the level.
-pub(super) struct Visit<'a, 'l, R, B: BlockArray> {
+pub(super) struct Visit<'a, R, B: BlockArray> {
     /// The filter, whose own blocks are away, divided among the threads.
     pub(super) filter: &'a Balanced<R, B>,
     pub(super) probe: usize,
     pub(super) level: Level,
     pub(super) keys: &'a [KeyHash],
     pub(super) travellers: &'a Travellers,
-    pub(super) part: Part<B>,
-    pub(super) luggage: &'l mut Luggage,
+    /// The thread's blocks, and the place of the first key that is to come there.
+    pub(super) share: Share<B>,
+    pub(super) luggage: &'a mut Luggage,
+    pub(super) seat: &'a Seat<B>,
+    /// With fewer keys to come than this, nothing is given away.
+    pub(super) keys_for_a_thread: usize,
 }
 
-/// What came of it.
-pub(super) struct Visited<'l> {
-    pub(super) sent_on: &'l Travellers,
-    pub(super) placed: u64,
-}
-
-impl<'l, R: Rule, B: BlockArray> Operation for Visit<'_, 'l, R, B> {
-    type Output = Visited<'l>;
+impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
+    /// How many keys were placed.
+    type Output = u64;
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, machine: M) -> Visited<'l> {
-        self.luggage.sent_on.set_to_none(self.keys.len());
-        let Some(words) = self.part.words(self.level) else {
-            return Visited { sent_on: &self.luggage.sent_on, placed: 0 };
-        };
+    fn run<M: Machine>(mut self, machine: M) -> u64 {
+        let Some(mut words) = self.share.part.words(self.level) else { return 0 };
         let mut placed = 0;
         let mut list = [Arrival { place: 0, word: 0 }; CHUNK];
-        let mut start = 0;
-        let mut travellers = self.travellers.places();
+        let mut travellers = self.travellers.places_from(self.share.start);
         let mut is_last = false;
         while !is_last {
             let count = if self.probe == 0 {
-                self.list_all(start, words, &mut list)
+                self.list_all(words, &mut list)
             } else {
                 self.list_travellers(&mut travellers, words, &mut list)
             };
-            start += CHUNK;
-            is_last = if self.probe == 0 { start >= self.keys.len() } else { count < CHUNK };
+            is_last =
+                if self.probe == 0 { self.share.start >= self.keys.len() } else { count < CHUNK };
             let list = &list[..count];
             for arrival in list.iter().take(AHEAD) {
                 self.prefetch(arrival);
@@ -82,16 +79,22 @@ impl<'l, R: Rule, B: BlockArray> Operation for Visit<'_, 'l, R, B> {
                 self.prefetch_later_key(arrival);
                 placed += u64::from(self.arrive(machine, arrival));
             }
+            if self.seat.is_asked()
+                && let Some(fewer) = self.give_half()
+            {
+                words = fewer;
+            }
         }
-        Visited { sent_on: &self.luggage.sent_on, placed }
+        placed
     }
 }
 
-impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
+impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
     #[inline(always)]
     fn prefetch(&self, arrival: &Arrival) {
         let block = self.level.block_of(arrival.word);
-        self.part.blocks.prefetch(self.part.place_of(block), Nearness::First);
+        let part = &self.share.part;
+        part.blocks.prefetch(part.place_of(block), Nearness::First);
     }
 
     /// Asks for a key of the next chunk, which will be looked through: one for each key that arrives, so that
@@ -102,10 +105,11 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
         prefetch(key.cast(), Nearness::Second);
     }
 
-    /// Lists the keys of a chunk whose first block is the thread's.
+    /// Lists the keys of the next chunk whose first block is the thread's.
     #[inline(always)]
-    fn list_all(&self, start: usize, words: WordRange, list: &mut [Arrival; CHUNK]) -> usize {
+    fn list_all(&mut self, words: WordRange, list: &mut [Arrival; CHUNK]) -> usize {
         let mut count = 0;
+        let start = self.share.start.min(self.keys.len());
         let end = self.keys.len().min(start + CHUNK);
         for (index, keys) in self.keys[start..end].chunks(WORD).enumerate() {
             let mut own = words.among(keys);
@@ -117,6 +121,7 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
                 own &= own - 1;
             }
         }
+        self.share.start = end;
         count
     }
 
@@ -124,7 +129,7 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
     /// if they are the last.
     #[inline(always)]
     fn list_travellers(
-        &self,
+        &mut self,
         travellers: &mut impl Iterator<Item = usize>,
         words: WordRange,
         list: &mut [Arrival; CHUNK],
@@ -133,6 +138,7 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
         while count < CHUNK
             && let Some(place) = travellers.next()
         {
+            self.share.start = place + 1;
             let key = self.filter.blocks.seen(self.keys[place]);
             let Some(before) = self.filter.candidates.walk(key).nth(self.probe - 1) else {
                 continue;
@@ -143,10 +149,29 @@ impl<R: Rule, B: BlockArray> Visit<'_, '_, R, B> {
         count
     }
 
+    /// Gives the second half of the blocks to the thread that asks, unless it is not worth it; the words that lead
+    /// to those that are left.
+    #[cold]
+    #[inline(never)]
+    fn give_half(&mut self) -> Option<WordRange> {
+        let Share { part, start } = &mut self.share;
+        let to_come = self.keys.len() - *start;
+        let half = part.middle(self.level).filter(|_| to_come >= self.keys_for_a_thread);
+        let Some(cut) = half else {
+            self.seat.answer(None);
+            return None;
+        };
+        let second = part.cut_at(cut);
+        let left = part.words(self.level);
+        self.seat.answer(second.map(|part| Share { part, start: *start }));
+        left
+    }
+
     /// What an insert does at one block; whether the key was placed there.
     #[inline(always)]
     fn arrive<M: Machine>(&mut self, machine: M, Arrival { place, word }: Arrival) -> bool {
-        let Self { filter, probe, ref mut part, ref mut luggage, .. } = *self;
+        let Self { filter, probe, ref mut luggage, .. } = *self;
+        let part = &mut self.share.part;
         let block = self.level.block_of(word);
         let key = filter.blocks.seen(self.keys[place]);
         let led_on = probe == 0 || self.travellers.led_on(place);
@@ -176,6 +201,23 @@ impl<B: BlockArray> Part<B> {
     #[inline(always)]
     fn place_of(&self, block: BlockIndex) -> BlockIndex {
         BlockIndex(block.0.wrapping_sub(self.first))
+    }
+
+    /// A block in the middle of those of a level, on a line, with others on both sides.
+    fn middle(&self, level: Level) -> Option<u64> {
+        let first = self.first.max(level.offset);
+        let end = (self.first + self.blocks.count()).min(level.offset + level.size);
+        let middle = first + end.saturating_sub(first) / 2;
+        let middle = middle - middle % BLOCKS_TO_A_CUT;
+        (first < middle && middle < end).then_some(middle)
+    }
+
+    /// Keeps the blocks before this one, and returns the others.
+    fn cut_at(&mut self, block: u64) -> Option<Self> {
+        let (_, parts) = self.blocks.divide(&[block - self.first]);
+        let mut parts = parts.into_iter();
+        self.blocks = parts.next()?;
+        parts.next().map(|blocks| Self { first: block, blocks })
     }
 
     /// The words that lead to its blocks of a level, if it has any.
