@@ -119,7 +119,7 @@ impl<F: RawFilter, H> Filter<F, H> {
         self.raw.insert_batch(hashes)
     }
 
-    /// [`insert_hashes`](Self::insert_hashes) by up to so many threads. The filter becomes the same, word
+    /// [`insert_hashes`](Self::insert_hashes) by up to so many threads, one at least. The filter becomes the same, word
     /// by word, whatever their number.
     ///
     /// Kinds whose levels share no blocks (blocked, single, multi-level, also with fingerprints) are

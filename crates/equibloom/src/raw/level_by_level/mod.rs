@@ -112,7 +112,7 @@ where
         }
         let mut new = 0;
         let mut travellers = Travellers::default();
-        let mut luggage: Vec<Luggage> = (0..threads).map(|_| Luggage::default()).collect();
+        let mut luggage: Vec<Luggage> = (0..threads.max(1)).map(|_| Luggage::default()).collect();
         let mut rest = keys;
         while !rest.is_empty() {
             // As many as the list has room for need no journal.
@@ -200,7 +200,8 @@ where
         Ok(new)
     }
 
-    /// Takes the travellers through one level, by up to as many threads as have luggage; how many keys each has placed.
+    /// Takes the travellers through one level, by up to as many threads as have luggage; how many keys each
+    /// has placed.
     fn visit_level(
         &mut self,
         probe: usize,

@@ -150,7 +150,7 @@ proptest! {
         parameters in schemes::parameters(),
         factor in 1_u64..20,
         keys in schemes::keys(),
-        threads in 2_usize..6,
+        threads in prop_oneof![Just(0_usize), 2_usize..6],
         portions in portions(),
     ) {
         check_enlarged(parameters, factor, &keys, threads, portions)?;
@@ -161,7 +161,7 @@ proptest! {
         scheme in schemes::fingerprint_scheme(true),
         factor in 1_u64..20,
         keys in schemes::keys(),
-        threads in 2_usize..6,
+        threads in prop_oneof![Just(0_usize), 2_usize..6],
         portions in portions(),
     ) {
         let parameters = Parameters { keys: 100, seed: 5, scheme };
