@@ -8,10 +8,9 @@ use proptest::prelude::*;
 use super::seat::{Seat, Share};
 use super::visit::{Part, Visit};
 use super::{Luggage, Portions, Travellers, cuts};
-use crate::AnyFilter;
 use crate::block::BlockArray;
 use crate::hashing::KeyHash;
-use crate::parameters::Parameters;
+use crate::parameters::{FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
 use crate::placement::{Level, Rule};
 use crate::raw::{Any, Balanced, RawFilter, schemes};
 
@@ -38,13 +37,18 @@ where
 /// both have done is what one does alone.
 #[test]
 fn what_changes_hands_is_filled_as_before() {
-    let parameters = AnyFilter::builder().keys(200_000).rate(0.001).plan().unwrap();
-    let Ok(Any::Fingerprint(empty)) = Any::new(&Parameters::from(&parameters)) else { panic!() };
+    let blocks =
+        FingerprintTable { count: 6_000, slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
+    let route = Route::MultiLevel { subtables: vec![5_000, 1_000] };
+    let overflow = Overflow { capacity: 0, when_full: WhenFull::Saturate };
+    let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: false };
+    let parameters = Parameters { keys: 200_000, seed: 0, scheme };
+    let Ok(Any::Fingerprint(empty)) = Any::new(&parameters) else { panic!("of that kind") };
     let keys: Vec<KeyHash> = (0..200_000).map(KeyHash::from_u64).collect();
     let (mut one, mut two) = (empty.clone(), empty);
     let mut travellers = Travellers::default();
     travellers.set_to_all(keys.len());
-    for (probe, level) in one.candidates.levels().to_vec().into_iter().enumerate().take(2) {
+    for (probe, level) in one.candidates.levels().to_vec().into_iter().enumerate() {
         let mut alone = [Luggage::default()];
         let placed = one.visit_level(probe, level, &keys, &travellers, 1, &mut alone);
 
