@@ -117,21 +117,19 @@ impl Shape {
     /// low ones. At least 16 bits are left for at most 256 lists.
     #[inline(always)]
     pub(super) const fn fingerprint(&self, key: KeyHash) -> Fingerprint {
-        let pattern = key.pattern_word(0);
-        Fingerprint {
-            list: scale(pattern, self.lists as u64) as u32,
-            remainder: pattern & self.remainder_mask,
-        }
+        self.in_list(key, scale(key.pattern_word(0), self.lists as u64))
     }
 
     /// The same, which the compiler makes of several keys at once.
     #[inline(always)]
     pub(super) const fn fingerprint_in_halves(&self, key: KeyHash) -> Fingerprint {
-        let pattern = key.pattern_word(0);
-        Fingerprint {
-            list: scale_in_halves(pattern, self.lists) as u32,
-            remainder: pattern & self.remainder_mask,
-        }
+        self.in_list(key, scale_in_halves(key.pattern_word(0), self.lists))
+    }
+
+    /// The fingerprint of a key whose list is known.
+    #[inline(always)]
+    const fn in_list(&self, key: KeyHash, list: u64) -> Fingerprint {
+        Fingerprint { list: list as u32, remainder: key.pattern_word(0) & self.remainder_mask }
     }
 
     /// Whether the lowest eight bits of every remainder are a byte of their own.
