@@ -67,7 +67,6 @@ mod memory;
 mod observer;
 mod overflow;
 mod parameters;
-pub mod placement;
 #[cfg(feature = "planner")]
 mod planned;
 #[cfg(feature = "planner")]
@@ -82,6 +81,9 @@ pub mod table;
 pub use builder::{
     BlockKind, DEFAULT_ACCESSES_MISS, FilterBuilder, PlacementName, Plan, PlanError,
 };
+// The one description of a filter, and where a hash leads.
+use equibloom_layout::placement;
+
 pub use error::{Accepted, BuildError, FullError, MergeError, Number, RemoveError, ShrinkError};
 pub use filter::{AnyFilter, Filter};
 #[cfg(feature = "planner")]

@@ -1,33 +1,6 @@
-//! Counting accesses without slowing down those who do not count.
+//! Memory accesses, counted where asked for.
 
-/// Is told of every memory access that an operation makes.
-///
-/// The unit type `()` ignores everything and compiles to nothing; [`Accesses`] counts.
-pub trait Observer {
-    /// A block was read (in the classical filter: a bit position).
-    fn block_read(&mut self);
-    /// The overflow list was probed. The papers do not count this; users pay for it.
-    fn overflow_probed(&mut self);
-}
-
-impl Observer for () {
-    #[inline(always)]
-    fn block_read(&mut self) {}
-    #[inline(always)]
-    fn overflow_probed(&mut self) {}
-}
-
-/// Whoever it is that is told, it may be lent.
-impl<O: Observer> Observer for &mut O {
-    #[inline(always)]
-    fn block_read(&mut self) {
-        O::block_read(self);
-    }
-    #[inline(always)]
-    fn overflow_probed(&mut self) {
-        O::overflow_probed(self);
-    }
-}
+pub use equibloom_layout::placement::Observer;
 
 /// Accesses of one operation, or the sum over many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::block::BlockArray;
-use crate::placement::{Level, Rule};
+use crate::placement::{Choose, Level};
 
 /// The state of a filter, found by looking through all of it.
 ///
@@ -110,7 +110,7 @@ pub struct LevelSurvey {
 }
 
 impl LevelSurvey {
-    pub(crate) fn take<R: Rule, B: BlockArray>(blocks: &B, level: Level, rule: &R) -> Self {
+    pub(crate) fn take<R: Choose, B: BlockArray>(blocks: &B, level: Level, rule: &R) -> Self {
         let (mut loads, mut set_bits) = (Vec::new(), Vec::new());
         let (mut matching, mut passing) = (0.0, 0.0);
         for sight in blocks.sights(level) {
@@ -119,8 +119,8 @@ impl LevelSurvey {
                 tally(&mut set_bits, set as usize);
             }
             matching += sight.matching;
-            let led_on = sight.marked.unwrap_or_else(|| rule.passing_probability(sight.load));
-            passing += (1.0 - sight.matching) * led_on;
+            let reachable = sight.marked.unwrap_or_else(|| rule.continuing_probability(sight.load));
+            passing += (1.0 - sight.matching) * reachable;
         }
         let size = level.size as f64;
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };

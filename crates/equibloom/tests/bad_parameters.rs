@@ -184,14 +184,6 @@ fn hashes_must_fit_beside_the_counter() {
     assert!(refused.to_string().contains("hashes per key is 31: give a whole number from 1 to 30"));
 }
 
-#[test]
-fn a_typed_filter_refuses_the_schemes_of_another() {
-    use equibloom::{Filter, placement::LeastLoaded, raw::Balanced};
-    let parameters = Parameters { keys: 1, seed: 0, scheme: single(THRESHOLD) };
-    let refused = Filter::<Balanced<LeastLoaded>>::new(&parameters).unwrap_err();
-    assert!(refused.to_string().contains("the parameters describe single"));
-}
-
 #[cfg(feature = "serde")]
 #[test]
 fn parameters_survive_a_round_trip_through_json() {

@@ -28,7 +28,7 @@ use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::parameters::BlockTable;
-use crate::placement::{ByHash, Level, Stop};
+use crate::placement::{ByHash, Level, Probe};
 
 const WORD_BITS: u32 = u64::BITS;
 
@@ -190,7 +190,7 @@ impl BloomBlocks {
 
 impl BlockArray for BloomBlocks {
     type Shape = BloomShape;
-    type Lead = ByHash;
+    type Routing = ByHash;
 
     const HAS_SLOTS: bool = false;
 
@@ -267,11 +267,11 @@ impl BlockArray for BloomBlocks {
     }
 
     #[inline(always)]
-    fn turned_away<M: Machine>(&self, _machine: M, stop: Stop) -> Option<bool> {
+    fn hint_is_set<M: Machine>(&self, _machine: M, stop: Probe) -> Option<bool> {
         if !self.gives_hints() {
             return None;
         }
-        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
+        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.hint));
         Some(self.words.get(word) >> bit & 1 == 1)
     }
 
@@ -306,9 +306,9 @@ impl BlockArray for BloomBlocks {
         }
     }
 
-    fn mark(&mut self, stop: Stop) {
+    fn set_hint(&mut self, stop: Probe) {
         if self.gives_hints() {
-            let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
+            let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.hint));
             *self.words.get_mut(word) |= 1 << bit;
         }
     }

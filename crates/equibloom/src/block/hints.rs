@@ -53,7 +53,7 @@ mod tests {
             let mut drawn = vec![0_u32; count as usize];
             let keys = 20_000 * count;
             for key in 0..keys {
-                let bit = hints.bit_of(KeyHash::from_u64(key.into()).mark_at(key.into()));
+                let bit = hints.bit_of(KeyHash::from_u64(key.into()).hint_at(key.into()));
                 drawn[(bit - 5) as usize] += 1;
             }
             // 5σ, because there are many of them.

@@ -16,6 +16,7 @@ mod sight;
 pub(crate) mod simd;
 
 pub use bloom::{BloomBlocks, BloomShape};
+pub use equibloom_layout::placement::{BlockIndex, BlockView};
 pub use fingerprint::FingerprintBlocks;
 pub(crate) use sight::Sight;
 
@@ -28,28 +29,8 @@ use crate::hashing::KeyHash;
 use crate::memory::Words;
 #[cfg(feature = "std")]
 use crate::memory::{Divided, WORDS_PER_LINE};
-use crate::placement::{Lead, Level, Stop};
+use crate::placement::{Level, Probe, Routing};
 use simd::{Machine, Nearness};
-
-/// Position of a block in its array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlockIndex(pub u64);
-
-/// What a placement rule sees of blocks: how full they are, and whether they hold its key.
-pub trait BlockView {
-    /// How full a block is, in a unit of the array's own: more is fuller.
-    fn load(&self, block: BlockIndex) -> u32;
-
-    /// Whether the block may hold the key.
-    fn test(&self, block: BlockIndex, key: KeyHash) -> bool;
-
-    /// Whether the block may have turned away a key that goes on from here like this one; `None` if
-    /// its blocks give no hints.
-    #[inline(always)]
-    fn turned_away(&self, _stop: Stop) -> Option<bool> {
-        None
-    }
-}
 
 /// What can be told quickly of whether a block holds a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +73,7 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     type Shape;
 
     /// What leads a key from one block to the next.
-    type Lead: Lead;
+    type Routing: Routing;
 
     /// Whether a block has only so many slots. The others take any number of keys, at the price of
     /// false positives.
@@ -200,7 +181,7 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
 
     /// Whether the block may have turned away a key that goes on from here like this one; `None` if
     /// its blocks give no hints.
-    fn turned_away<M: Machine>(&self, machine: M, stop: Stop) -> Option<bool>;
+    fn hint_is_set<M: Machine>(&self, machine: M, stop: Probe) -> Option<bool>;
 
     /// Asks for the block's memory: it will be needed soon.
     fn prefetch(&self, block: BlockIndex, nearness: Nearness);
@@ -209,7 +190,7 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash);
 
     /// Notes that the block at this stop turned a key away.
-    fn mark(&mut self, stop: Stop);
+    fn set_hint(&mut self, stop: Probe);
 
     /// Empties every block.
     fn clear(&mut self) {
@@ -248,8 +229,8 @@ impl<B: BlockArray, M: Machine> BlockView for On<'_, B, M> {
     }
 
     #[inline(always)]
-    fn turned_away(&self, stop: Stop) -> Option<bool> {
-        self.blocks.turned_away(self.machine, stop)
+    fn hint_is_set(&self, stop: Probe) -> Option<bool> {
+        self.blocks.hint_is_set(self.machine, stop)
     }
 }
 

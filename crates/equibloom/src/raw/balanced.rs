@@ -18,14 +18,14 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
 use crate::parameters::{Parameters, WhenFull};
-use crate::placement::{Candidates, Rule};
+use crate::placement::{Choose, Levels};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balanced<R, B: BlockArray = BloomBlocks> {
     pub(super) blocks: B,
-    pub(super) candidates: Candidates<B::Lead>,
+    pub(super) candidates: Levels<B::Routing>,
     pub(super) rule: R,
     pub(super) overflow: OverflowList,
     pub(super) when_full: WhenFull,
@@ -37,7 +37,7 @@ pub struct Balanced<R, B: BlockArray = BloomBlocks> {
     pub(super) engine: Engine<Self>,
 }
 
-impl<R: Rule, B: BlockArray> Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Balanced<R, B> {
     /// What runs a filter with these blocks and this budget by a machine's instructions.
     pub(super) fn engine_for(machine: Best, blocks: &B, budget: &AccessBudget) -> Engine<Self> {
         Engine::new(machine, blocks.is_usual() && budget.is_unlimited())
@@ -48,7 +48,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     fn survey_levels(&self) -> (Vec<LevelSurvey>, Vec<usize>) {
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         let mut of_probe = Vec::new();
-        for level in self.candidates.levels() {
+        for level in self.candidates.as_slice() {
             let known = surveys.iter().position(|survey| survey.level() == *level);
             of_probe.push(known.unwrap_or(surveys.len()));
             if known.is_none() {
@@ -110,7 +110,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 
     fn remove<O: Observer>(&mut self, key: KeyHash, mut observer: O) -> Result<(), RemoveError> {
-        if !self.rule.places_repeats() {
+        if !self.rule.stores_repeats() {
             return Err(RemoveError::NotRemovable(R::SERVES));
         }
         let key = self.blocks.seen(key);
@@ -159,7 +159,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
     }
 }
 
-impl<R: Rule, B: Contents> Absorb for Balanced<R, B> {
+impl<R: Choose, B: Contents> Absorb for Balanced<R, B> {
     fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
         B::absorb(self, other, factor)?;
         self.budget.absorb(&other.budget);

@@ -3,19 +3,20 @@
 use super::budget::AccessBudget;
 use crate::block::{BlockArray, BloomBlocks, BloomShape, FingerprintBlocks};
 use crate::parameters::{Overflow, Parameters, Route, Scheme, WhenFull};
-use crate::placement::{Candidates, FirstWithRoom, LeastLoaded, Rule};
+use crate::placement::{Choose, FirstWithRoom, LeastLoaded, Levels};
+use equibloom_layout::{Candidates, Share};
 
 /// What a scheme is made of, before any memory is taken for it.
 pub struct Design<R, B: BlockArray> {
     pub(super) blocks: B::Shape,
-    pub(super) candidates: Candidates<B::Lead>,
+    pub(super) candidates: Levels<B::Routing>,
     pub(super) rule: R,
     pub(super) overflow: Overflow,
     pub(super) budget: AccessBudget,
 }
 
 /// A rule that knows the schemes in which it places keys in blocks of the kind `B`.
-pub trait Designed<B: BlockArray>: Rule + Sized {
+pub trait Designed<B: BlockArray>: Choose + Sized {
     /// Those schemes, in words.
     const SERVES: &'static str;
 
@@ -28,11 +29,20 @@ impl Designed<BloomBlocks> for LeastLoaded {
 
     fn design(parameters: &Parameters) -> Option<Design<Self, BloomBlocks>> {
         let (table, candidates) = match &parameters.scheme {
-            Scheme::Blocked { blocks } => (blocks, Candidates::anywhere(blocks.count, 1)),
-            Scheme::TwoChoice { blocks } => (blocks, Candidates::anywhere(blocks.count, 2)),
-            Scheme::OnePlusAlpha { blocks, alpha } => {
-                (blocks, Candidates::one_or_two(blocks.count, *alpha))
+            Scheme::Blocked { blocks } => {
+                (blocks, Levels::new(&Candidates::anywhere(blocks.count, 1)))
             }
+            Scheme::TwoChoice { blocks } => {
+                (blocks, Levels::new(&Candidates::anywhere(blocks.count, 2)))
+            }
+            Scheme::OnePlusAlpha { blocks, alpha } => (
+                blocks,
+                Levels::new(&Candidates::Anywhere {
+                    blocks: blocks.count,
+                    choices: 2,
+                    share: Share::clamped(*alpha),
+                }),
+            ),
             _ => return None,
         };
         Some(Design {
@@ -53,16 +63,16 @@ impl Designed<BloomBlocks> for FirstWithRoom {
         let unlimited = AccessBudget::unlimited();
         let (table, threshold, hints, overflow, candidates, budget) = match &parameters.scheme {
             Scheme::Single { blocks, threshold, hints, overflow } => {
-                let candidates = Candidates::anywhere(blocks.count, 1);
+                let candidates = Levels::new(&Candidates::anywhere(blocks.count, 1));
                 (blocks, threshold, hints, overflow, candidates, unlimited)
             }
             Scheme::Sequential { blocks, threshold, hints, overflow, choices, accesses } => {
-                let candidates = Candidates::anywhere(blocks.count, *choices);
+                let candidates = Levels::new(&Candidates::anywhere(blocks.count, *choices));
                 let budget = AccessBudget::for_keys(parameters.keys, *accesses, *choices);
                 (blocks, threshold, hints, overflow, candidates, budget)
             }
             Scheme::MultiLevel { blocks, threshold, hints, overflow, subtables } => {
-                let candidates = Candidates::in_subtables(subtables);
+                let candidates = Levels::new(&Candidates::subtables(subtables).ok()?);
                 (blocks, threshold, hints, overflow, candidates, unlimited)
             }
             _ => return None,
@@ -71,7 +81,7 @@ impl Designed<BloomBlocks> for FirstWithRoom {
         Some(Design {
             blocks: BloomShape { table: *table, counter_bits, hints: *hints },
             candidates,
-            rule: Self::new(threshold),
+            rule: Self::new(threshold.load, Share::clamped(threshold.probability), false),
             overflow: *overflow,
             budget,
         })
@@ -87,17 +97,19 @@ impl Designed<FingerprintBlocks> for FirstWithRoom {
         };
         let unlimited = AccessBudget::unlimited();
         let (candidates, budget) = match route {
-            Route::Single => (Candidates::anywhere(blocks.count, 1), unlimited),
+            Route::Single => (Levels::new(&Candidates::anywhere(blocks.count, 1)), unlimited),
             Route::Sequential { choices, accesses } => (
-                Candidates::anywhere(blocks.count, *choices),
+                Levels::new(&Candidates::anywhere(blocks.count, *choices)),
                 AccessBudget::for_keys(parameters.keys, *accesses, *choices),
             ),
-            Route::MultiLevel { subtables } => (Candidates::in_subtables(subtables), unlimited),
+            Route::MultiLevel { subtables } => {
+                (Levels::new(&Candidates::subtables(subtables).ok()?), unlimited)
+            }
         };
         Some(Design {
             blocks: *blocks,
             candidates,
-            rule: Self::with_slots(blocks.slots, *multiset),
+            rule: Self::new(blocks.slots, Share::NONE, *multiset),
             overflow: *overflow,
             budget,
         })

@@ -11,7 +11,7 @@ use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::WhenFull;
-use crate::placement::{Placement, Rule, least_loaded};
+use crate::placement::{Choice, Choose, least_loaded};
 
 /// One insert.
 pub(super) struct Insert<'a, F, O> {
@@ -20,7 +20,7 @@ pub(super) struct Insert<'a, F, O> {
     pub(super) observer: O,
 }
 
-impl<R: Rule, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B>, O> {
+impl<R: Choose, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B>, O> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
@@ -36,7 +36,7 @@ struct Place<'a, F, O> {
     observer: O,
 }
 
-impl<R: Rule, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>, O> {
+impl<R: Choose, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>, O> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>
     }
 }
 
-impl<R: Rule, B: BlockArray> Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Balanced<R, B> {
     /// Inserts keys in order; how many were new.
     pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
         self.engine.run(InsertBatch { filter: self, keys })
@@ -64,13 +64,13 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         let view = On { blocks: &self.blocks, machine };
         // A rule that turns nobody away has to see all candidates.
         let is_the_one = if R::REJECTS {
-            !self.rule.looks_further(&view, seen, 0, block)
+            !self.rule.insert_continues(&view, seen, 0, block)
         } else {
             self.candidates.are_one()
         };
         let belongs_there = is_the_one && self.budget.affords(1);
         if !belongs_there
-            || !self.rule.places_repeats() && self.blocks.look_at(machine, block, seen) != Holds::No
+            || !self.rule.stores_repeats() && self.blocks.look_at(machine, block, seen) != Holds::No
         {
             return machine.apart(Place { filter: self, key, observer });
         }
@@ -91,11 +91,11 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     ) -> Result<Insertion, FullError> {
         let key = self.blocks.seen(key);
         let view = On { blocks: &self.blocks, machine };
-        let (admitting, reads, turned_away, led_on) =
-            match self.rule.place(&view, &self.candidates, key, observer) {
-                Placement::Present => return Ok(Insertion::AlreadyPresent),
-                Placement::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
-                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
+        let (admitting, reads, turned_away, reachable) =
+            match self.rule.choose(&view, &self.candidates, key, observer) {
+                Choice::Present => return Ok(Insertion::AlreadyPresent),
+                Choice::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
+                Choice::Rejected { reads, reachable } => (None, reads, reads, reachable),
             };
         match admitting {
             // Such a key cannot stand in the overflow list: it would have gone there because all
@@ -104,8 +104,8 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             // more.)
             Some(block) if self.budget.affords(reads) => self.blocks.add(machine, block, key),
             _ => {
-                let may_be_there = led_on || self.budget.is_spent();
-                if !self.rule.places_repeats() && may_be_there && self.is_in_overflow(key, observer)
+                let may_be_there = reachable || self.budget.is_spent();
+                if !self.rule.stores_repeats() && may_be_there && self.is_in_overflow(key, observer)
                 {
                     return Ok(Insertion::AlreadyPresent);
                 }
@@ -113,7 +113,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             }
         }
         if turned_away > 0 {
-            self.mark(key, turned_away);
+            self.set_hint(key, turned_away);
         }
         self.budget.spend(reads);
         self.elements = self.elements.saturating_add(1);
@@ -121,9 +121,9 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     }
 
     /// Makes sure that lookups of the key go on from its first candidates.
-    fn mark(&mut self, key: KeyHash, candidates: u32) {
+    fn set_hint(&mut self, key: KeyHash, candidates: u32) {
         for stop in self.candidates.walk(key).take(candidates as usize) {
-            self.blocks.mark(stop);
+            self.blocks.set_hint(stop);
         }
     }
 

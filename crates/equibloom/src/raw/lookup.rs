@@ -21,7 +21,7 @@ use crate::block::simd::{Asked, Machine, Operation, Step};
 use crate::block::{BlockArray, BlockIndex, Clue, Holds, On};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
-use crate::placement::{Rule, Stop};
+use crate::placement::{Choose, Probe};
 
 /// A lookup.
 pub(super) struct Lookup<'a, F, O> {
@@ -30,7 +30,7 @@ pub(super) struct Lookup<'a, F, O> {
     pub(super) observer: O,
 }
 
-impl<R: Rule, B: BlockArray, O: Observer> Operation for Lookup<'_, Balanced<R, B>, O> {
+impl<R: Choose, B: BlockArray, O: Observer> Operation for Lookup<'_, Balanced<R, B>, O> {
     type Output = bool;
 
     #[inline(always)]
@@ -42,7 +42,7 @@ impl<R: Rule, B: BlockArray, O: Observer> Operation for Lookup<'_, Balanced<R, B
     }
 }
 
-impl<R: Rule, B: BlockArray> Asked for Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Asked for Balanced<R, B> {
     #[inline(always)]
     fn answer<M: Machine>(&self, machine: M, key: KeyHash) -> bool {
         Lookup { filter: self, key, observer: () }.run(machine)
@@ -56,7 +56,7 @@ struct At<'a, F, O, S> {
     step: S,
 }
 
-impl<R: Rule, B: BlockArray, O: Observer, S: LookupStep> Step for At<'_, Balanced<R, B>, O, S> {
+impl<R: Choose, B: BlockArray, O: Observer, S: LookupStep> Step for At<'_, Balanced<R, B>, O, S> {
     type Output = bool;
 
     #[inline(always)]
@@ -65,7 +65,7 @@ impl<R: Rule, B: BlockArray, O: Observer, S: LookupStep> Step for At<'_, Balance
     }
 }
 
-impl<R: Rule, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
+impl<R: Choose, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
     /// Goes on with another step.
     #[inline(always)]
     fn then<M: Machine, T: LookupStep>(
@@ -117,7 +117,7 @@ impl<R: Rule, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
 /// A step of a lookup.
 trait LookupStep: Sized {
     /// Whether the key is present, which has come to the block.
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
         key: KeyHash,
@@ -130,7 +130,7 @@ struct Glance;
 
 impl LookupStep for Glance {
     #[inline(always)]
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
         key: KeyHash,
@@ -149,7 +149,7 @@ struct LookClosely(Clue);
 
 impl LookupStep for LookClosely {
     #[inline(always)]
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
         key: KeyHash,
@@ -169,7 +169,7 @@ struct Settle;
 
 impl LookupStep for Settle {
     #[inline(always)]
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
         key: KeyHash,
@@ -188,7 +188,7 @@ struct LookFurther;
 
 impl LookupStep for LookFurther {
     #[inline(always)]
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
         key: KeyHash,
@@ -196,7 +196,7 @@ impl LookupStep for LookFurther {
     ) -> bool {
         let filter = at.filter;
         if filter.candidates.choices(key) > 1 {
-            let word = filter.candidates.stop_at(0, key, first).onward;
+            let word = filter.candidates.probe_at(0, key, first).onward;
             let second = filter.candidates.level(1).block_of(word);
             let holds = filter.blocks.look_at(machine, second, key);
             if holds == Holds::No && !filter.goes_on_from(machine, 1, key, second) {
@@ -212,14 +212,14 @@ struct Walk;
 
 impl LookupStep for Walk {
     #[inline(always)]
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         mut at: At<'_, Balanced<R, B>, O, Self>,
         machine: M,
         key: KeyHash,
         _first: BlockIndex,
     ) -> bool {
         let filter = at.filter;
-        for (probe, Stop { block, .. }) in filter.candidates.walk(key).enumerate() {
+        for (probe, Probe { block, .. }) in filter.candidates.walk(key).enumerate() {
             at.observer.block_read();
             if filter.blocks.test(machine, block, key) {
                 return true;
@@ -237,7 +237,7 @@ struct AskOverflow;
 
 impl LookupStep for AskOverflow {
     #[inline(always)]
-    fn take<R: Rule, B: BlockArray, O: Observer, M: Machine>(
+    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
         mut at: At<'_, Balanced<R, B>, O, Self>,
         _machine: M,
         key: KeyHash,
@@ -247,7 +247,7 @@ impl LookupStep for AskOverflow {
     }
 }
 
-impl<R: Rule, B: BlockArray> Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Balanced<R, B> {
     /// Whether the key is in the overflow list.
     #[inline]
     pub(super) fn is_in_overflow<O: Observer>(&self, key: KeyHash, observer: &mut O) -> bool {
@@ -275,7 +275,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        self.goes_on_at(machine, probe, key, self.candidates.stop_at(probe, key, block))
+        self.goes_on_at(machine, probe, key, self.candidates.probe_at(probe, key, block))
     }
 
     /// The same, of a stop that is known.
@@ -285,11 +285,11 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         machine: M,
         probe: usize,
         key: KeyHash,
-        stop: Stop,
+        stop: Probe,
     ) -> bool {
         // A key with one block that turns nobody away is nowhere else.
         let has_more = R::REJECTS || !self.candidates.are_one();
         let view = On { blocks: &self.blocks, machine };
-        has_more && self.rule.goes_on(&view, key, probe, stop)
+        has_more && self.rule.lookup_continues(&view, key, probe, stop)
     }
 }

@@ -9,10 +9,10 @@ use crate::block::BlockArray;
 use crate::block::simd::{Best, Engine, Portable};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::placement::Rule;
+use crate::placement::Choose;
 
 /// What runs a filter on a machine.
-fn engine<R: Rule, B: BlockArray>(
+fn engine<R: Choose, B: BlockArray>(
     machine: Best,
     filter: &Balanced<R, B>,
 ) -> Engine<Balanced<R, B>> {

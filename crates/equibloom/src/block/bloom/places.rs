@@ -3,7 +3,7 @@
 
 use super::{BlockIndex, BloomBlocks, LineMask, List, WORD_BITS, WORDS_PER_LINE};
 use crate::hashing::KeyHash;
-use crate::placement::Stop;
+use crate::placement::Probe;
 
 impl BloomBlocks {
     /// The word of the array that has the block's counter.
@@ -27,8 +27,8 @@ impl BloomBlocks {
 
     /// Word and bit of the hint for those who go on like this; `None` if blocks have no hints.
     #[inline(always)]
-    pub(crate) fn hint(&self, stop: Stop) -> Option<(usize, u64)> {
-        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.mark));
+    pub(crate) fn hint(&self, stop: Probe) -> Option<(usize, u64)> {
+        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.hint));
         (self.hints.count() > 0).then_some((word, 1 << bit))
     }
 

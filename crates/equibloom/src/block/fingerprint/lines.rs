@@ -12,7 +12,7 @@ use super::{FingerprintBlocks, Line};
 use crate::block::simd::{Machine, Portable};
 use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
-use crate::placement::Stop;
+use crate::placement::Probe;
 
 impl FingerprintBlocks {
     /// The words of a block that have bits of the code.
@@ -55,9 +55,9 @@ impl FingerprintBlocks {
 
     /// The hint, in a block's first word, for those who go on like this; `None` if blocks have no hints.
     #[inline(always)]
-    pub(crate) fn hint(&self, stop: Stop) -> Option<u64> {
+    pub(crate) fn hint(&self, stop: Probe) -> Option<u64> {
         let hints = self.shape.hints;
-        (hints.count() > 0).then(|| 1 << hints.bit_of(stop.mark))
+        (hints.count() > 0).then(|| 1 << hints.bit_of(stop.hint))
     }
 
     /// Opens every block's lock. It is shut in damaged files only, since keys never write to it.

@@ -33,7 +33,7 @@ use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::parameters::FingerprintTable;
-use crate::placement::{ByFingerprint, Level, Stop};
+use crate::placement::{ByFingerprint, Level, Probe};
 use shape::{Fingerprint, Shape};
 
 /// An array of fingerprint blocks.
@@ -89,7 +89,7 @@ impl FingerprintBlocks {
 
 impl BlockArray for FingerprintBlocks {
     type Shape = FingerprintTable;
-    type Lead = ByFingerprint;
+    type Routing = ByFingerprint;
 
     const HAS_SLOTS: bool = true;
 
@@ -174,12 +174,12 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn turned_away<M: Machine>(&self, _machine: M, stop: Stop) -> Option<bool> {
+    fn hint_is_set<M: Machine>(&self, _machine: M, stop: Probe) -> Option<bool> {
         if !M::USUAL && !self.gives_hints() {
             return None;
         }
         // Hints are the first bits of the first word.
-        Some(self.line(stop.block)[0] >> self.shape.hints.number_of(stop.mark) & 1 == 1)
+        Some(self.line(stop.block)[0] >> self.shape.hints.number_of(stop.hint) & 1 == 1)
     }
 
     #[inline(always)]
@@ -193,9 +193,9 @@ impl BlockArray for FingerprintBlocks {
         pocket::insert(machine, &self.shape, line, Fingerprint::of(key));
     }
 
-    fn mark(&mut self, stop: Stop) {
+    fn set_hint(&mut self, stop: Probe) {
         if self.gives_hints() {
-            let bit = self.shape.hints.bit_of(stop.mark);
+            let bit = self.shape.hints.bit_of(stop.hint);
             self.words.line_mut(stop.block.0 as usize)[0] |= 1 << bit;
         }
     }

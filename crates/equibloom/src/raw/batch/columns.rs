@@ -6,7 +6,7 @@
 use super::lookups::WORD;
 use crate::block::{BlockArray, BlockIndex};
 use crate::hashing::KeyHash;
-use crate::placement::{Lead, Rule, Stop};
+use crate::placement::{Choose, Probe, Routing};
 use crate::raw::Balanced;
 
 /// 64 keys at their first blocks.
@@ -25,7 +25,7 @@ impl Columns {
 
     /// Puts the first 64 of these keys into the rows. If they are fewer, what the other rows have does not matter.
     #[inline(always)]
-    pub(super) fn fill<R: Rule, B: BlockArray>(
+    pub(super) fn fill<R: Choose, B: BlockArray>(
         &mut self,
         filter: &Balanced<R, B>,
         keys: &[KeyHash],
@@ -38,7 +38,7 @@ impl Columns {
     }
 
     #[cold]
-    fn fill_some<R: Rule, B: BlockArray>(&mut self, filter: &Balanced<R, B>, keys: &[KeyHash]) {
+    fn fill_some<R: Choose, B: BlockArray>(&mut self, filter: &Balanced<R, B>, keys: &[KeyHash]) {
         let mut all = [KeyHash::from_u64(0); WORD];
         for (row, &key) in all.iter_mut().zip(keys) {
             *row = key;
@@ -48,7 +48,7 @@ impl Columns {
 
     // No more and no less: then the loops need not find out how long they are.
     #[inline(always)]
-    fn fill_all<R: Rule, B: BlockArray>(
+    fn fill_all<R: Choose, B: BlockArray>(
         &mut self,
         filter: &Balanced<R, B>,
         keys: &[KeyHash; WORD],
@@ -59,7 +59,7 @@ impl Columns {
         if filter.blocks.gives_hints() {
             let columns = patterns.iter().zip(&*blocks).zip(marks);
             for (&key, ((&pattern, &block), mark)) in keys.iter().zip(columns) {
-                *mark = B::Lead::stop_at(0, key.reduced_to(pattern), block).mark;
+                *mark = B::Routing::probe_at(0, key.reduced_to(pattern), block).hint;
             }
         }
     }
@@ -72,11 +72,11 @@ impl Columns {
 
     /// These keys, the first of which is that of row `start`, as their blocks see them, and where they stand.
     #[inline(always)]
-    pub(super) fn stops<L: Lead>(
+    pub(super) fn stops<L: Routing>(
         &self,
         start: usize,
         keys: &[KeyHash],
-    ) -> impl Iterator<Item = (KeyHash, Stop)> {
+    ) -> impl Iterator<Item = (KeyHash, Probe)> {
         let start = start.min(WORD);
         let columns = self.patterns[start..].iter().zip(&self.blocks[start..]);
         let rows = keys.iter().zip(columns.zip(&self.marks[start..]));
@@ -85,14 +85,14 @@ impl Columns {
 
     /// The same of one row.
     #[inline(always)]
-    pub(super) fn stop_of<L: Lead>(&self, row: usize, key: KeyHash) -> (KeyHash, Stop) {
+    pub(super) fn stop_of<L: Routing>(&self, row: usize, key: KeyHash) -> (KeyHash, Probe) {
         let row = row % WORD;
         stop::<L>(key, self.patterns[row], self.blocks[row], self.marks[row])
     }
 }
 
 #[inline(always)]
-fn stop<L: Lead>(key: KeyHash, pattern: u64, block: BlockIndex, mark: u64) -> (KeyHash, Stop) {
+fn stop<L: Routing>(key: KeyHash, pattern: u64, block: BlockIndex, mark: u64) -> (KeyHash, Probe) {
     let key = key.reduced_to(pattern);
-    (key, Stop { mark, ..L::stop_at(0, key, block) })
+    (key, Probe { hint: mark, ..L::probe_at(0, key, block) })
 }

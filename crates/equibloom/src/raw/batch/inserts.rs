@@ -8,7 +8,7 @@ use crate::block::simd::{Machine, Nearness, Operation};
 use crate::block::{BlockArray, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::placement::Rule;
+use crate::placement::Choose;
 use crate::raw::Balanced;
 
 /// How many inserts ahead a key's first block is asked for, and its second.
@@ -21,7 +21,7 @@ pub(in crate::raw) struct InsertBatch<'a, F> {
     pub(in crate::raw) keys: &'a [KeyHash],
 }
 
-impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
+impl<R: Choose, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
     type Output = Result<u64, FullError>;
 
     #[inline(always)]
@@ -31,7 +31,7 @@ impl<R: Rule, B: BlockArray> Operation for InsertBatch<'_, Balanced<R, B>> {
     }
 }
 
-impl<R: Rule, B: BlockArray> Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Balanced<R, B> {
     #[inline(always)]
     fn insert_batch_on<M: Machine>(
         &mut self,
@@ -63,11 +63,11 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
     /// Asks for the block that the key tries second, if the first, which has arrived, is full.
     #[inline(always)]
     fn ask_for_second<M: Machine>(&self, machine: M, key: KeyHash) {
-        let Some(&level) = self.candidates.levels().get(1) else { return };
+        let Some(&level) = self.candidates.as_slice().get(1) else { return };
         let view = On { blocks: &self.blocks, machine };
         let first = self.candidates.first_block(key);
-        if self.rule.looks_further(&view, key, 0, first) {
-            let stop = self.candidates.stop_at(0, self.blocks.seen(key), first);
+        if self.rule.insert_continues(&view, key, 0, first) {
+            let stop = self.candidates.probe_at(0, self.blocks.seen(key), first);
             self.blocks.prefetch(level.block_of(stop.onward), Nearness::First);
         }
     }

@@ -10,7 +10,7 @@ use super::columns::Columns;
 use crate::block::simd::{Machine, Nearness, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds};
 use crate::hashing::KeyHash;
-use crate::placement::{Rule, Stop};
+use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
 
 /// Keys that are looked at at once, and answers of a word.
@@ -99,7 +99,7 @@ impl Answers {
     }
 }
 
-impl<R: Rule, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
+impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     type Output = ();
 
     #[inline(always)]
@@ -118,7 +118,7 @@ struct LookAtFirst<'a, F> {
     ahead: &'a [BlockIndex],
 }
 
-impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
+impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
     type Output = Answers;
 
     #[inline(always)]
@@ -126,18 +126,18 @@ impl<R: Rule, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
         let Self { filter, keys, here, ahead } = self;
         let mut answers = Answers::default();
         let (first, last) = keys.split_at(keys.len().min(ahead.len()));
-        for ((key, stop), &later) in here.stops::<B::Lead>(0, first).zip(ahead) {
+        for ((key, stop), &later) in here.stops::<B::Routing>(0, first).zip(ahead) {
             filter.blocks.prefetch(later, Nearness::Second);
             answers = answers.and(filter.look_at(machine, 0, key, stop));
         }
-        for (key, stop) in here.stops::<B::Lead>(first.len(), last) {
+        for (key, stop) in here.stops::<B::Routing>(first.len(), last) {
             answers = answers.and(filter.look_at(machine, 0, key, stop));
         }
         answers.in_order(keys.len())
     }
 }
 
-impl<R: Rule, B: BlockArray> Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Balanced<R, B> {
     #[inline(always)]
     fn contains_batch_on<M: Machine>(&self, machine: M, keys: &[KeyHash], found: &mut [u64]) {
         let (mut waiting, mut spare) = (Front::empty(), Front::empty());
@@ -160,7 +160,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             let came_to = |bit: usize| {
                 // Of the keys that were looked at, so that there is one.
                 let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
-                here.stop_of::<B::Lead>(bit, key)
+                here.stop_of::<B::Routing>(bit, key)
             };
             let place_of = |bit| word * WORD + bit;
             let holds = self.sort_out(machine, 0, answers, came_to, place_of, &mut waiting);
@@ -176,7 +176,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
 
     /// What the block that a key has come to says about it.
     #[inline(always)]
-    fn look_at<M: Machine>(&self, machine: M, probe: usize, key: KeyHash, stop: Stop) -> Answer {
+    fn look_at<M: Machine>(&self, machine: M, probe: usize, key: KeyHash, stop: Probe) -> Answer {
         let holds = self.blocks.glance(machine, stop.block, key);
         Answer { holds, goes_on: self.goes_on_at(machine, probe, key, stop) }
     }
@@ -189,7 +189,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         machine: M,
         probe: usize,
         answers: Answers,
-        came_to: impl Fn(usize) -> (KeyHash, Stop),
+        came_to: impl Fn(usize) -> (KeyHash, Probe),
         place_of: impl Fn(usize) -> usize,
         onward: &mut Front,
     ) -> u64 {
@@ -198,7 +198,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
             let (key, stop) = came_to(bit);
             holds |= u64::from(self.blocks.settle(machine, stop.block, key)) << bit;
         }
-        let next_level = self.candidates.levels().get(probe + 1).copied();
+        let next_level = self.candidates.as_slice().get(probe + 1).copied();
         if next_level.is_none() && self.overflow.is_empty() {
             return holds;
         }
@@ -226,7 +226,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
         found: &mut [u64],
     ) {
         let (mut here, mut onward) = (waiting, spare);
-        for probe in 1..self.candidates.levels().len() {
+        for probe in 1..self.candidates.as_slice().len() {
             onward.len = 0;
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
@@ -234,7 +234,7 @@ impl<R: Rule, B: BlockArray> Balanced<R, B> {
                 let came_to = |bit: usize| {
                     let at = (start + bit) % WAITING;
                     let (key, block) = (here.keys[at], here.blocks[at]);
-                    (key, self.candidates.stop_at(probe, key, block))
+                    (key, self.candidates.probe_at(probe, key, block))
                 };
                 for bit in 0..count {
                     let (key, stop) = came_to(bit);

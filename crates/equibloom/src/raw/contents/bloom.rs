@@ -5,11 +5,11 @@ use crate::block::{BlockArray, BlockIndex, BloomBlocks};
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
-use crate::placement::Rule;
+use crate::placement::Choose;
 use crate::raw::Balanced;
 
 impl Contents for BloomBlocks {
-    fn take_out<R: Rule, O: Observer>(
+    fn take_out<R: Choose, O: Observer>(
         _filter: &mut Balanced<R, Self>,
         _key: KeyHash,
         _observer: &mut O,
@@ -19,7 +19,7 @@ impl Contents for BloomBlocks {
 
     /// Block `i` of a level takes in the blocks from `i × factor` on: to those a key goes whose word,
     /// scaled to the smaller level, gives `i`.
-    fn absorb<R: Rule>(
+    fn absorb<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
         factor: u64,

@@ -9,17 +9,17 @@ use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::WhenFull;
-use crate::placement::{Rule, Stop};
+use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
 use crate::statistics::LevelSurvey;
 
 impl Contents for FingerprintBlocks {
-    fn take_out<R: Rule, O: Observer>(
+    fn take_out<R: Choose, O: Observer>(
         filter: &mut Balanced<R, Self>,
         key: KeyHash,
         observer: &mut O,
     ) -> Result<(), RemoveError> {
-        let mut led_on = true;
+        let mut reachable = true;
         let mut reads = 0;
         for stop in filter.candidates.walk(key) {
             observer.block_read();
@@ -28,12 +28,12 @@ impl Contents for FingerprintBlocks {
                 filter.budget.refund(reads);
                 return Ok(());
             }
-            led_on = filter.blocks.turned_away(Portable, stop).unwrap_or(true);
-            if !led_on {
+            reachable = filter.blocks.hint_is_set(Portable, stop).unwrap_or(true);
+            if !reachable {
                 break;
             }
         }
-        let may_overflow = led_on || filter.budget.is_spent();
+        let may_overflow = reachable || filter.budget.is_spent();
         if may_overflow && filter.is_in_overflow(key, observer) {
             filter.overflow.remove(filter.candidates.overflow_entry(key));
             filter.budget.refund(reads);
@@ -45,7 +45,7 @@ impl Contents for FingerprintBlocks {
     /// Hints are joined. Then every block, level by level, keeps as many as it has slots for of its own
     /// keys, the other's and those that were sent to it, and sends on the rest. It keeps the smallest
     /// fingerprints, so that the result does not depend on who is merged with whom first.
-    fn absorb<R: Rule>(
+    fn absorb<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
         _factor: u64,
@@ -64,10 +64,10 @@ impl Contents for FingerprintBlocks {
     /// or sent on from there: what is stored in later levels counts here too. Where all candidates
     /// share one table, keys came to it as often as they read a block of it; but a stranger does not
     /// follow one that was turned away at its last candidate, since its own walk ends elsewhere.
-    fn correct<R: Rule>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
+    fn correct<R: Choose>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
         let Balanced { budget, overflow, candidates, .. } = filter;
         let mut sent_on = match surveys {
-            [one] if candidates.levels().len() > 1 => {
+            [one] if candidates.as_slice().len() > 1 => {
                 // Once the budget is spent, most of the list came there from a first candidate.
                 let astray = if budget.is_spent() { 0 } else { overflow.len() };
                 budget.used().saturating_sub(one.stored() + astray)
@@ -85,11 +85,11 @@ impl Contents for FingerprintBlocks {
 /// A key on its way to a block.
 type Sent = (BlockIndex, KeyHash);
 
-impl<R: Rule> Balanced<R, FingerprintBlocks> {
+impl<R: Choose> Balanced<R, FingerprintBlocks> {
     fn take_in(&mut self, other: &Self) -> Result<(), FullError> {
-        let repeats = self.rule.places_repeats();
+        let repeats = self.rule.stores_repeats();
         join_overflow(self, &other.overflow, |list, entry| repeats || !list.contains(entry))?;
-        let levels = self.candidates.levels().to_vec();
+        let levels = self.candidates.as_slice().to_vec();
         let shared = levels.len() > 1 && levels[0] == levels[1];
         let distinct = if shared { &levels[..1] } else { &levels[..] };
         let mut arriving: Vec<Sent> = Vec::new();
@@ -122,7 +122,7 @@ impl<R: Rule> Balanced<R, FingerprintBlocks> {
         let mut keys = new;
         keys.extend(self.blocks.take_all(block));
         keys.sort_unstable_by_key(|key| key.pattern_word(0));
-        if !self.rule.places_repeats() {
+        if !self.rule.stores_repeats() {
             keys.dedup_by_key(|key| key.pattern_word(0));
         }
         let kept = keys.len().min(self.blocks.slots() as usize);
@@ -145,7 +145,7 @@ impl<R: Rule> Balanced<R, FingerprintBlocks> {
         let (here, next) = (walk.next(), walk.next());
         drop(walk);
         if let Some(here) = here {
-            self.blocks.mark(here);
+            self.blocks.set_hint(here);
             if next.is_none() {
                 self.add_to_overflow(here.onward)?;
             }
@@ -153,7 +153,7 @@ impl<R: Rule> Balanced<R, FingerprintBlocks> {
         Ok(next.map(|stop| stop.block))
     }
 
-    /// Candidates that may lie anywhere share one table, and of a key found there it is not known how
+    /// Levels that may lie anywhere share one table, and of a key found there it is not known how
     /// many of them it has behind it. So it gets an entry in the overflow list for every end that its
     /// walk may have, and hints all the way there.
     fn send_to_every_end(
@@ -162,16 +162,16 @@ impl<R: Rule> Balanced<R, FingerprintBlocks> {
         block: BlockIndex,
         key: KeyHash,
     ) -> Result<(), FullError> {
-        let walk: Vec<Stop> = self.candidates.walk_from(0, block, key).take(choices).collect();
+        let walk: Vec<Probe> = self.candidates.walk_from(0, block, key).take(choices).collect();
         for stop in walk {
-            self.blocks.mark(stop);
+            self.blocks.set_hint(stop);
             self.add_to_overflow(stop.onward)?;
         }
         Ok(())
     }
 
     fn add_to_overflow(&mut self, entry: u64) -> Result<(), FullError> {
-        if !self.rule.places_repeats() && self.overflow.contains(entry) {
+        if !self.rule.stores_repeats() && self.overflow.contains(entry) {
             return Ok(());
         }
         self.overflow.push(entry, self.when_full).map_err(|_| self.full())

@@ -12,13 +12,13 @@ use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
-use crate::placement::Rule;
+use crate::placement::Choose;
 use crate::statistics::LevelSurvey;
 
 /// Operations on the keys that blocks of a kind store.
 pub trait Contents: BlockArray {
     /// Takes one copy of a key out of the blocks or the overflow list.
-    fn take_out<R: Rule, O: Observer>(
+    fn take_out<R: Choose, O: Observer>(
         filter: &mut Balanced<R, Self>,
         key: KeyHash,
         observer: &mut O,
@@ -26,18 +26,18 @@ pub trait Contents: BlockArray {
 
     /// Takes in the blocks and the overflow list of a filter of the same shape with tables `factor`
     /// times as large; see [`Absorb`](super::absorb::Absorb).
-    fn absorb<R: Rule>(
+    fn absorb<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
         factor: u64,
     ) -> Result<(), FullError>;
 
     /// Adds to the surveys of the levels what no block can know by itself.
-    fn correct<R: Rule>(_filter: &Balanced<R, Self>, _surveys: &mut [LevelSurvey]) {}
+    fn correct<R: Choose>(_filter: &Balanced<R, Self>, _surveys: &mut [LevelSurvey]) {}
 }
 
 /// Adds those of the other list's entries that `wanted` says.
-fn join_overflow<R: Rule, B: BlockArray>(
+fn join_overflow<R: Choose, B: BlockArray>(
     filter: &mut Balanced<R, B>,
     other: &OverflowList,
     wanted: impl Fn(&OverflowList, u64) -> bool,

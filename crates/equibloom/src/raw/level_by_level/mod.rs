@@ -45,7 +45,7 @@ use crate::block::BlockArray;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::parameters::WhenFull;
-use crate::placement::{Level, Rule};
+use crate::placement::{Choose, Level};
 use journal::Journal;
 use seat::{Seat, Share};
 use travellers::Travellers;
@@ -84,7 +84,7 @@ struct Luggage {
 /// The list could not take what a slab has for it; nothing of the slab has been inserted.
 struct Undone;
 
-impl<R: Rule, B: BlockArray> Balanced<R, B>
+impl<R: Choose, B: BlockArray> Balanced<R, B>
 where
     Self: RawFilter,
 {
@@ -103,7 +103,7 @@ where
         threads: usize,
         portions: Portions,
     ) -> Result<u64, FullError> {
-        let levels = self.candidates.levels();
+        let levels = self.candidates.as_slice();
         let share_no_block =
             levels.windows(2).all(|two| two[0].offset + two[0].size <= two[1].offset);
         let are_many = keys.len() >= portions.thread && (threads > 1 || keys.len() <= self.room());
@@ -152,7 +152,7 @@ where
         luggage: &mut [Luggage],
     ) -> Result<Result<u64, FullError>, Undone> {
         let (mut placed, mut reads) = (0, 0);
-        let levels = self.candidates.levels().to_vec();
+        let levels = self.candidates.as_slice().to_vec();
         for (probe, &level) in levels.iter().enumerate() {
             let going = travellers.count();
             if going == 0 {
@@ -184,11 +184,11 @@ where
         keys: &[KeyHash],
         travellers: &Travellers,
     ) -> Result<u64, FullError> {
-        let levels = self.candidates.levels().len() as u64;
+        let levels = self.candidates.as_slice().len() as u64;
         let mut new = 0;
         for place in travellers.places() {
             let key = self.blocks.seen(keys[place]);
-            let may_be_there = !self.rule.places_repeats() && travellers.led_on(place);
+            let may_be_there = !self.rule.stores_repeats() && travellers.reachable(place);
             if may_be_there && self.is_in_overflow(key, &mut ()) {
                 continue;
             }

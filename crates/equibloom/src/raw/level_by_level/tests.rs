@@ -11,10 +11,10 @@ use super::{Luggage, Portions, Travellers, cuts};
 use crate::block::BlockArray;
 use crate::hashing::KeyHash;
 use crate::parameters::{FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
-use crate::placement::{Level, Rule};
+use crate::placement::{Choose, Level};
 use crate::raw::{Any, Balanced, RawFilter, schemes};
 
-fn check<R: Rule, B: BlockArray>(
+fn check<R: Choose, B: BlockArray>(
     empty: &Balanced<R, B>,
     keys: &[KeyHash],
     threads: usize,
@@ -48,7 +48,7 @@ fn what_changes_hands_is_filled_as_before() {
     let (mut one, mut two) = (empty.clone(), empty);
     let mut travellers = Travellers::default();
     travellers.set_to_all(keys.len());
-    for (probe, level) in one.candidates.levels().to_vec().into_iter().enumerate() {
+    for (probe, level) in one.candidates.as_slice().to_vec().into_iter().enumerate() {
         let mut alone = [Luggage::default()];
         let placed = one.visit_level(probe, level, &keys, &travellers, 1, &mut alone);
 

@@ -10,7 +10,7 @@ pub(super) const WORD: usize = u64::BITS as usize;
 pub(super) struct Travellers {
     going: Vec<u64>,
     /// Those of whom a lookup would come as far.
-    led_on: Vec<u64>,
+    reachable: Vec<u64>,
 }
 
 impl Travellers {
@@ -26,7 +26,7 @@ impl Travellers {
 
     /// Fills both, in the memory they have, with a word that repeats.
     fn fill(&mut self, keys: usize, word: u64) {
-        for bits in [&mut self.going, &mut self.led_on] {
+        for bits in [&mut self.going, &mut self.reachable] {
             bits.clear();
             bits.resize(keys.div_ceil(WORD), word);
             if let Some(last) = bits.last_mut() {
@@ -41,19 +41,21 @@ impl Travellers {
 
     /// Whether a lookup of the key at this place would come as far.
     #[inline(always)]
-    pub(super) fn led_on(&self, place: usize) -> bool {
-        self.led_on[place / WORD] >> (place % WORD) & 1 == 1
+    pub(super) fn reachable(&self, place: usize) -> bool {
+        self.reachable[place / WORD] >> (place % WORD) & 1 == 1
     }
 
     #[inline(always)]
-    pub(super) fn insert(&mut self, place: usize, led_on: bool) {
+    pub(super) fn insert(&mut self, place: usize, reachable: bool) {
         self.going[place / WORD] |= 1 << (place % WORD);
-        self.led_on[place / WORD] |= u64::from(led_on) << (place % WORD);
+        self.reachable[place / WORD] |= u64::from(reachable) << (place % WORD);
     }
 
     /// Takes in those of another thread.
     pub(super) fn join(&mut self, other: &Self) {
-        for (ours, theirs) in [(&mut self.going, &other.going), (&mut self.led_on, &other.led_on)] {
+        for (ours, theirs) in
+            [(&mut self.going, &other.going), (&mut self.reachable, &other.reachable)]
+        {
             for (ours, theirs) in ours.iter_mut().zip(theirs) {
                 *ours |= theirs;
             }

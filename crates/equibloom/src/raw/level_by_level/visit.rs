@@ -7,7 +7,7 @@ use super::{BLOCKS_TO_A_CUT, Luggage};
 use crate::block::simd::{Machine, Nearness, Operation, prefetch};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
-use crate::placement::{Level, Rule};
+use crate::placement::{Choose, Level};
 use crate::raw::Balanced;
 
 /// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64. At later
@@ -49,7 +49,7 @@ pub(super) struct Visit<'a, R, B: BlockArray> {
     pub(super) keys_for_a_thread: usize,
 }
 
-impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
+impl<R: Choose, B: BlockArray> Operation for Visit<'_, R, B> {
     /// How many keys were placed.
     type Output = u64;
 
@@ -89,7 +89,7 @@ impl<R: Rule, B: BlockArray> Operation for Visit<'_, R, B> {
     }
 }
 
-impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
+impl<R: Choose, B: BlockArray> Visit<'_, R, B> {
     #[inline(always)]
     fn prefetch(&self, arrival: &Arrival) {
         let block = self.level.block_of(arrival.word);
@@ -174,24 +174,24 @@ impl<R: Rule, B: BlockArray> Visit<'_, R, B> {
         let part = &mut self.share.part;
         let block = self.level.block_of(word);
         let key = filter.blocks.seen(self.keys[place]);
-        let led_on = probe == 0 || self.travellers.led_on(place);
+        let reachable = probe == 0 || self.travellers.reachable(place);
         let here = part.place_of(block);
-        if led_on && !filter.rule.places_repeats() && part.blocks.test(machine, here, key) {
+        if reachable && !filter.rule.stores_repeats() && part.blocks.test(machine, here, key) {
             return false;
         }
         let view = On { blocks: &part.blocks, machine };
-        if !R::REJECTS || !filter.rule.looks_further(&view, key, probe, here) {
+        if !R::REJECTS || !filter.rule.insert_continues(&view, key, probe, here) {
             luggage.journal.note(&part.blocks, here, block);
             part.blocks.add(machine, here, key);
             return true;
         }
-        let mut stop = filter.candidates.stop_at(probe, key, block);
+        let mut stop = filter.candidates.probe_at(probe, key, block);
         stop.block = here;
-        let was_marked = part.blocks.turned_away(machine, stop).unwrap_or(true);
-        luggage.sent_on.insert(place, led_on && was_marked);
+        let was_marked = part.blocks.hint_is_set(machine, stop).unwrap_or(true);
+        luggage.sent_on.insert(place, reachable && was_marked);
         if !was_marked {
             luggage.journal.note(&part.blocks, here, block);
-            part.blocks.mark(stop);
+            part.blocks.set_hint(stop);
         }
         false
     }

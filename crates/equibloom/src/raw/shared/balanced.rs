@@ -12,7 +12,7 @@ use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, Words};
 use crate::overflow::OverflowList;
 use crate::parameters::WhenFull;
-use crate::placement::{Placement, Rule, least_loaded};
+use crate::placement::{Choice, Choose, least_loaded};
 use crate::raw::{Balanced, Insertion};
 
 /// [`Balanced`] for many threads.
@@ -45,8 +45,8 @@ impl<B: SharedBlocks, M: Machine> BlockView for View<'_, B, M> {
     }
 
     #[inline(always)]
-    fn turned_away(&self, stop: crate::placement::Stop) -> Option<bool> {
-        self.blocks.shared_turned_away(self.words, stop)
+    fn hint_is_set(&self, stop: crate::placement::Probe) -> Option<bool> {
+        self.blocks.shared_hint_is_set(self.words, stop)
     }
 }
 
@@ -70,7 +70,7 @@ enum Attempt {
     Again,
 }
 
-impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
+impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
     pub(super) fn new(mut filter: Balanced<R, B>) -> Self {
         let words = core::mem::replace(filter.blocks.storage_mut(), Words::none());
         let overflow = core::mem::replace(&mut filter.overflow, OverflowList::none());
@@ -118,7 +118,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
         key: KeyHash,
     ) -> bool {
         let rule = &self.plan.rule;
-        let admits = |load| !R::REJECTS || !rule.looks_further(&Loaded(load), key, probe, block);
+        let admits = |load| !R::REJECTS || !rule.insert_continues(&Loaded(load), key, probe, block);
         self.plan.blocks.add_if(machine, &self.words, block, key, admits)
     }
 
@@ -132,7 +132,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
         may_be_there: bool,
     ) -> Result<Attempt, FullError> {
         let entry = self.plan.candidates.overflow_entry(key);
-        let only_once = may_be_there && !self.plan.rule.places_repeats();
+        let only_once = may_be_there && !self.plan.rule.stores_repeats();
         match self.overflow.push(entry, only_once, WhenFull::Refuse) {
             Ok(Pushed::AlreadyThere) => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
             Ok(Pushed::New) => return Ok(Attempt::Done(Insertion::New)),
@@ -163,13 +163,13 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
     #[inline(always)]
     fn try_insert<M: Machine>(&self, machine: M, key: KeyHash) -> Result<Attempt, FullError> {
         let Balanced { rule, candidates, blocks, .. } = &self.plan;
-        let (admitting, reads, turned_away, led_on) =
-            match rule.place(&self.view(machine), candidates, key, &mut ()) {
-                Placement::Present => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
-                Placement::Admitted { block, reads } => {
+        let (admitting, reads, turned_away, reachable) =
+            match rule.choose(&self.view(machine), candidates, key, &mut ()) {
+                Choice::Present => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
+                Choice::Admitted { block, reads } => {
                     (Some((block, reads as usize - 1)), reads, reads - 1, false)
                 }
-                Placement::Rejected { reads, led_on } => (None, reads, reads, led_on),
+                Choice::Rejected { reads, reachable } => (None, reads, reads, reachable),
             };
         match admitting {
             Some((block, probe)) if self.budget.try_spend(reads) => {
@@ -179,7 +179,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
                 }
             }
             _ => {
-                let may_be_there = led_on || self.budget.is_spent();
+                let may_be_there = reachable || self.budget.is_spent();
                 match self.overflow(machine, key, admitting, may_be_there)? {
                     Attempt::Done(Insertion::New) => self.budget.spend(reads),
                     other => return Ok(other),
@@ -188,7 +188,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
         }
         // A lookup that knows of this insert must come as far as it came.
         for stop in candidates.walk(key).take(turned_away as usize) {
-            blocks.shared_mark(&self.words, stop);
+            blocks.shared_set_hint(&self.words, stop);
         }
         self.tally.count(self.budget.tallied(reads));
         Ok(Attempt::Done(Insertion::New))
@@ -214,7 +214,7 @@ impl<R: Rule, B: SharedBlocks> SharedBalanced<R, B> {
             if view.test(stop.block, key) {
                 return true;
             }
-            if !rule.goes_on(&view, key, probe, stop) {
+            if !rule.lookup_continues(&view, key, probe, stop) {
                 // Once the budget is spent, keys overflow although their blocks have room.
                 return R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key);
             }
@@ -239,7 +239,7 @@ struct Insert<'a, F> {
     key: KeyHash,
 }
 
-impl<R: Rule, B: SharedBlocks> Operation for Insert<'_, SharedBalanced<R, B>> {
+impl<R: Choose, B: SharedBlocks> Operation for Insert<'_, SharedBalanced<R, B>> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
@@ -254,7 +254,7 @@ struct Contains<'a, F> {
     key: KeyHash,
 }
 
-impl<R: Rule, B: SharedBlocks> Operation for Contains<'_, SharedBalanced<R, B>> {
+impl<R: Choose, B: SharedBlocks> Operation for Contains<'_, SharedBalanced<R, B>> {
     type Output = bool;
 
     #[inline(always)]
@@ -269,7 +269,7 @@ struct InsertBatch<'a, F> {
     keys: &'a [KeyHash],
 }
 
-impl<R: Rule, B: SharedBlocks> Operation for InsertBatch<'_, SharedBalanced<R, B>> {
+impl<R: Choose, B: SharedBlocks> Operation for InsertBatch<'_, SharedBalanced<R, B>> {
     type Output = Result<u64, FullError>;
 
     #[inline(always)]
@@ -292,7 +292,7 @@ struct ContainsBatch<'a, F> {
     answer: &'a mut dyn FnMut(bool),
 }
 
-impl<R: Rule, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R, B>> {
+impl<R: Choose, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R, B>> {
     type Output = ();
 
     #[inline(always)]
@@ -306,7 +306,7 @@ impl<R: Rule, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R,
     }
 }
 
-impl<R: Rule, B: SharedBlocks> SharedRaw for SharedBalanced<R, B> {
+impl<R: Choose, B: SharedBlocks> SharedRaw for SharedBalanced<R, B> {
     #[inline]
     fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
         self.plan.engine.machine().run(Insert { filter: self, key })

@@ -10,7 +10,7 @@ use crate::block::simd::Machine;
 use crate::block::{BlockIndex, BloomBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::SharedWords;
-use crate::placement::Stop;
+use crate::placement::Probe;
 
 impl SharedBlocks for BloomBlocks {
     #[inline(always)]
@@ -34,7 +34,7 @@ impl SharedBlocks for BloomBlocks {
     }
 
     #[inline(always)]
-    fn shared_turned_away(&self, words: &SharedWords, stop: Stop) -> Option<bool> {
+    fn shared_hint_is_set(&self, words: &SharedWords, stop: Probe) -> Option<bool> {
         self.hint(stop).map(|(word, bit)| words.word(word).load(Relaxed) & bit != 0)
     }
 
@@ -68,7 +68,7 @@ impl SharedBlocks for BloomBlocks {
         })
     }
 
-    fn shared_mark(&self, words: &SharedWords, stop: Stop) {
+    fn shared_set_hint(&self, words: &SharedWords, stop: Probe) {
         if let Some((word, bit)) = self.hint(stop)
             && words.word(word).load(Relaxed) & bit == 0
         {

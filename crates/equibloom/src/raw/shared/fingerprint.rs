@@ -42,7 +42,7 @@ use crate::block::simd::{Line, Machine};
 use crate::block::{BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, WORDS_PER_LINE};
-use crate::placement::Stop;
+use crate::placement::Probe;
 
 /// One block.
 type SharedLine = [AtomicU64; WORDS_PER_LINE];
@@ -149,7 +149,7 @@ impl SharedBlocks for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn shared_turned_away(&self, words: &SharedWords, stop: Stop) -> Option<bool> {
+    fn shared_hint_is_set(&self, words: &SharedWords, stop: Probe) -> Option<bool> {
         let first = &words.line(stop.block.0 as usize)[0];
         self.hint(stop).map(|bit| first.load(Acquire) & bit != 0)
     }
@@ -174,7 +174,7 @@ impl SharedBlocks for FingerprintBlocks {
         admitted
     }
 
-    fn shared_mark(&self, words: &SharedWords, stop: Stop) {
+    fn shared_set_hint(&self, words: &SharedWords, stop: Probe) {
         let first = &words.line(stop.block.0 as usize)[0];
         if let Some(bit) = self.hint(stop)
             && first.load(Relaxed) & bit == 0

@@ -46,7 +46,7 @@ use crate::block::{BlockArray, BlockIndex, BloomBlocks, FingerprintBlocks};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::memory::SharedWords;
-use crate::placement::{FirstWithRoom, LeastLoaded, Stop};
+use crate::placement::{FirstWithRoom, LeastLoaded, Probe};
 
 /// Keys of a batch whose first blocks are on their way while one is looked at.
 const AHEAD: usize = 16;
@@ -67,7 +67,7 @@ pub(crate) trait SharedBlocks: BlockArray {
 
     /// Whether the block may have turned away a key that goes on like this one; `None` if its blocks
     /// give no hints.
-    fn shared_turned_away(&self, words: &SharedWords, stop: Stop) -> Option<bool>;
+    fn shared_hint_is_set(&self, words: &SharedWords, stop: Probe) -> Option<bool>;
 
     /// Puts the key into the block if its load is still one that admits the key; whether it was.
     fn add_if<M: Machine>(
@@ -80,7 +80,7 @@ pub(crate) trait SharedBlocks: BlockArray {
     ) -> bool;
 
     /// Notes that the block at this stop turned a key away.
-    fn shared_mark(&self, words: &SharedWords, stop: Stop);
+    fn shared_set_hint(&self, words: &SharedWords, stop: Probe);
 }
 
 /// What all shared filters can do, over hashes.

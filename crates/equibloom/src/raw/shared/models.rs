@@ -121,7 +121,7 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
         let mut blocks = one_block(65);
         let keys = [key(&blocks, 0, 0x11), key(&blocks, 65, 0x22)];
         blocks.add(Portable, BLOCK, key(&blocks, 1, 0x33));
-        let stop = crate::placement::Stop { block: BLOCK, mark: 0xffff, onward: 0 };
+        let stop = crate::placement::Probe { block: BLOCK, hint: 0xffff, onward: 0 };
         let shared = shared(blocks);
         let writers = keys.map(|key| {
             let shared = shared.clone();
@@ -135,10 +135,10 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
             })
         });
         let (blocks, words) = &*shared;
-        blocks.shared_mark(words, stop);
+        blocks.shared_set_hint(words, stop);
         let added = writers.map(|writer| writer.join().unwrap());
         assert!(added[0] != added[1]);
-        assert_eq!(blocks.shared_turned_away(words, stop), Some(true));
+        assert_eq!(blocks.shared_hint_is_set(words, stop), Some(true));
         for (key, added) in keys.into_iter().zip(added) {
             assert_eq!(blocks.shared_test(Portable, words, BLOCK, key), added);
         }

@@ -29,7 +29,7 @@ use super::storage::{Place, Position, Storage};
 use crate::block::{BlockIndex, BlockView};
 use crate::error::BuildError;
 use crate::hashing::KeyHash;
-use crate::placement::{Candidates, Placement, Rule};
+use crate::placement::{Choice, Choose, Levels};
 use plan::BucketRule;
 
 /// A table of buckets, placed by a [`BucketPlan`].
@@ -37,7 +37,7 @@ use plan::BucketRule;
 pub struct Balanced<T> {
     storage: Storage<T>,
     plan: BucketPlan,
-    candidates: Candidates,
+    candidates: Levels,
     rule: BucketRule,
 }
 
@@ -65,7 +65,7 @@ impl<T> Balanced<T> {
     }
 
     fn over(storage: Storage<T>, plan: BucketPlan) -> Self {
-        let candidates = plan.candidates(storage.buckets.count());
+        let candidates = plan.levels(storage.buckets.count());
         Self { candidates, rule: plan.rule(), storage, plan }
     }
 
@@ -133,13 +133,13 @@ impl<T> Balanced<T> {
         }
         let view = Sizes(buckets);
         let placement = match &self.rule {
-            BucketRule::FirstWithRoom(rule) => rule.place(&view, &self.candidates, key, &mut ()),
-            BucketRule::LeastLoaded(rule) => rule.place(&view, &self.candidates, key, &mut ()),
+            BucketRule::FirstWithRoom(rule) => rule.choose(&view, &self.candidates, key, &mut ()),
+            BucketRule::LeastLoaded(rule) => rule.choose(&view, &self.candidates, key, &mut ()),
         };
         match placement {
             // The least loaded bucket may be full all the same; then the others are, too.
-            Placement::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
-            Placement::Present | Placement::Rejected { .. } => None,
+            Choice::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
+            Choice::Present | Choice::Rejected { .. } => None,
         }
     }
 }

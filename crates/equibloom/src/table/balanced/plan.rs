@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use crate::error::{Accepted, BuildError, Number, check_positive, check_share, check_whole};
 use crate::parameters::{MAX_CHOICES, Threshold};
-use crate::placement::{Candidates, FirstWithRoom, LeastLoaded};
+use crate::placement::{FirstWithRoom, LeastLoaded, Levels};
+use equibloom_layout::{Proportions, Share};
 
 /// Most entries that a bucket can have room for.
 pub const MAX_SLOTS: u32 = 1_024;
@@ -156,20 +157,22 @@ impl BucketPlan {
     }
 
     /// Without buckets there are no candidates.
-    pub(crate) fn candidates(&self, buckets: usize) -> Candidates {
-        let buckets = buckets as u64;
+    pub(crate) fn levels(&self, buckets: usize) -> Levels {
         if buckets == 0 {
-            return Candidates::anywhere(0, 0);
+            return Levels::new(&Proportions::anywhere(0).with_blocks(0));
         }
-        match &self.placement {
-            BucketPlacement::Single { .. } => Candidates::anywhere(buckets, 1),
-            BucketPlacement::Sequential { choices, .. } => Candidates::anywhere(buckets, *choices),
+        let proportions = match &self.placement {
+            BucketPlacement::Single { .. } => Proportions::anywhere(1),
+            BucketPlacement::Sequential { choices, .. } => Proportions::anywhere(*choices),
             BucketPlacement::MultiLevel { subtables, .. } => {
-                Candidates::in_subtables(&divide(buckets, subtables))
+                Proportions::subtables(subtables).unwrap_or(Proportions::anywhere(1))
             }
-            BucketPlacement::TwoChoice { .. } => Candidates::anywhere(buckets, 2),
-            BucketPlacement::OnePlusAlpha { alpha, .. } => Candidates::one_or_two(buckets, *alpha),
-        }
+            BucketPlacement::TwoChoice { .. } => Proportions::anywhere(2),
+            BucketPlacement::OnePlusAlpha { alpha, .. } => {
+                Proportions::Anywhere { choices: 2, share: Share::clamped(*alpha) }
+            }
+        };
+        Levels::new(&proportions.with_blocks(buckets as u64))
     }
 
     pub(crate) fn rule(&self) -> BucketRule {
@@ -177,32 +180,14 @@ impl BucketPlan {
             BucketPlacement::Single { threshold }
             | BucketPlacement::Sequential { threshold, .. }
             | BucketPlacement::MultiLevel { threshold, .. } => {
-                BucketRule::FirstWithRoom(FirstWithRoom::new(threshold))
+                let coin = Share::clamped(threshold.probability);
+                BucketRule::FirstWithRoom(FirstWithRoom::new(threshold.load, coin, false))
             }
             BucketPlacement::TwoChoice { .. } | BucketPlacement::OnePlusAlpha { .. } => {
                 BucketRule::LeastLoaded(LeastLoaded)
             }
         }
     }
-}
-
-/// Whole numbers of buckets in these proportions, none of them 0 (if there are enough buckets).
-fn divide(buckets: u64, shares: &[f64]) -> Vec<u64> {
-    let mut left = buckets;
-    let mut sizes: Vec<u64> = shares
-        .iter()
-        .zip(1..)
-        .skip(1)
-        .map(|(share, at): (&f64, u64)| {
-            let wanted = ((share * buckets as f64) as u64).max(1);
-            // What the first table and the ones to come need at the least.
-            let size = wanted.min(left.saturating_sub(1 + shares.len() as u64 - at));
-            left -= size;
-            size
-        })
-        .collect();
-    sizes.insert(0, left);
-    sizes
 }
 
 fn check_slots(slots: u32) -> Result<(), BuildError> {
@@ -283,15 +268,6 @@ mod optimal {
 mod tests {
     use super::*;
     use alloc::string::ToString;
-
-    #[test]
-    fn subtables_keep_their_proportions_and_are_never_empty() {
-        assert_eq!(divide(1_000, &[0.8, 0.15, 0.05]), [800, 150, 50]);
-        assert_eq!(divide(3, &[0.98, 0.01, 0.01]), [1, 1, 1]);
-        assert_eq!(divide(4, &[0.01, 0.98, 0.01]), [1, 2, 1]);
-        assert_eq!(divide(7, &[1.0]), [7]);
-        assert_eq!(divide(0, &[0.5, 0.5]), [0, 0]);
-    }
 
     #[test]
     #[cfg(feature = "planner")]

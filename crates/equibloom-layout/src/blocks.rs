@@ -1,0 +1,107 @@
+//! What one memory access sees.
+
+/// Bits of a fingerprint block: a cache line.
+pub const FINGERPRINT_BLOCK_BITS: u32 = 512;
+
+/// The blocks of a filter, all alike. How many there are, the [candidates](crate::Candidates) say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "kebab-case")
+)]
+pub enum Blocks {
+    /// A small Bloom filter: a key sets a few bits.
+    Bloom {
+        /// Bits of a block, load counter and hints included: 64 to 32,768, any number. In memory a
+        /// block takes the next multiple of 64.
+        bits: u32,
+        /// Bits that a key sets in its block, all distinct.
+        hashes: u32,
+        /// Hint bits of a block: a key that the block rejects sets one of them, and a lookup goes on only
+        /// if its own is set. 0 is the papers' rule, by the load.
+        hints: u32,
+    },
+    /// A cache line of fingerprints: each is one of `lists` × 2^`remainder_bits` numbers. An absent key
+    /// matches one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`).
+    Fingerprint {
+        /// Fingerprints that a block has room for.
+        slots: u32,
+        /// Lists that they are divided into.
+        lists: u32,
+        /// Bits stored of each key beside the list it is in.
+        remainder_bits: u32,
+        /// Hint bits of a block, as in Bloom blocks.
+        hints: u32,
+    },
+}
+
+impl Blocks {
+    /// Bloom blocks without hints.
+    pub const fn bloom(bits: u32, hashes: u32) -> Self {
+        Self::Bloom { bits, hashes, hints: 0 }
+    }
+
+    /// Bits of a block.
+    pub const fn bits(&self) -> u32 {
+        match self {
+            Self::Bloom { bits, .. } => *bits,
+            Self::Fingerprint { .. } => FINGERPRINT_BLOCK_BITS,
+        }
+    }
+
+    /// Bits that a block occupies in memory: the next multiple of 64.
+    pub const fn stride_bits(&self) -> u64 {
+        (self.bits() as u64).next_multiple_of(64)
+    }
+
+    /// Bits that a key sets; 0 in fingerprint blocks.
+    pub const fn hashes(&self) -> u32 {
+        match self {
+            Self::Bloom { hashes, .. } => *hashes,
+            Self::Fingerprint { .. } => 0,
+        }
+    }
+
+    /// Hint bits of a block.
+    pub const fn hints(&self) -> u32 {
+        match self {
+            Self::Bloom { hints, .. } | Self::Fingerprint { hints, .. } => *hints,
+        }
+    }
+
+    /// The same blocks with another number of hint bits.
+    #[must_use]
+    pub const fn with_hints(mut self, number: u32) -> Self {
+        match &mut self {
+            Self::Bloom { hints, .. } | Self::Fingerprint { hints, .. } => *hints = number,
+        }
+        self
+    }
+
+    /// The same blocks with another number of bits that a key sets; fingerprint blocks have none.
+    #[must_use]
+    pub const fn with_hashes(mut self, number: u32) -> Self {
+        if let Self::Bloom { hashes, .. } = &mut self {
+            *hashes = number;
+        }
+        self
+    }
+
+    /// Bits of a fingerprint block in use: hints, lists and slots; of a Bloom block all.
+    ///
+    /// ```
+    /// use equibloom_layout::Blocks;
+    ///
+    /// let blocks = Blocks::Fingerprint { slots: 48, lists: 64, remainder_bits: 8, hints: 16 };
+    /// assert_eq!(blocks.used_bits(), 512);
+    /// ```
+    pub const fn used_bits(&self) -> u64 {
+        match *self {
+            Self::Bloom { bits, .. } => bits as u64,
+            Self::Fingerprint { slots, lists, remainder_bits, hints } => {
+                hints as u64 + lists as u64 + slots as u64 * (remainder_bits as u64 + 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The blocks that a key may go to: how many, where, and how large the tables are.
+
+use core::ops::{Deref, DerefMut};
+
+use crate::check::{MAX_CHOICES, check_whole};
+use crate::error::LayoutError;
+use crate::share::Share;
+
+/// The candidate blocks of a key. Every size of a filter stands here and nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "kebab-case")
+)]
+pub enum Candidates {
+    /// Blocks anywhere in one table.
+    Anywhere {
+        /// Blocks of the table.
+        blocks: u64,
+        /// Candidates of a key.
+        choices: u32,
+        /// Share of the keys that have more than the first candidate (the papers' α).
+        share: Share,
+    },
+    /// One block in each of several subtables, in the order they are tried.
+    Subtables {
+        /// Blocks of each subtable.
+        sizes: PerSubtable<u64>,
+    },
+}
+
+impl Candidates {
+    /// So many candidates anywhere among `blocks`, for every key.
+    pub const fn anywhere(blocks: u64, choices: u32) -> Self {
+        Self::Anywhere { blocks, choices, share: Share::ALL }
+    }
+
+    /// One candidate in each subtable.
+    pub fn subtables(sizes: &[u64]) -> Result<Self, LayoutError> {
+        Ok(Self::Subtables { sizes: PerSubtable::new(sizes)? })
+    }
+
+    /// Blocks of all tables; the largest number if they have none.
+    pub fn blocks(&self) -> u64 {
+        match self {
+            Self::Anywhere { blocks, .. } => *blocks,
+            Self::Subtables { sizes } => {
+                sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size))
+            }
+        }
+    }
+
+    /// Most candidates of a key.
+    pub const fn choices(&self) -> u32 {
+        match self {
+            Self::Anywhere { choices, .. } => *choices,
+            Self::Subtables { sizes } => sizes.len,
+        }
+    }
+
+    /// The sizes of the tables: one, or those of the subtables.
+    pub fn sizes_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Anywhere { blocks, .. } => core::slice::from_mut(blocks),
+            Self::Subtables { sizes } => sizes,
+        }
+    }
+}
+
+/// [`Candidates`] without sizes: what a table keeps when it grows, and what fluid limits depend on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "kebab-case")
+)]
+pub enum Proportions {
+    /// Anywhere in one table.
+    Anywhere {
+        /// Candidates of a key.
+        choices: u32,
+        /// Share of the keys that have more than the first candidate.
+        share: Share,
+    },
+    /// One in each of several subtables.
+    Subtables {
+        /// Sizes of the subtables as shares of the whole.
+        shares: PerSubtable<f64>,
+    },
+}
+
+impl Proportions {
+    /// So many candidates anywhere, for every key.
+    pub const fn anywhere(choices: u32) -> Self {
+        Self::Anywhere { choices, share: Share::ALL }
+    }
+
+    /// One candidate in each subtable.
+    pub fn subtables(shares: &[f64]) -> Result<Self, LayoutError> {
+        Ok(Self::Subtables { shares: PerSubtable::new(shares)? })
+    }
+
+    /// Most candidates of a key.
+    pub const fn choices(&self) -> u32 {
+        match self {
+            Self::Anywhere { choices, .. } => *choices,
+            Self::Subtables { shares } => shares.len,
+        }
+    }
+
+    /// Candidates among so many blocks. Subtables get whole numbers in these proportions; none is empty if
+    /// there is a block for each, and the largest makes up for the rounding.
+    ///
+    /// ```
+    /// use equibloom_layout::{Candidates, Proportions};
+    ///
+    /// let proportions = Proportions::subtables(&[0.83, 0.142, 0.028])?;
+    /// assert_eq!(proportions.with_blocks(1_000), Candidates::subtables(&[830, 142, 28])?);
+    /// assert_eq!(proportions.with_blocks(3), Candidates::subtables(&[1, 1, 1])?);
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn with_blocks(&self, blocks: u64) -> Candidates {
+        match *self {
+            Self::Anywhere { choices, share } => Candidates::Anywhere { blocks, choices, share },
+            Self::Subtables { shares } => Candidates::Subtables { sizes: divide(blocks, &shares) },
+        }
+    }
+}
+
+fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
+    let largest = (0..shares.len()).rev().max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+    let least = u64::from(blocks >= shares.len() as u64);
+    let (mut left, mut to_come) = (blocks, shares.len() as u64);
+    let mut sizes = shares.map(|_| 0);
+    for at in (0..shares.len()).filter(|&at| Some(at) != largest) {
+        to_come -= 1;
+        // Half up; the cast takes negative numbers and NaN to 0.
+        let wanted = (shares[at] * blocks as f64 + 0.5) as u64;
+        sizes[at] = wanted.clamp(least, left - least * to_come);
+        left -= sizes[at];
+    }
+    if let Some(at) = largest {
+        sizes[at] = left;
+    }
+    sizes
+}
+
+/// A value for each of at most [`MAX_CHOICES`] subtables, stored inline. Dereferences to a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PerSubtable<T> {
+    // The rest is the default value, so that equal lists are equal arrays.
+    values: [T; MAX_CHOICES as usize],
+    len: u32,
+}
+
+impl<T: Copy + Default> PerSubtable<T> {
+    /// These values, of which there can be [`MAX_CHOICES`].
+    pub fn new(values: &[T]) -> Result<Self, LayoutError> {
+        check_whole("number of subtables", values.len() as u64, 1, MAX_CHOICES.into())?;
+        let mut all = [T::default(); MAX_CHOICES as usize];
+        for (slot, value) in all.iter_mut().zip(values) {
+            *slot = *value;
+        }
+        Ok(Self { values: all, len: values.len() as u32 })
+    }
+
+    /// The same with each value changed.
+    #[must_use]
+    pub fn map<U: Copy + Default>(&self, change: impl Fn(T) -> U) -> PerSubtable<U> {
+        let mut values = [U::default(); MAX_CHOICES as usize];
+        for (slot, value) in values.iter_mut().zip(self.iter()) {
+            *slot = change(*value);
+        }
+        PerSubtable { values, len: self.len }
+    }
+}
+
+impl<T> Deref for PerSubtable<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.values[..self.len as usize]
+    }
+}
+
+impl<T> DerefMut for PerSubtable<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.values[..self.len as usize]
+    }
+}
+
+/// A list as any other; a list that is too long is refused.
+#[cfg(feature = "serde")]
+mod as_list {
+    use core::fmt;
+    use core::marker::PhantomData;
+
+    use serde::de::{Error, SeqAccess, Visitor};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{MAX_CHOICES, PerSubtable};
+
+    impl<T: Serialize> Serialize for PerSubtable<T> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.iter())
+        }
+    }
+
+    impl<'de, T: Deserialize<'de> + Copy + Default> Deserialize<'de> for PerSubtable<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_seq(List(PhantomData))
+        }
+    }
+
+    struct List<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de> + Copy + Default> Visitor<'de> for List<T> {
+        type Value = PerSubtable<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list of 1 to {MAX_CHOICES} subtables")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut values = [T::default(); MAX_CHOICES as usize];
+            let mut len = 0;
+            while let Some(value) = list.next_element()? {
+                let Some(slot) = values.get_mut(len) else {
+                    return Err(A::Error::invalid_length(len + 1, &self));
+                };
+                *slot = value;
+                len += 1;
+            }
+            PerSubtable::new(&values[..len]).map_err(A::Error::custom)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn divided(blocks: u64, shares: &[f64]) -> Vec<u64> {
+        divide(blocks, &PerSubtable::new(shares).unwrap()).to_vec()
+    }
+
+    #[test]
+    fn subtables_add_up_and_keep_their_proportions() {
+        assert_eq!(divided(1_000, &[0.83, 0.142, 0.028]), [830, 142, 28]);
+        assert_eq!(divided(3, &[0.98, 0.01, 0.01]), [1, 1, 1]);
+        assert_eq!(divided(4, &[0.01, 0.98, 0.01]), [1, 2, 1]);
+        assert_eq!(divided(0, &[0.5, 0.5]), [0, 0]);
+        let halves: Vec<f64> = (1..=16).map(|level| 0.5_f64.powi(level)).collect();
+        for shares in [&[0.6, 0.3, 0.1], &[1.0 / 16.0; 16][..], &halves] {
+            for blocks in shares.len() as u64..200 {
+                let sizes = divided(blocks, shares);
+                assert_eq!(sizes.iter().sum::<u64>(), blocks);
+                assert!(sizes.iter().all(|&size| size > 0));
+            }
+        }
+    }
+
+    proptest::proptest! {
+        /// Proportions that make no sense still give sizes that add up.
+        #[test]
+        fn any_proportions_add_up(blocks: u64, shares in proptest::collection::vec(proptest::num::f64::ANY, 1..=16)) {
+            let sizes = divided(blocks, &shares);
+            proptest::prop_assert_eq!(sizes.iter().map(|&size| u128::from(size)).sum::<u128>(), u128::from(blocks));
+        }
+    }
+
+    #[test]
+    fn more_subtables_than_there_can_be_are_refused() {
+        assert!(Candidates::subtables(&[1; 17]).is_err() && Candidates::subtables(&[]).is_err());
+    }
+}

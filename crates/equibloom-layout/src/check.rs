@@ -1,0 +1,201 @@
+//! What cannot work, refused in one place.
+
+use crate::blocks::{Blocks, FINGERPRINT_BLOCK_BITS};
+use crate::candidates::Candidates;
+use crate::design::{Design, Layout};
+use crate::error::{Accepted, LayoutError, Number};
+use crate::overflow::Overflow;
+use crate::rule::Rule;
+use crate::share::Share;
+
+/// Smallest Bloom block in bits.
+pub const MIN_BLOCK_BITS: u32 = 64;
+/// Largest Bloom block in bits: a page of 4 KiB.
+pub const MAX_BLOCK_BITS: u32 = 32_768;
+/// Most bits one key can set. A rate of 2⁻⁶⁴ is below what any hash can tell apart.
+pub const MAX_HASHES: u32 = 64;
+/// Most candidate blocks of one key.
+pub const MAX_CHOICES: u32 = 16;
+/// Most hint bits of a block.
+pub const MAX_HINTS: u32 = 64;
+/// Highest threshold: the load counter stays within 16 bits.
+pub const MAX_THRESHOLD: u32 = u16::MAX as u32 - 1;
+/// Most slots of a fingerprint block.
+pub const MAX_SLOTS: u32 = 64;
+/// Most lists of a fingerprint block.
+pub const MAX_LISTS: u32 = 256;
+/// Most bits of a remainder.
+pub const MAX_REMAINDER_BITS: u32 = 48;
+/// Most entries of an overflow list: its size in bits stays a 64-bit number.
+pub const MAX_OVERFLOW: u64 = u64::MAX / 128;
+
+impl Design {
+    /// Refuses what cannot be built, without allocating anything. Of several reasons the first is given.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        match self {
+            Self::Classical { bits, hashes } => {
+                check_whole("bits", *bits, 1, u64::MAX)?;
+                check_range("hashes per key", *hashes, 1, MAX_HASHES)
+            }
+            Self::Blocked(layout) => layout.check(),
+        }
+    }
+}
+
+impl Layout {
+    /// [`Design::check`] of a filter of blocks.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        self.check_ranges()?;
+        self.check_room_in_a_block()?;
+        self.check_combination()?;
+        let (count, bits) = (self.candidates.blocks(), self.blocks.stride_bits());
+        let fits = count < u64::MAX && count.checked_mul(bits).is_some();
+        if fits { Ok(()) } else { Err(LayoutError::TooLarge { count, bits }) }
+    }
+
+    fn check_ranges(&self) -> Result<(), LayoutError> {
+        match self.blocks {
+            Blocks::Bloom { bits, hashes, .. } => {
+                check_range("block bits", bits, MIN_BLOCK_BITS, MAX_BLOCK_BITS)?;
+                check_range("hashes per key", hashes, 1, MAX_HASHES)?;
+            }
+            Blocks::Fingerprint { slots, lists, remainder_bits, .. } => {
+                check_range("slots of a block", slots, 1, MAX_SLOTS)?;
+                check_range("lists of a block", lists, 1, MAX_LISTS)?;
+                check_range("bits of a remainder", remainder_bits, 1, MAX_REMAINDER_BITS)?;
+            }
+        }
+        check_range("hints of a block", self.blocks.hints(), 0, MAX_HINTS)?;
+        match &self.candidates {
+            Candidates::Anywhere { blocks, choices, .. } => {
+                check_whole("block count", *blocks, 1, u64::MAX)?;
+                check_range("choices", *choices, 1, MAX_CHOICES)?;
+            }
+            Candidates::Subtables { sizes } => {
+                check_whole("number of subtables", sizes.len() as u64, 1, MAX_CHOICES.into())?;
+                sizes
+                    .iter()
+                    .try_for_each(|&size| check_whole("blocks of a subtable", size, 1, u64::MAX))?;
+            }
+        }
+        if let Rule::FirstWithRoom { below, coin } = self.rule {
+            check_range("threshold", below, 0, MAX_THRESHOLD)?;
+            if below == 0 && coin == Share::NONE {
+                return conflict(
+                    "threshold 0 without a coin admits no key to any block",
+                    "raise the threshold to 1 or the coin above 0",
+                );
+            }
+        }
+        check_whole("overflow capacity", self.overflow.capacity, 0, MAX_OVERFLOW)
+    }
+
+    fn check_room_in_a_block(&self) -> Result<(), LayoutError> {
+        match self.blocks {
+            Blocks::Bloom { bits, hashes, hints } => {
+                let reserved = self.rule.counter_bits() + hints;
+                // Room for two bits at least.
+                check_range("counter and hints of a block in bits", reserved, 0, bits - 2)?;
+                // More would fill half of the block with one key.
+                let most = MAX_HASHES.min((bits - reserved) / 2);
+                check_range("hashes per key", hashes, 1, most)
+            }
+            Blocks::Fingerprint { .. } => {
+                let used = self.blocks.used_bits();
+                let most = FINGERPRINT_BLOCK_BITS.into();
+                check_whole("hints, lists and slots of a block in bits", used, 1, most)
+            }
+        }
+    }
+
+    fn check_combination(&self) -> Result<(), LayoutError> {
+        let share = match self.candidates {
+            Candidates::Anywhere { share, .. } => share,
+            Candidates::Subtables { .. } => Share::ALL,
+        };
+        match (self.blocks, self.rule) {
+            (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => conflict(
+                "a full fingerprint block can take no key, and the least-loaded rule rejects none",
+                "give the rule `FirstWithRoom` below the number of slots, or Bloom blocks",
+            ),
+            (Blocks::Fingerprint { slots, .. }, Rule::FirstWithRoom { below, coin })
+                if below != slots || coin != Share::NONE =>
+            {
+                conflict(
+                    "a fingerprint block admits keys while it has free slots",
+                    "give the rule a threshold equal to the slots, and no coin",
+                )
+            }
+            (_, Rule::FirstWithRoom { .. }) if !share.is_all() => conflict(
+                "only the least-loaded rule gives a share of the keys a single candidate",
+                "give the share 1, or the rule `LeastLoaded`",
+            ),
+            (_, Rule::LeastLoaded) if matches!(self.candidates, Candidates::Subtables { .. }) => {
+                conflict(
+                    "the least-loaded rule compares blocks of one table",
+                    "give candidates `Anywhere`, or the rule `FirstWithRoom`",
+                )
+            }
+            (_, Rule::LeastLoaded) if self.blocks.hints() > 0 => conflict(
+                "the least-loaded rule rejects no key, and hints tell of rejected keys",
+                "give 0 hints, or the rule `FirstWithRoom`",
+            ),
+            (_, Rule::LeastLoaded) if self.overflow != Overflow::NONE => conflict(
+                "the least-loaded rule rejects no key, so that nothing overflows",
+                "give `Overflow::NONE`, or the rule `FirstWithRoom`",
+            ),
+            (_, Rule::LeastLoaded) if self.budget.is_some() => conflict(
+                "the least-loaded rule has no overflow list for keys beyond an access budget",
+                "give no budget, or the rule `FirstWithRoom`",
+            ),
+            (Blocks::Bloom { .. }, _) if self.multiset => conflict(
+                "keys cannot be removed from Bloom blocks, whose bits belong to several keys",
+                "give fingerprint blocks, or `multiset: false`",
+            ),
+            (Blocks::Fingerprint { hints: 0, .. }, _) if self.multiset => conflict(
+                "a filter whose keys can be removed needs hints: loads go down, and cannot tell",
+                "give each block at least 1 hint bit",
+            ),
+            (Blocks::Fingerprint { .. }, _)
+                if self.multiset
+                    && matches!(self.candidates, Candidates::Anywhere { choices: 2.., .. }) =>
+            {
+                conflict(
+                    "keys cannot be removed where each has several candidates in one table",
+                    "give subtables, or 1 choice",
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const fn conflict(reason: &'static str, cure: &'static str) -> Result<(), LayoutError> {
+    Err(LayoutError::Conflict { reason, cure })
+}
+
+/// Refuses a whole number outside `low..=high`.
+pub const fn check_whole(
+    name: &'static str,
+    value: u64,
+    low: u64,
+    high: u64,
+) -> Result<(), LayoutError> {
+    if low <= value && value <= high {
+        return Ok(());
+    }
+    let accepted = Accepted::Whole(low, high);
+    Err(LayoutError::OutOfRange { name, value: Number::Whole(value), accepted })
+}
+
+fn check_range(name: &'static str, value: u32, low: u32, high: u32) -> Result<(), LayoutError> {
+    check_whole(name, value.into(), low.into(), high.into())
+}
+
+/// Refuses zero, negative and infinite numbers and NaN.
+pub const fn check_positive(name: &'static str, value: f64) -> Result<(), LayoutError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(LayoutError::OutOfRange { name, value: Number::Real(value), accepted: Accepted::Positive })
+}

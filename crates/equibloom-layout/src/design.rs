@@ -1,0 +1,276 @@
+//! One value that says which filter it is.
+
+use crate::blocks::Blocks;
+use crate::candidates::Candidates;
+use crate::check::MAX_HASHES;
+use crate::error::LayoutError;
+use crate::names::{BlockKind, Placement};
+use crate::overflow::Overflow;
+use crate::rule::Rule;
+use crate::share::Share;
+
+/// Bytes that a filter's own fields may take; the library's tests hold it to that.
+pub const HEADER_BYTES: u64 = 832;
+
+/// Bytes of so many bits, in whole cache lines.
+pub const fn bytes_of_bits(bits: u64) -> u64 {
+    bits.div_ceil(512).saturating_mul(64)
+}
+
+/// A filter, described completely: everything but the hash function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "design", rename_all = "kebab-case")
+)]
+// A design is read when a filter is made, not on the way of a key.
+#[allow(clippy::large_enum_variant)]
+pub enum Design {
+    /// Bloom's filter: bits anywhere in one array.
+    Classical {
+        /// Bits of the array.
+        bits: u64,
+        /// Bits that a key sets.
+        hashes: u32,
+    },
+    /// A filter of blocks.
+    Blocked(Layout),
+}
+
+/// A filter of blocks: blocks × candidates × rule × overflow list.
+///
+/// The constructors have the papers' names. Each takes the blocks first; see [`Rule`] for thresholds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Layout {
+    /// What one memory access sees.
+    pub blocks: Blocks,
+    /// The blocks that a key may go to.
+    pub candidates: Candidates,
+    /// Which of them it gets.
+    pub rule: Rule,
+    /// Block accesses that placing keys may cost in all; once they are spent, new keys go to the overflow
+    /// list.
+    pub budget: Option<u64>,
+    /// The list of keys that no block admits.
+    pub overflow: Overflow,
+    /// Whether every insert is stored, that of a key that seems present too: then keys can be removed.
+    pub multiset: bool,
+}
+
+impl Design {
+    /// A classical filter of `bits` with the best number of hashes for `keys`: `bits / keys × ln 2`,
+    /// rounded.
+    ///
+    /// ```
+    /// use equibloom_layout::Design;
+    ///
+    /// assert_eq!(Design::classical(8_000, 1_000), Design::Classical { bits: 8_000, hashes: 6 });
+    /// assert_eq!(Design::classical(100, 1_000), Design::Classical { bits: 100, hashes: 1 });
+    /// ```
+    pub fn classical(bits: u64, keys: u64) -> Self {
+        let best = bits as f64 / keys.max(1) as f64 * core::f64::consts::LN_2;
+        // The cast rounds down and stops at the type's ends.
+        let hashes = ((best + 0.5) as u32).clamp(1, MAX_HASHES);
+        Self::Classical { bits, hashes }
+    }
+
+    /// The layout of a filter of blocks.
+    pub const fn layout(&self) -> Option<&Layout> {
+        match self {
+            Self::Classical { .. } => None,
+            Self::Blocked(layout) => Some(layout),
+        }
+    }
+
+    /// The same, to be changed.
+    pub const fn layout_mut(&mut self) -> Option<&mut Layout> {
+        match self {
+            Self::Classical { .. } => None,
+            Self::Blocked(layout) => Some(layout),
+        }
+    }
+
+    /// The papers' name of the way keys are placed.
+    pub const fn placement(&self) -> Placement {
+        match self {
+            Self::Classical { .. } => Placement::Classical,
+            Self::Blocked(layout) => layout.placement(),
+        }
+    }
+
+    /// The kind of its blocks; the classical filter has none.
+    pub const fn block_kind(&self) -> Option<BlockKind> {
+        match self {
+            Self::Classical { .. } => None,
+            Self::Blocked(layout) => Some(layout.block_kind()),
+        }
+    }
+
+    /// A short name: the kind of blocks if they store fingerprints, the placement otherwise.
+    pub const fn name(&self) -> &'static str {
+        match self.block_kind() {
+            Some(BlockKind::Fingerprint) => BlockKind::Fingerprint.as_str(),
+            _ => self.placement().as_str(),
+        }
+    }
+
+    /// Bits that a key sets; 0 in fingerprint blocks.
+    pub const fn hashes(&self) -> u32 {
+        match self {
+            Self::Classical { hashes, .. } => *hashes,
+            Self::Blocked(layout) => layout.blocks.hashes(),
+        }
+    }
+
+    /// The same filter with another number of bits that a key sets; fingerprint blocks have none.
+    #[must_use]
+    pub const fn with_hashes(mut self, number: u32) -> Self {
+        match &mut self {
+            Self::Classical { hashes, .. } => *hashes = number,
+            Self::Blocked(layout) => layout.blocks = layout.blocks.with_hashes(number),
+        }
+        self
+    }
+
+    /// Hint bits of a block.
+    pub const fn hints(&self) -> u32 {
+        match self {
+            Self::Classical { .. } => 0,
+            Self::Blocked(layout) => layout.blocks.hints(),
+        }
+    }
+
+    /// The overflow list that the filter begins with.
+    pub const fn overflow(&self) -> Overflow {
+        match self {
+            Self::Classical { .. } => Overflow::NONE,
+            Self::Blocked(layout) => layout.overflow,
+        }
+    }
+
+    /// Most accesses of one key: blocks, or bits of a classical filter.
+    pub const fn max_accesses(&self) -> u32 {
+        match self {
+            Self::Classical { hashes, .. } => *hashes,
+            Self::Blocked(layout) => layout.candidates.choices(),
+        }
+    }
+
+    /// Bytes of the array or of all blocks, padding included; the largest number if they have none.
+    pub fn block_bytes(&self) -> u64 {
+        match self {
+            Self::Classical { bits, .. } => bytes_of_bits(*bits),
+            Self::Blocked(layout) => layout.block_bytes(),
+        }
+    }
+
+    /// All memory: blocks with padding, overflow list as allocated, the filter's own fields.
+    pub fn bytes(&self) -> u64 {
+        let list = self.overflow().bytes();
+        self.block_bytes().saturating_add(list).saturating_add(HEADER_BYTES)
+    }
+
+    /// The sizes of the tables, in blocks (of a classical filter: the one array, in bits).
+    pub fn sizes_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Classical { bits, .. } => core::slice::from_mut(bits),
+            Self::Blocked(layout) => layout.candidates.sizes_mut(),
+        }
+    }
+}
+
+impl From<Layout> for Design {
+    fn from(layout: Layout) -> Self {
+        Self::Blocked(layout)
+    }
+}
+
+impl Layout {
+    /// A filter without overflow list, budget or removal.
+    pub const fn new(blocks: Blocks, candidates: Candidates, rule: Rule) -> Self {
+        Self { blocks, candidates, rule, budget: None, overflow: Overflow::NONE, multiset: false }
+    }
+
+    /// One of `count` blocks, whatever its load.
+    pub const fn blocked(blocks: Blocks, count: u64) -> Self {
+        Self::new(blocks, Candidates::anywhere(count, 1), Rule::LeastLoaded)
+    }
+
+    /// The less loaded of two of `count` blocks.
+    pub const fn two_choice(blocks: Blocks, count: u64) -> Self {
+        Self::new(blocks, Candidates::anywhere(count, 2), Rule::LeastLoaded)
+    }
+
+    /// The less loaded of two of `count` blocks for a share `alpha` of the keys, one block for the rest.
+    pub const fn one_plus_alpha(blocks: Blocks, count: u64, alpha: Share) -> Self {
+        let candidates = Candidates::Anywhere { blocks: count, choices: 2, share: alpha };
+        Self::new(blocks, candidates, Rule::LeastLoaded)
+    }
+
+    /// One of `count` blocks, as long as the rule admits the key there.
+    pub const fn single(blocks: Blocks, count: u64, rule: Rule) -> Self {
+        Self::sequential(blocks, count, 1, rule)
+    }
+
+    /// The first of `choices` blocks, anywhere among `count`, that admits the key.
+    pub const fn sequential(blocks: Blocks, count: u64, choices: u32, rule: Rule) -> Self {
+        Self::new(blocks, Candidates::anywhere(count, choices), rule)
+    }
+
+    /// The first of several blocks, one in each subtable of these sizes, that admits the key.
+    pub fn multi_level(blocks: Blocks, sizes: &[u64], rule: Rule) -> Result<Self, LayoutError> {
+        Ok(Self::new(blocks, Candidates::subtables(sizes)?, rule))
+    }
+
+    /// The same filter with this overflow list.
+    #[must_use]
+    pub const fn with_overflow(self, overflow: Overflow) -> Self {
+        Self { overflow, ..self }
+    }
+
+    /// The same filter with so many block accesses for placing keys, in all.
+    #[must_use]
+    pub const fn with_budget(self, budget: Option<u64>) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// The same filter storing every insert, so that keys can be removed.
+    #[must_use]
+    pub const fn with_removal(self) -> Self {
+        Self { multiset: true, ..self }
+    }
+
+    /// The papers' name of the way keys are placed.
+    pub const fn placement(&self) -> Placement {
+        match (self.rule, self.candidates) {
+            (Rule::LeastLoaded, Candidates::Anywhere { choices: 1, .. }) => Placement::Blocked,
+            (Rule::LeastLoaded, Candidates::Anywhere { share, .. }) if !share.is_all() => {
+                Placement::OnePlusAlpha
+            }
+            (Rule::LeastLoaded, _) => Placement::TwoChoice,
+            (_, Candidates::Anywhere { choices: 1, .. }) => Placement::Single,
+            (_, Candidates::Anywhere { .. }) => Placement::Sequential,
+            (_, Candidates::Subtables { .. }) => Placement::MultiLevel,
+        }
+    }
+
+    /// The kind of its blocks.
+    pub const fn block_kind(&self) -> BlockKind {
+        match self.blocks {
+            Blocks::Bloom { .. } => BlockKind::Bloom,
+            Blocks::Fingerprint { .. } => BlockKind::Fingerprint,
+        }
+    }
+
+    /// Bits of a Bloom block that keys may set: its bits less load counter and hints.
+    pub const fn data_bits(&self) -> u32 {
+        self.blocks.bits().saturating_sub(self.rule.counter_bits() + self.blocks.hints())
+    }
+
+    /// Bytes of all blocks, padding included; the largest number if they have none.
+    pub fn block_bytes(&self) -> u64 {
+        bytes_of_bits(self.candidates.blocks().saturating_mul(self.blocks.stride_bits()))
+    }
+}

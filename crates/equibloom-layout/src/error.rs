@@ -1,0 +1,88 @@
+//! Why a layout was refused: the value, what would be accepted, and thereby the cure.
+
+use core::fmt;
+
+/// Why a filter cannot be made as described.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// A number lies outside the range that makes sense.
+    OutOfRange {
+        /// The name of the number.
+        name: &'static str,
+        /// The value that was given.
+        value: Number,
+        /// What would be accepted.
+        accepted: Accepted,
+    },
+    /// Two parts of the description do not go together.
+    Conflict {
+        /// Which parts, and why.
+        reason: &'static str,
+        /// What to change.
+        cure: &'static str,
+    },
+    /// The size in bits has no 64-bit number.
+    TooLarge {
+        /// How many parts were asked for.
+        count: u64,
+        /// Bits of each part.
+        bits: u64,
+    },
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { name, value, accepted } => {
+                write!(f, "{name} is {value}: give {accepted}")
+            }
+            Self::Conflict { reason, cure } => write!(f, "{reason}: {cure}"),
+            Self::TooLarge { count, bits } => {
+                write!(f, "{count} × {bits} bits cannot be addressed: give fewer or smaller blocks")
+            }
+        }
+    }
+}
+
+impl core::error::Error for LayoutError {}
+
+/// A rejected value as it was given, whole or real.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A count.
+    Whole(u64),
+    /// A share, probability or mean.
+    Real(f64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(value) => value.fmt(f),
+            Self::Real(value) => value.fmt(f),
+        }
+    }
+}
+
+/// The range a value must come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Accepted {
+    /// A whole number from the first to the second, both included.
+    Whole(u64, u64),
+    /// A real number from the first to the second, both included.
+    Real(f64, f64),
+    /// A finite number above zero.
+    Positive,
+}
+
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(low, u64::MAX) => write!(f, "at least {low}"),
+            Self::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Self::Real(low, high) => write!(f, "a number from {low} to {high}"),
+            Self::Positive => f.write_str("a finite number above 0"),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Names of placements and blocks, as users write them.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// How keys find their blocks: the papers' names for combinations of candidates and rule. A label for
+/// people; code looks at the parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Placement {
+    /// Bloom's filter: bits anywhere in one array.
+    Classical,
+    /// One block per key.
+    Blocked,
+    /// One block per key, with a threshold and an overflow list.
+    Single,
+    /// The first of several blocks, anywhere, that has room.
+    Sequential,
+    /// The first of several blocks, one in each subtable, that has room.
+    MultiLevel,
+    /// The least loaded of two or more blocks.
+    TwoChoice,
+    /// The least loaded of several blocks for a share of the keys, one block for the rest.
+    OnePlusAlpha,
+}
+
+impl Placement {
+    /// All of them, from the simplest blocked filter on; the classical one, which is no blocked filter, last.
+    pub const ALL: [Self; 7] = [
+        Self::Blocked,
+        Self::Single,
+        Self::OnePlusAlpha,
+        Self::TwoChoice,
+        Self::MultiLevel,
+        Self::Sequential,
+        Self::Classical,
+    ];
+
+    /// The name as users write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Classical => "classical",
+            Self::Blocked => "blocked",
+            Self::Single => "single",
+            Self::Sequential => "sequential",
+            Self::MultiLevel => "multi-level",
+            Self::TwoChoice => "two-choice",
+            Self::OnePlusAlpha => "one-plus-alpha",
+        }
+    }
+}
+
+/// What a block stores of its keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BlockKind {
+    /// A few set bits for each key.
+    Bloom,
+    /// A fingerprint of each key.
+    Fingerprint,
+}
+
+impl BlockKind {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Bloom, Self::Fingerprint];
+
+    /// The name as users write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bloom => "bloom",
+            Self::Fingerprint => "fingerprint",
+        }
+    }
+}
+
+/// A name that does not exist; the message lists those that do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownName(&'static str);
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+macro_rules! by_name {
+    ($($type:ident: $unknown:literal)*) => {$(
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, UnknownName> {
+                let found = Self::ALL.into_iter().find(|known| known.as_str() == name);
+                found.ok_or(UnknownName($unknown))
+            }
+        }
+    )*};
+}
+
+by_name! {
+    Placement: "no such placement: give classical, blocked, single, sequential, multi-level, two-choice or \
+                one-plus-alpha"
+    BlockKind: "no such kind of block: give bloom or fingerprint"
+}

@@ -1,0 +1,67 @@
+//! The list of keys that no block admits.
+
+use crate::design::bytes_of_bits;
+use crate::error::LayoutError;
+use crate::share::Share;
+
+/// The overflow list's size, and what happens when that is not enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Overflow {
+    /// Most entries it can hold.
+    pub capacity: u64,
+    /// What happens to a key that finds it full.
+    pub when_full: WhenFull,
+}
+
+/// What happens to a key that no block admits when the overflow list is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case")
+)]
+pub enum WhenFull {
+    /// The insert fails and changes nothing.
+    Refuse,
+    /// The key goes into a candidate block past its threshold, and the rate rises. Fingerprint blocks
+    /// have a fixed number of slots: there the overflow list grows instead, and the memory.
+    Saturate,
+}
+
+impl Overflow {
+    /// No list.
+    pub const NONE: Self = Self { capacity: 0, when_full: WhenFull::Refuse };
+
+    /// Room for a mean share of `keys`, and for chance: six times the square root more. (Full blocks
+    /// reject keys in clumps, so that this is three to four standard deviations.)
+    ///
+    /// ```
+    /// use equibloom_layout::{Overflow, WhenFull};
+    ///
+    /// let overflow = Overflow::for_share(0.005, 1_000_000, WhenFull::Refuse)?;
+    /// assert_eq!(overflow.capacity, 5_000 + 6 * 71);
+    /// assert!(Overflow::for_share(f64::NAN, 10, WhenFull::Refuse).is_err());
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn for_share(share: f64, keys: u64, when_full: WhenFull) -> Result<Self, LayoutError> {
+        Share::new(share)?;
+        let mean = (share * keys as f64) as u64;
+        let slack = 6 * (mean.isqrt() + 1);
+        let capacity = if share > 0.0 { mean.saturating_add(slack) } else { 0 };
+        Ok(Self { capacity, when_full })
+    }
+
+    /// 64-bit slots of the list: a quarter more than entries, and always one that stays free.
+    pub const fn slots(&self) -> u64 {
+        match self.capacity {
+            0 => 0,
+            capacity => capacity.saturating_add(capacity / 4 + 1),
+        }
+    }
+
+    /// Bytes of the list: about 80 bits per entry, in whole cache lines.
+    pub const fn bytes(&self) -> u64 {
+        bytes_of_bits(self.slots().saturating_mul(64))
+    }
+}

@@ -1,0 +1,97 @@
+//! The threshold rule: the first candidate with room takes the key.
+
+use super::{BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe, Routing};
+use crate::hash::KeyHash;
+use crate::share::Share;
+
+/// Tries the candidates in order. A block below the threshold admits the key; a block at the threshold
+/// admits it if the coin of this key and probe says so; the others reject it.
+///
+/// The papers' lookup goes on while the load is at least the threshold. Because the coin here is a
+/// function of the key and the probe, a lookup can throw it again: a block at exactly the threshold
+/// proves absence for the keys that it would have admitted. Where blocks have hints, those decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstWithRoom {
+    below: u32,
+    coin: Share,
+    stores_repeats: bool,
+}
+
+impl FirstWithRoom {
+    /// The rule with threshold `below` and a coin at it. A multiset stores repeated keys again.
+    pub const fn new(below: u32, coin: Share, multiset: bool) -> Self {
+        Self { below, coin, stores_repeats: multiset }
+    }
+
+    /// Whether a block of this load admits the key at the probe numbered `number`.
+    #[inline(always)]
+    pub const fn admits(&self, load: u32, key: KeyHash, number: usize) -> bool {
+        load < self.below || (load == self.below && self.coin.takes(key.coin(number)))
+    }
+}
+
+impl Choose for FirstWithRoom {
+    const REJECTS: bool = true;
+
+    #[inline(always)]
+    fn stores_repeats(&self) -> bool {
+        self.stores_repeats
+    }
+
+    #[inline(always)]
+    fn choose<B: BlockView, R: Routing, O: Observer>(
+        &self,
+        blocks: &B,
+        levels: &Levels<R>,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Choice {
+        let mut reads = 0;
+        // A key is where a lookup would find it, or it is new.
+        let mut reachable = true;
+        for (number, probe) in levels.walk(key).enumerate() {
+            observer.block_read();
+            reads += 1;
+            if reachable && !self.stores_repeats && blocks.test(probe.block, key) {
+                return Choice::Present;
+            }
+            if self.admits(blocks.load(probe.block), key, number) {
+                return Choice::Admitted { block: probe.block, reads };
+            }
+            reachable = reachable && blocks.hint_is_set(probe).unwrap_or(true);
+        }
+        Choice::Rejected { reads, reachable }
+    }
+
+    /// A hint that is unset proves absence; without hints, a block that would admit the key does.
+    #[inline(always)]
+    fn lookup_continues<B: BlockView>(
+        &self,
+        blocks: &B,
+        key: KeyHash,
+        number: usize,
+        probe: Probe,
+    ) -> bool {
+        let hint = blocks.hint_is_set(probe);
+        hint.unwrap_or_else(|| self.insert_continues(blocks, key, number, probe.block))
+    }
+
+    #[inline(always)]
+    fn insert_continues<B: BlockView>(
+        &self,
+        blocks: &B,
+        key: KeyHash,
+        number: usize,
+        block: BlockIndex,
+    ) -> bool {
+        !self.admits(blocks.load(block), key, number)
+    }
+
+    fn continuing_probability(&self, load: u32) -> f64 {
+        match load.cmp(&self.below) {
+            core::cmp::Ordering::Less => 0.0,
+            core::cmp::Ordering::Equal => 1.0 - self.coin.get(),
+            core::cmp::Ordering::Greater => 1.0,
+        }
+    }
+}

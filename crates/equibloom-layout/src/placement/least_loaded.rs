@@ -1,0 +1,50 @@
+//! The power of two choices: the least loaded candidate takes the key.
+
+use super::{
+    BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe, Routing, least_loaded,
+};
+use crate::hash::KeyHash;
+
+/// Reads all candidates and takes the one with the smallest load, the first of equals. No key is ever
+/// rejected, and no block proves absence: a lookup reads on until it finds the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeastLoaded;
+
+impl Choose for LeastLoaded {
+    const REJECTS: bool = false;
+
+    #[inline(always)]
+    fn choose<B: BlockView, R: Routing, O: Observer>(
+        &self,
+        blocks: &B,
+        levels: &Levels<R>,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Choice {
+        let choices = levels.choices(key);
+        for number in 0..choices {
+            observer.block_read();
+            if blocks.test(levels.block(key, number), key) {
+                return Choice::Present;
+            }
+        }
+        // With one candidate there is nothing to compare, and no load to read.
+        let block =
+            if choices == 1 { levels.block(key, 0) } else { least_loaded(blocks, levels, key) };
+        Choice::Admitted { block, reads: choices as u32 }
+    }
+
+    #[inline(always)]
+    fn lookup_continues<B: BlockView>(&self, _: &B, _: KeyHash, _: usize, _: Probe) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn insert_continues<B: BlockView>(&self, _: &B, _: KeyHash, _: usize, _: BlockIndex) -> bool {
+        true
+    }
+
+    fn continuing_probability(&self, _load: u32) -> f64 {
+        1.0
+    }
+}

@@ -1,0 +1,295 @@
+//! The candidates of every key as a short list of block ranges.
+
+use core::hint::black_box;
+use core::marker::PhantomData;
+
+use super::BlockIndex;
+use crate::candidates::Candidates;
+use crate::check::MAX_CHOICES;
+use crate::hash::{KeyHash, scale, scale_in_halves};
+use crate::share::Share;
+
+/// A range of blocks, one of which is a candidate of each key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// First block.
+    pub offset: u64,
+    /// Number of blocks.
+    pub size: u64,
+}
+
+impl Level {
+    /// The block that a uniform word leads to.
+    #[inline(always)]
+    pub const fn block_of(self, word: u64) -> BlockIndex {
+        BlockIndex(self.offset + scale(word, self.size))
+    }
+
+    /// The blocks of as many words as there is room for.
+    #[inline(always)]
+    pub fn blocks_of(self, words: impl Iterator<Item = u64>, blocks: &mut [BlockIndex]) {
+        if let Ok(size) = u32::try_from(self.size) {
+            // Hides the origin of the number: otherwise the compiler does not vectorise the loop.
+            let size = black_box(size);
+            for (block, word) in blocks.iter_mut().zip(words) {
+                block.0 = self.offset + scale_in_halves(word, size);
+            }
+        } else {
+            for (block, word) in blocks.iter_mut().zip(words) {
+                *block = self.block_of(word);
+            }
+        }
+    }
+}
+
+/// One candidate of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// The block.
+    pub block: BlockIndex,
+    /// Sixteen uniform bits that choose the key's hint in this block.
+    pub hint: u64,
+    /// A uniform word from which the next block is drawn.
+    pub onward: u64,
+}
+
+/// What a key's next candidate is drawn from: its hash, or block and stored fingerprint.
+pub trait Routing: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
+    /// Whether a share of the keys can be confined to the first candidate.
+    const CONFINES: bool;
+
+    /// The probe at `block` of the level numbered `number`.
+    fn probe_at(number: usize, key: KeyHash, block: BlockIndex) -> Probe;
+
+    /// The entry of a key in the overflow list.
+    fn overflow_entry(levels: &Levels<Self>, key: KeyHash) -> u64;
+}
+
+/// By the key's hash: every candidate is independent of the ones before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByHash;
+
+impl Routing for ByHash {
+    const CONFINES: bool = true;
+
+    #[inline(always)]
+    fn probe_at(number: usize, key: KeyHash, block: BlockIndex) -> Probe {
+        let onward = key.candidate(number + 1);
+        Probe { block, hint: onward & 0xffff, onward }
+    }
+
+    fn overflow_entry(_levels: &Levels<Self>, key: KeyHash) -> u64 {
+        key.overflow_entry()
+    }
+}
+
+/// By the present block and the key's fingerprint: all that is known of a key once it is stored, so that a
+/// stored key can be sent on like a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByFingerprint;
+
+impl Routing for ByFingerprint {
+    const CONFINES: bool = false;
+
+    #[inline(always)]
+    fn probe_at(_number: usize, key: KeyHash, block: BlockIndex) -> Probe {
+        Probe { block, hint: key.hint_at(block.0), onward: key.onward_from(block.0) }
+    }
+
+    /// The word that a walk over all candidates ends with.
+    fn overflow_entry(levels: &Levels<Self>, key: KeyHash) -> u64 {
+        levels.walk(key).last().map_or(0, |probe| probe.onward)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ByHash {}
+    impl Sealed for super::ByFingerprint {}
+}
+
+/// The candidates of every key: one block in each level, tried in order. Levels are the same range
+/// (candidates anywhere) or disjoint (subtables). A share of the keys can be confined to the first level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Levels<R = ByHash> {
+    // Inline and not a vector: the hot path reads it on every probe.
+    levels: [Level; MAX_CHOICES as usize],
+    count: usize,
+    beyond_the_first: Share,
+    routing: PhantomData<R>,
+}
+
+impl<R: Routing> Levels<R> {
+    /// The levels of these candidates, which have been checked.
+    pub fn new(candidates: &Candidates) -> Self {
+        let mut levels = [Level { offset: 0, size: 0 }; MAX_CHOICES as usize];
+        let count = candidates.choices().min(MAX_CHOICES) as usize;
+        let beyond_the_first = match candidates {
+            Candidates::Anywhere { blocks, share, .. } => {
+                levels[..count].fill(Level { offset: 0, size: *blocks });
+                *share
+            }
+            Candidates::Subtables { sizes } => {
+                let mut offset = 0;
+                for (level, &size) in levels.iter_mut().zip(sizes.iter()) {
+                    *level = Level { offset, size };
+                    offset += size;
+                }
+                Share::ALL
+            }
+        };
+        Self { levels, count, beyond_the_first, routing: PhantomData }
+    }
+
+    /// The levels in the order they are tried.
+    pub fn as_slice(&self) -> &[Level] {
+        &self.levels[..self.count]
+    }
+
+    /// Whether every key has just one candidate.
+    #[inline(always)]
+    pub const fn are_one(&self) -> bool {
+        self.count == 1
+    }
+
+    /// The level of the probe numbered `number`. The caller has checked that there is one; the modulo
+    /// removes the bounds check.
+    #[inline(always)]
+    pub fn level(&self, number: usize) -> Level {
+        self.levels[number % self.levels.len()]
+    }
+
+    /// Share of keys that have more than one candidate.
+    pub fn share_beyond_the_first(&self) -> f64 {
+        self.beyond_the_first.get()
+    }
+
+    /// How many candidates the key has.
+    #[inline]
+    pub fn choices(&self, key: KeyHash) -> usize {
+        if !R::CONFINES
+            || self.beyond_the_first.is_all()
+            || self.beyond_the_first.takes(key.second_choice())
+        {
+            self.count
+        } else {
+            1
+        }
+    }
+
+    /// The key's candidates in order.
+    #[inline(always)]
+    pub fn walk(&self, key: KeyHash) -> impl Iterator<Item = Probe> + Clone {
+        let mut word = key.candidate(0);
+        self.levels[..self.choices(key)].iter().enumerate().map(move |(number, level)| {
+            let probe = R::probe_at(number, key, level.block_of(word));
+            word = probe.onward;
+            probe
+        })
+    }
+
+    /// The probe at `block` of the level numbered `number`.
+    #[inline(always)]
+    pub fn probe_at(&self, number: usize, key: KeyHash, block: BlockIndex) -> Probe {
+        R::probe_at(number, key, block)
+    }
+
+    /// The key's first candidate.
+    #[inline(always)]
+    pub fn first_block(&self, key: KeyHash) -> BlockIndex {
+        // The first level begins with the first block.
+        BlockIndex(scale(key.candidate(0), self.levels[0].size))
+    }
+
+    /// The first candidates of as many keys as there is room for.
+    #[inline(always)]
+    pub fn first_blocks(&self, keys: &[KeyHash], blocks: &mut [BlockIndex]) {
+        self.levels[0].blocks_of(keys.iter().map(|key| key.candidate(0)), blocks);
+    }
+
+    /// The rest of a walk, from `block` of the level numbered `number` on, that block included.
+    pub fn walk_from(
+        &self,
+        number: usize,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> impl Iterator<Item = Probe> {
+        let here = R::probe_at(number, key, block);
+        let mut word = here.onward;
+        let rest = self.levels[number + 1..self.count].iter().enumerate();
+        core::iter::once(here).chain(rest.map(move |(further, level)| {
+            let probe = R::probe_at(number + 1 + further, key, level.block_of(word));
+            word = probe.onward;
+            probe
+        }))
+    }
+
+    /// The entry of the key in the overflow list.
+    pub fn overflow_entry(&self, key: KeyHash) -> u64 {
+        R::overflow_entry(self, key)
+    }
+
+    /// The key's candidate numbered `number`, of candidates that are independent.
+    #[inline]
+    pub fn block(&self, key: KeyHash, number: usize) -> BlockIndex {
+        self.levels[number].block_of(key.candidate(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn candidates_stay_inside_their_subtables() {
+        let levels = <Levels>::new(&Candidates::subtables(&[5, 3, 1]).unwrap());
+        for key in (0..1_000).map(KeyHash::from_u64) {
+            assert_eq!(levels.choices(key), 3);
+            assert!((0..5).contains(&levels.block(key, 0).0));
+            assert!((5..8).contains(&levels.block(key, 1).0));
+            assert_eq!(levels.block(key, 2).0, 8);
+        }
+    }
+
+    #[test]
+    fn many_first_blocks_are_those_of_each_key() {
+        let keys: Vec<KeyHash> = (0..100).map(KeyHash::from_u64).collect();
+        for blocks in [1, 1_000_003, u64::from(u32::MAX), 1 << 32, 1_000_000_000_000] {
+            let levels = <Levels>::new(&Candidates::anywhere(blocks, 2));
+            let mut found = [BlockIndex(0); 100];
+            levels.first_blocks(&keys, &mut found);
+            let expected = keys.iter().map(|&key| levels.first_block(key));
+            assert!(found.into_iter().eq(expected), "{blocks}");
+        }
+    }
+
+    /// Ten thousand keys over 10¹² blocks: computed, not allocated. If indices were cut to 32 bits
+    /// they would all lie in the first half per cent.
+    #[test]
+    fn block_indices_spread_beyond_2_to_the_32() {
+        let blocks = 1_000_000_000_000_u64;
+        let levels = <Levels>::new(&Candidates::anywhere(blocks, 3));
+        for probe in 0..3 {
+            let indices = (0..10_000).map(|key| levels.block(KeyHash::from_u64(key), probe).0);
+            let mean = indices.clone().map(|i| i as f64).sum::<f64>() / 10_000.0 / blocks as f64;
+            assert!((mean - 0.5).abs() < 4.0 * (1.0_f64 / 12.0 / 10_000.0).sqrt(), "{mean}");
+            let odd = indices.filter(|i| i % 2 == 1).count() as f64;
+            assert!((odd / 10_000.0 - 0.5).abs() < 4.0 * 0.005);
+        }
+    }
+
+    #[test]
+    fn a_share_alpha_of_the_keys_has_a_second_choice() {
+        let levels = <Levels>::new(&Candidates::Anywhere {
+            blocks: 100,
+            choices: 2,
+            share: Share::clamped(0.3),
+        });
+        let keys = 100_000;
+        let two =
+            (0..keys).filter(|&key| levels.choices(KeyHash::from_u64(key)) == 2).count() as f64;
+        assert!((two / keys as f64 - 0.3).abs() < 4.0 * (0.3 * 0.7 / keys as f64).sqrt());
+    }
+}

@@ -1,0 +1,162 @@
+//! Candidates and rules as functions of a key's hash.
+//!
+//! Six of the papers' placements are two rules over one description of the candidates:
+//!
+//! | placement | candidates | rule |
+//! |---|---|---|
+//! | blocked | 1, anywhere | [`LeastLoaded`] (of one) |
+//! | one-plus-alpha | 1, or 2 for a share α of the keys | [`LeastLoaded`] |
+//! | two-choice | 2, anywhere | [`LeastLoaded`] |
+//! | single | 1, anywhere | [`FirstWithRoom`] |
+//! | sequential | d, anywhere | [`FirstWithRoom`] |
+//! | multi-level | 1 in each of d subtables | [`FirstWithRoom`] |
+//!
+//! An insert and a lookup probe the same blocks in the same order ([`Levels::walk`]). A block that would
+//! admit a key on an insert proves its absence on a lookup, because loads never go down. Where blocks have
+//! *hints* (one of a few bits, chosen by the key, is set when the block rejects it), a lookup ends at a block
+//! whose hint is unset; it needs no load then, so that keys can also be removed.
+
+mod first_with_room;
+mod least_loaded;
+mod levels;
+
+pub use first_with_room::FirstWithRoom;
+pub use least_loaded::LeastLoaded;
+pub use levels::{ByFingerprint, ByHash, Level, Levels, Probe, Routing};
+
+use crate::hash::KeyHash;
+
+/// Position of a block in its array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockIndex(pub u64);
+
+/// What a rule sees of blocks: how full they are, and whether they hold its key.
+pub trait BlockView {
+    /// How full a block is, in a unit of the array's own: more is fuller.
+    fn load(&self, block: BlockIndex) -> u32;
+
+    /// Whether the block may hold the key.
+    fn test(&self, block: BlockIndex, key: KeyHash) -> bool;
+
+    /// Whether the hint of this probe is set; `None` if the blocks have no hints.
+    #[inline(always)]
+    fn hint_is_set(&self, _probe: Probe) -> Option<bool> {
+        None
+    }
+}
+
+/// Is told of every memory access that an operation makes.
+///
+/// The unit type `()` ignores everything and compiles to nothing.
+pub trait Observer {
+    /// A block was read (in the classical filter: a bit position).
+    fn block_read(&mut self);
+    /// The overflow list was probed. The papers do not count this; users pay for it.
+    fn overflow_probed(&mut self);
+}
+
+impl Observer for () {
+    #[inline(always)]
+    fn block_read(&mut self) {}
+    #[inline(always)]
+    fn overflow_probed(&mut self) {}
+}
+
+impl<O: Observer> Observer for &mut O {
+    #[inline(always)]
+    fn block_read(&mut self) {
+        O::block_read(self);
+    }
+    #[inline(always)]
+    fn overflow_probed(&mut self) {
+        O::overflow_probed(self);
+    }
+}
+
+/// The block that a rule chose for a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// A block says that it already holds the key.
+    Present,
+    /// The key belongs into this block.
+    Admitted {
+        /// The block.
+        block: BlockIndex,
+        /// Blocks read to find it.
+        reads: u32,
+    },
+    /// Every candidate rejected the key.
+    Rejected {
+        /// Blocks read.
+        reads: u32,
+        /// Whether a lookup would come this far, so that the key may be in the overflow list.
+        reachable: bool,
+    },
+}
+
+/// Chooses one of a key's candidates: [`FirstWithRoom`] or [`LeastLoaded`].
+pub trait Choose: Copy + Send + Sync + sealed::Sealed {
+    /// Whether keys can be rejected by all their candidates.
+    const REJECTS: bool;
+
+    /// Whether every insert is stored, that of a key that is present too.
+    fn stores_repeats(&self) -> bool {
+        false
+    }
+
+    /// The block of a key that may be new.
+    fn choose<B: BlockView, R: Routing, O: Observer>(
+        &self,
+        blocks: &B,
+        levels: &Levels<R>,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Choice;
+
+    /// Whether a lookup goes on from a block that does not hold its key, at the probe numbered `number`.
+    fn lookup_continues<B: BlockView>(
+        &self,
+        blocks: &B,
+        key: KeyHash,
+        number: usize,
+        probe: Probe,
+    ) -> bool;
+
+    /// Whether an insert goes on from a block that does not hold its key, at the probe numbered `number`.
+    fn insert_continues<B: BlockView>(
+        &self,
+        blocks: &B,
+        key: KeyHash,
+        number: usize,
+        block: BlockIndex,
+    ) -> bool;
+
+    /// Probability that a lookup goes on after a block of this load that does not hold its key and has
+    /// no hints.
+    fn continuing_probability(&self, load: u32) -> f64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::FirstWithRoom {}
+    impl Sealed for super::LeastLoaded {}
+}
+
+/// The candidate with the smallest load, the first of equals.
+#[inline(always)]
+pub fn least_loaded<B: BlockView, R: Routing>(
+    blocks: &B,
+    levels: &Levels<R>,
+    key: KeyHash,
+) -> BlockIndex {
+    let mut best = levels.block(key, 0);
+    let mut best_load = blocks.load(best);
+    for number in 1..levels.choices(key) {
+        let block = levels.block(key, number);
+        let load = blocks.load(block);
+        if load < best_load {
+            (best, best_load) = (block, load);
+        }
+    }
+    best
+}

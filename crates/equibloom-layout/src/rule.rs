@@ -1,0 +1,56 @@
+//! Which of its candidates a key gets.
+
+use crate::share::Share;
+
+/// Which of its candidate blocks a key gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "kebab-case")
+)]
+pub enum Rule {
+    /// The one with the smallest load, the first of equals. No key is rejected.
+    LeastLoaded,
+    /// The first that has room. A key that all its candidates reject goes to the overflow list.
+    FirstWithRoom {
+        /// A block below this load (the papers' `h`) admits every key.
+        below: u32,
+        /// A block at exactly that load admits this share of the keys (the papers' `p`); above it, none.
+        coin: Share,
+    },
+}
+
+impl Rule {
+    /// The first block below this load.
+    pub const fn below(below: u32) -> Self {
+        Self::FirstWithRoom { below, coin: Share::NONE }
+    }
+
+    /// Keys that a block has room for, if there is a limit.
+    pub const fn capacity(&self) -> Option<u32> {
+        match *self {
+            Self::LeastLoaded => None,
+            Self::FirstWithRoom { below, coin } => Some(below + (coin.units() > 0) as u32),
+        }
+    }
+
+    /// Width of the load counter in a Bloom block: ⌈log2(h + 2)⌉ bits tell every load up to h + 1. The
+    /// least-loaded rule counts set bits and needs none.
+    ///
+    /// ```
+    /// use equibloom_layout::Rule;
+    ///
+    /// assert_eq!(Rule::below(2).counter_bits(), 2);
+    /// assert_eq!(Rule::below(3).counter_bits(), 3);
+    /// assert_eq!(Rule::LeastLoaded.counter_bits(), 0);
+    /// ```
+    pub const fn counter_bits(&self) -> u32 {
+        match self {
+            Self::LeastLoaded => 0,
+            Self::FirstWithRoom { below, .. } => {
+                u32::BITS - below.saturating_add(1).leading_zeros()
+            }
+        }
+    }
+}

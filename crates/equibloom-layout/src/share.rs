@@ -1,0 +1,124 @@
+//! A number from 0 to 1 that can be compared, hashed and stored exactly.
+
+use crate::error::{Accepted, LayoutError, Number};
+
+/// A share or probability in units of 2⁻⁶³, so that certainty has a value of its own.
+///
+/// Every `Share` is an `f64` too, and both ways give the same number: code, files and JSON agree.
+///
+/// ```
+/// use equibloom_layout::Share;
+///
+/// let third = Share::new(1.0 / 3.0)?;
+/// assert_eq!(third.get(), 1.0 / 3.0);
+/// assert_eq!(Share::from_units(third.units()), Some(third));
+/// assert!(Share::new(1.5).is_err());
+/// # Ok::<(), equibloom_layout::LayoutError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "f64", try_from = "f64")
+)]
+pub struct Share {
+    units: u64,
+}
+
+impl Share {
+    const CERTAIN: u64 = 1 << 63;
+
+    /// Nothing; never.
+    pub const NONE: Self = Self { units: 0 };
+    /// Everything; always.
+    pub const ALL: Self = Self { units: Self::CERTAIN };
+
+    /// The share nearest below `value`, which is from 0 to 1.
+    pub fn new(value: f64) -> Result<Self, LayoutError> {
+        if (0.0..=1.0).contains(&value) {
+            return Ok(Self { units: (value * Self::CERTAIN as f64) as u64 });
+        }
+        let accepted = Accepted::Real(0.0, 1.0);
+        Err(LayoutError::OutOfRange { name: "share", value: Number::Real(value), accepted })
+    }
+
+    /// [`new`](Self::new) for a value that was computed: what lies outside becomes 0 or 1, NaN 0.
+    pub const fn clamped(value: f64) -> Self {
+        let value = if value > 1.0 { 1.0 } else { value };
+        // The cast takes negative numbers and NaN to 0.
+        Self { units: (value * Self::CERTAIN as f64) as u64 }
+    }
+
+    /// The share as a number from 0 to 1.
+    pub const fn get(self) -> f64 {
+        self.units as f64 / Self::CERTAIN as f64
+    }
+
+    /// The share in units of 2⁻⁶³.
+    pub const fn units(self) -> u64 {
+        self.units
+    }
+
+    /// The share of so many units of 2⁻⁶³, if it is at most 1 and an `f64`.
+    pub fn from_units(units: u64) -> Option<Self> {
+        let share = Self { units };
+        (units <= Self::CERTAIN && Self::new(share.get()) == Ok(share)).then_some(share)
+    }
+
+    /// Whether a coin that comes up with this probability does so for a uniform word.
+    #[inline(always)]
+    pub const fn takes(self, word: u64) -> bool {
+        word >> 1 < self.units
+    }
+
+    /// Whether it is everything.
+    #[inline(always)]
+    pub const fn is_all(self) -> bool {
+        self.units == Self::CERTAIN
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> Self {
+        share.get()
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = LayoutError;
+
+    fn try_from(value: f64) -> Result<Self, LayoutError> {
+        Self::new(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Share;
+
+    #[test]
+    fn a_coin_is_certain_at_both_ends_and_fair_between() {
+        assert!(!Share::NONE.takes(0));
+        assert!(Share::ALL.takes(u64::MAX) && Share::ALL.is_all());
+        assert!(Share::clamped(0.25).takes((1 << 62) - 1));
+        assert!(!Share::clamped(0.25).takes(1 << 62));
+    }
+
+    #[test]
+    fn numbers_outside_are_refused_or_clamped() {
+        for (value, share) in [(-1.0, 0.0), (f64::NAN, 0.0), (2.0, 1.0), (f64::INFINITY, 1.0)] {
+            assert!(Share::new(value).is_err());
+            assert_eq!(Share::clamped(value).get(), share);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_number_from_0_to_1_comes_back(value in 0.0..=1.0) {
+            let share = Share::new(value).unwrap();
+            proptest::prop_assert!((share.get() - value).abs() <= 2_f64.powi(-63));
+            proptest::prop_assert_eq!(Share::new(share.get()).unwrap(), share);
+            proptest::prop_assert_eq!(Share::from_units(share.units()), Some(share));
+        }
+    }
+}
