@@ -5,6 +5,9 @@
 use alloc::boxed::Box;
 use core::fmt;
 
+use equibloom_layout::LayoutError;
+
+use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
 
 /// `From` for the variants that hold another error. Such a variant shows that error's message as its own; it has
@@ -21,111 +24,35 @@ macro_rules! wraps {
 #[cfg(feature = "planner")]
 pub(crate) use wraps;
 
-/// Why a filter could not be made from its [`Parameters`](crate::Parameters).
+/// Why a filter could not be made from its [`Parameters`].
 ///
 /// Nothing has been allocated when one of these is returned.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A number lies outside the range that makes sense.
-    OutOfRange {
-        /// The parameter's name.
-        name: &'static str,
-        /// The value that was given.
-        value: Number,
-        /// What would be accepted.
-        accepted: Accepted,
-    },
-    /// The subtables of a multi-level table do not cover its blocks exactly.
-    SubtablesDoNotAddUp {
-        /// Sum of the subtable sizes.
-        sum: u128,
-        /// Blocks in the table.
-        blocks: u64,
-    },
-    /// Threshold 0 with probability 0 admits nothing anywhere.
-    NothingAdmitted,
-    /// Removals make loads go down, so that only hints can tell a lookup to go on.
-    RemovalWithoutHints,
-    /// Two keys that look alike in a block have the same way on only if it is the same level for both.
-    RemovalFromSharedTable {
-        /// Candidates of each key.
-        choices: u32,
-    },
-    /// One block does not fit into the memory that was offered.
-    BlockLargerThanMemory {
-        /// Bits that one block occupies, padding included.
-        block_bits: u64,
-        /// Bits of memory there are.
-        memory_bits: u64,
-    },
-    /// The size in bits is not a number this machine can address.
-    TooLarge {
-        /// How many parts were asked for.
-        count: u64,
-        /// Bits of each part.
-        bits: u64,
-    },
+    /// No such filter can be made.
+    Layout(LayoutError),
     /// The operating system refused the memory.
     OutOfMemory {
         /// Bytes that were asked for.
         bytes: u64,
-    },
-    /// A filter type that serves one kind of scheme was given another.
-    OtherScheme {
-        /// What the filter type serves.
-        expected: &'static str,
-        /// What the parameters describe.
-        found: &'static str,
     },
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OutOfRange { name, value, accepted } => {
-                write!(f, "{name} is {value}: give {accepted}")
-            }
-            Self::SubtablesDoNotAddUp { sum, blocks } => write!(
-                f,
-                "the subtables hold {sum} blocks together, the table has {blocks}: \
-                 change the subtables or the block count until they agree"
-            ),
-            Self::NothingAdmitted => f.write_str(
-                "threshold 0 with probability 0 lets no key into any block: \
-                 raise the threshold to 1 or the probability above 0",
-            ),
-            Self::RemovalWithoutHints => f.write_str(
-                "a filter whose keys can be removed needs hints, and was given none: \
-                 give each block at least 1 hint bit",
-            ),
-            Self::RemovalFromSharedTable { choices } => write!(
-                f,
-                "keys cannot be removed from a table in which each has {choices} candidates anywhere: \
-                 give the table subtables (`Route::MultiLevel`) or each key 1 candidate"
-            ),
-            Self::BlockLargerThanMemory { block_bits, memory_bits } => write!(
-                f,
-                "a block of {block_bits} bits is larger than the memory of {memory_bits} bits: \
-                 give at least {block_bits} bits of memory or smaller blocks"
-            ),
-            Self::TooLarge { count, bits } => write!(
-                f,
-                "{count} × {bits} bits is more than this machine can address: give fewer or smaller parts"
-            ),
+            Self::Layout(error) => error.fmt(f),
             Self::OutOfMemory { bytes } => {
                 write!(f, "{bytes} bytes of memory could not be had: ask for less or free some")
             }
-            Self::OtherScheme { expected, found } => write!(
-                f,
-                "{expected} was expected, the parameters describe {found}: \
-                 use `AnyFilter`, which takes every scheme"
-            ),
         }
     }
 }
 
 impl core::error::Error for BuildError {}
+
+wraps!(BuildError { Layout(LayoutError) });
 
 /// The overflow list has no room for a key that no block admits, and the filter was told to
 /// [refuse](crate::WhenFull::Refuse) such keys. The filter has not changed.
@@ -191,6 +118,15 @@ pub enum MergeError {
     },
     /// They have the same parameters and different hash functions.
     OtherHash,
+    /// They hold keys of different kinds.
+    OtherKeys {
+        /// This filter's keys.
+        ours: KeyKind,
+        /// The other's.
+        theirs: KeyKind,
+    },
+    /// They are different kinds of filter.
+    OtherKind,
     /// Together they are too many for the overflow list, and the filter was told to refuse.
     Full(FullError),
 }
@@ -205,6 +141,13 @@ impl fmt::Display for MergeError {
             ),
             Self::OtherHash => f.write_str(
                 "the filters hash their keys differently: build both with the same hasher and seed",
+            ),
+            Self::OtherKeys { ours, theirs } => write!(
+                f,
+                "one filter holds {ours}, the other {theirs}: build both from the same kind of keys"
+            ),
+            Self::OtherKind => f.write_str(
+                "the filters are of different kinds: build both from the same parameters",
             ),
             Self::Full(error) => error.fmt(f),
         }
@@ -230,8 +173,9 @@ pub enum ShrinkError {
     },
     /// The smaller table could not be made.
     Build(BuildError),
-    /// An overflow list that had grown past its plan, in a filter that refuses more than planned.
-    Full(FullError),
+    /// The smaller filter could not take in the keys: an overflow list had grown past its plan, in a filter
+    /// that refuses more than planned.
+    Merge(MergeError),
 }
 
 impl fmt::Display for ShrinkError {
@@ -246,88 +190,17 @@ impl fmt::Display for ShrinkError {
                  or plan tables whose sizes are multiples of the factor"
             ),
             Self::Build(error) => error.fmt(f),
-            Self::Full(error) => error.fmt(f),
+            Self::Merge(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for ShrinkError {}
 
-wraps!(ShrinkError { Build(BuildError), Full(FullError) });
+wraps!(ShrinkError { Build(BuildError), Merge(MergeError) });
 
-/// A rejected value as it was given, whole or real.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
-    /// A count.
-    Whole(u64),
-    /// A share, probability or mean.
-    Real(f64),
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(value) => value.fmt(f),
-            Self::Real(value) => value.fmt(f),
-        }
+impl From<LayoutError> for ShrinkError {
+    fn from(error: LayoutError) -> Self {
+        Self::Build(error.into())
     }
-}
-
-/// The range a value must come from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Accepted {
-    /// A whole number from the first to the second, both included.
-    Whole(u64, u64),
-    /// A real number from the first to the second, both included.
-    Real(f64, f64),
-    /// A finite number above zero.
-    Positive,
-}
-
-impl fmt::Display for Accepted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(low, u64::MAX) => write!(f, "at least {low}"),
-            Self::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
-            Self::Real(low, high) => write!(f, "a number from {low} to {high}"),
-            Self::Positive => f.write_str("a finite number above 0"),
-        }
-    }
-}
-
-/// Refuses a whole number outside `low..=high`.
-pub(crate) fn check_whole(
-    name: &'static str,
-    value: u64,
-    low: u64,
-    high: u64,
-) -> Result<(), BuildError> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(BuildError::OutOfRange {
-        name,
-        value: Number::Whole(value),
-        accepted: Accepted::Whole(low, high),
-    })
-}
-
-/// Refuses a share outside `0..=1`; NaN is outside.
-pub(crate) fn check_share(name: &'static str, value: f64) -> Result<(), BuildError> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    Err(BuildError::OutOfRange {
-        name,
-        value: Number::Real(value),
-        accepted: Accepted::Real(0.0, 1.0),
-    })
-}
-
-/// Refuses zero, negative and infinite numbers and NaN.
-pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<(), BuildError> {
-    if value > 0.0 && value.is_finite() {
-        return Ok(());
-    }
-    Err(BuildError::OutOfRange { name, value: Number::Real(value), accepted: Accepted::Positive })
 }

@@ -1,226 +1,143 @@
-//! The filter that users hold: a raw filter with a hash function in front.
+//! The filter that users hold: keys of one type, a hash function, and a filter over hashes.
 
-mod batches;
-
-use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::convert::Infallible;
 use core::fmt;
+use core::marker::PhantomData;
 
 use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
-use crate::hashing::{KeyHash, KeyHasher, Stable};
-use crate::observer::{AccessStatistics, Accesses};
+use crate::hash_filter::HashFilter;
+use crate::hashing::{
+    ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, Stable, StableKey, hash_chunks,
+};
 use crate::parameters::Parameters;
-use crate::raw::{Any, Insertion, RawFilter};
+use crate::raw::Insertion;
 use crate::statistics::Statistics;
 
-/// A set of keys that never forgets one and seldom imagines one.
+/// An approximate set of keys: no false negatives, few false positives.
 ///
-/// `F` is the mechanism ([`raw::Any`](crate::raw::Any): whatever the parameters say), `H` the hash
-/// function.
-#[derive(Clone, PartialEq)]
-pub struct Filter<F = Any, H = Stable> {
-    parameters: Parameters,
-    raw: F,
-    hasher: H,
-}
-
-/// A filter of any kind, chosen at run time by its [`Parameters`].
+/// `K` is the type of the keys (`str` for all text, `[u8]` for all bytes), `H` the hash function.
 ///
 /// ```
-/// use equibloom::{AnyFilter, Overflow, BlockTable, Parameters, Scheme, Threshold, WhenFull};
+/// use equibloom::Filter;
 ///
-/// let scheme = Scheme::MultiLevel {
-///     blocks: BlockTable { count: 1_000, bits: 512, hashes: 11 },
-///     threshold: Threshold { load: 27, probability: 0.5 },
-///     hints: 16,
-///     overflow: Overflow { capacity: 500, when_full: WhenFull::Saturate },
-///     subtables: vec![830, 145, 25],
-/// };
-/// let mut filter = AnyFilter::new(&Parameters { keys: 25_000, seed: 0, scheme })?;
+/// let mut filter = Filter::builder().keys(100_000).rate(0.001).build()?;
 /// assert!(filter.insert("alice@example.com")?.is_new());
 /// assert!(filter.contains("alice@example.com"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type AnyFilter<H = Stable> = Filter<Any, H>;
-
-impl<F: RawFilter> Filter<F, Stable> {
-    /// An empty filter with the stable default hash, seeded by the parameters.
-    pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        Self::with_hasher(parameters, Stable::with_seed(parameters.seed))
-    }
+///
+/// Keys of another type do not compile:
+///
+/// ```compile_fail,E0308
+/// # use equibloom::Filter;
+/// let mut filter: Filter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?;
+/// filter.insert("alice@example.com")?; // expected `&u64`, found `&str`
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Operations on hashes, and block accesses counted, are in [`HashFilter`].
+pub struct Filter<K: ?Sized, H = Stable> {
+    hashes: HashFilter,
+    hasher: H,
+    // Keys are asked for, not stored: a filter is `Send` and `Sync` whatever its keys are.
+    key: PhantomData<fn(&K)>,
 }
 
-impl<F: RawFilter, H> Filter<F, H> {
-    /// An empty filter with a hash function of the user's choice. The parameters' seed is not used.
-    pub fn with_hasher(parameters: &Parameters, hasher: H) -> Result<Self, BuildError> {
-        Ok(Self { raw: F::new(parameters)?, parameters: parameters.clone(), hasher })
-    }
-
-    /// A filter from its parts.
-    #[cfg(feature = "std")]
-    pub(crate) const fn from_raw(parameters: Parameters, raw: F, hasher: H) -> Self {
-        Self { parameters, raw, hasher }
-    }
-
-    /// The parts of a filter.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) fn into_raw(self) -> (Parameters, F, H) {
-        (self.parameters, self.raw, self.hasher)
-    }
-
-    #[cfg(feature = "file")]
-    pub(crate) const fn raw(&self) -> &F {
-        &self.raw
-    }
-
-    #[cfg(feature = "file")]
-    pub(crate) const fn raw_mut(&mut self) -> &mut F {
-        &mut self.raw
-    }
-
-    #[cfg(feature = "file")]
-    pub(crate) const fn hasher(&self) -> &H {
-        &self.hasher
-    }
-
-    /// What the filter was made from.
-    pub fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// The hash that stands for a key in this filter: hash once, ask many filters.
-    #[inline]
-    pub fn hash<K: ?Sized>(&self, key: &K) -> KeyHash
-    where
-        H: KeyHasher<K>,
-    {
-        self.hasher.hash_key(key)
-    }
-
-    /// Inserts a key, unless it is (apparently) present; then nothing changes.
-    ///
-    /// # Errors
-    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
-    /// to refuse. The filter is as it was.
-    #[inline]
-    pub fn insert<K: ?Sized>(&mut self, key: &K) -> Result<Insertion, FullError>
-    where
-        H: KeyHasher<K>,
-    {
-        self.insert_hash(self.hash(key))
-    }
-
-    /// Whether the key may have been inserted. Never `false` for a key that was.
-    #[inline]
-    pub fn contains<K: ?Sized>(&self, key: &K) -> bool
-    where
-        H: KeyHasher<K>,
-    {
-        self.contains_hash(self.hash(key))
-    }
-
-    /// [`insert`](Self::insert) by a hash that is known already.
-    #[inline]
-    pub fn insert_hash(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
-        self.raw.insert(hash, ())
-    }
-
-    /// [`contains`](Self::contains) by a hash that is known already.
-    #[inline]
-    pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.raw.contains(hash)
-    }
-
-    /// [`insert`](Self::insert) that adds its memory accesses to `accesses`.
-    pub fn insert_counted<K: ?Sized>(
-        &mut self,
-        key: &K,
-        accesses: &mut AccessStatistics,
-    ) -> Result<Insertion, FullError>
-    where
-        H: KeyHasher<K>,
-    {
-        self.insert_hash_counted(self.hash(key), accesses)
-    }
-
-    /// [`contains`](Self::contains) that adds its memory accesses to `accesses`.
-    pub fn contains_counted<K: ?Sized>(&self, key: &K, accesses: &mut AccessStatistics) -> bool
-    where
-        H: KeyHasher<K>,
-    {
-        self.contains_hash_counted(self.hash(key), accesses)
-    }
-
-    /// [`insert_hash`](Self::insert_hash) that adds its memory accesses to `accesses`.
-    pub fn insert_hash_counted(
-        &mut self,
-        hash: KeyHash,
-        accesses: &mut AccessStatistics,
-    ) -> Result<Insertion, FullError> {
-        let mut counted = Accesses::default();
-        let insertion = self.raw.insert(hash, &mut counted)?;
-        accesses.record_insert(counted);
-        Ok(insertion)
-    }
-
-    /// [`contains_hash`](Self::contains_hash) that adds its memory accesses to `accesses`.
-    pub fn contains_hash_counted(&self, hash: KeyHash, accesses: &mut AccessStatistics) -> bool {
-        let mut counted = Accesses::default();
-        let found = self.raw.contains_observed(hash, &mut counted);
-        accesses.record_lookup(found, counted);
-        found
-    }
-
-    /// Removes a key that was inserted, once for each time it was. Removable are filters with
-    /// fingerprint blocks that store every insert (`multiset: true`).
-    ///
-    /// To remove a key that was never inserted, but looks as if, takes away the key it was mistaken
-    /// for. There is no way to tell; a filter can only notice keys that it certainly does not hold.
+impl<K: StableKey + ?Sized> Filter<K> {
+    /// An empty filter with the stable default hash, seeded by the parameters.
     ///
     /// ```
-    /// use equibloom::{
-    ///     AnyFilter, FingerprintTable, Overflow, Parameters, RemoveError, Route, Scheme, WhenFull,
-    /// };
+    /// use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, Rule, Share, WhenFull};
     ///
-    /// let blocks =
-    ///     FingerprintTable { count: 1_000, slots: 37, lists: 48, remainder_bits: 11, hints: 20 };
-    /// let route = Route::MultiLevel { subtables: vec![850, 130, 20] };
-    /// let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
-    /// let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: true };
-    /// let mut filter = AnyFilter::new(&Parameters { keys: 30_000, seed: 0, scheme })?;
-    ///
+    /// let rule = Rule::FirstWithRoom { below: 27, coin: Share::new(0.5)? };
+    /// let blocks = Blocks::Bloom { bits: 512, hashes: 11, hints: 16 };
+    /// let layout = Layout::multi_level(blocks, &[830, 145, 25], rule)?
+    ///     .with_overflow(Overflow { capacity: 500, when_full: WhenFull::Saturate });
+    /// let parameters = Parameters { keys: 25_000, seed: 0, design: layout.into() };
+    /// let mut filter = Filter::new(&parameters)?;
     /// filter.insert("alice@example.com")?;
-    /// filter.remove("alice@example.com")?;
-    /// assert!(!filter.contains("alice@example.com"));
-    /// assert_eq!(filter.remove("alice@example.com"), Err(RemoveError::NotPresent));
+    /// assert!(filter.contains("alice@example.com"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
-    #[inline]
-    pub fn remove<K: ?Sized>(&mut self, key: &K) -> Result<(), RemoveError>
-    where
-        H: KeyHasher<K>,
-    {
-        self.remove_hash(self.hash(key))
+    /// [`BuildError`] if no such filter can be made; nothing has been allocated then.
+    pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
+        let filter = Self::with_hasher(parameters, Stable::with_seed(parameters.seed))?;
+        Ok(Self { hashes: filter.hashes.with_key_kind(K::KIND), ..filter })
+    }
+}
+
+impl<K: ?Sized, H> Filter<K, H> {
+    /// An empty filter with a hash function of the user's choice. The parameters' seed is not used.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_hasher(parameters: &Parameters, hasher: H) -> Result<Self, BuildError> {
+        Ok(Self::from_hash_filter(HashFilter::new(parameters)?, hasher))
     }
 
-    /// [`remove`](Self::remove) by a hash that is known already.
-    #[inline]
-    pub fn remove_hash(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
-        self.raw.remove(hash, ())
+    /// A filter over hashes, with the hash function that they came from.
+    pub const fn from_hash_filter(hashes: HashFilter, hasher: H) -> Self {
+        Self { hashes, hasher, key: PhantomData }
     }
 
-    /// Takes in all keys of another filter of the same shape and hash. Afterwards every key of either
+    /// The filter over hashes behind this one.
+    pub const fn as_hash_filter(&self) -> &HashFilter {
+        &self.hashes
+    }
+
+    /// The filter over hashes behind this one, to be changed.
+    pub const fn as_hash_filter_mut(&mut self) -> &mut HashFilter {
+        &mut self.hashes
+    }
+
+    /// The filter over hashes behind this one.
+    pub fn into_hash_filter(self) -> HashFilter {
+        self.hashes
+    }
+
+    pub(crate) fn into_parts(self) -> (HashFilter, H) {
+        (self.hashes, self.hasher)
+    }
+
+    /// What the filter was made from.
+    pub const fn parameters(&self) -> &Parameters {
+        self.hashes.parameters()
+    }
+
+    /// The hash function.
+    pub const fn hasher(&self) -> &H {
+        &self.hasher
+    }
+
+    /// Removes all keys and keeps the memory.
+    pub fn clear(&mut self) {
+        self.hashes.clear();
+    }
+
+    /// Elements in the filter, as [`Statistics::elements`] counts them, without looking through it.
+    pub fn elements(&self) -> u64 {
+        self.hashes.elements()
+    }
+
+    /// Looks through the whole filter: loads, bytes, and the rate to expect from what it holds now.
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = self.hashes.statistics();
+        statistics.memory.header = size_of::<Self>() as u64;
+        statistics
+    }
+
+    /// Takes in all keys of another filter of the same parameters and hash. Afterwards every key of either
     /// is present here.
     ///
     /// ```
-    /// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme};
+    /// use equibloom::Filter;
     ///
-    /// let blocks = BlockTable { count: 1_000, bits: 512, hashes: 8 };
-    /// let parameters = Parameters { keys: 30_000, seed: 0, scheme: Scheme::Blocked { blocks } };
-    /// let mut monday = AnyFilter::new(&parameters)?;
-    /// let mut tuesday = AnyFilter::new(&parameters)?;
+    /// let builder = Filter::builder().keys(30_000).rate(0.001);
+    /// let (mut monday, mut tuesday) = (builder.build()?, builder.build()?);
     /// monday.insert("alice@example.com")?;
     /// tuesday.insert("bob@example.com")?;
     ///
@@ -234,22 +151,17 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// list that is too small [refuses or grows](crate::WhenFull).
     ///
     /// # Errors
-    /// [`MergeError`] if shapes or hashes differ, or the filter has no room and is told to refuse. It is
+    /// [`MergeError`] if parameters or hashes differ, or the filter has no room and is told to refuse. It is
     /// as it was, except if there was no memory for an overflow list that may grow: then it may have
     /// taken in some keys.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError>
     where
         H: PartialEq,
     {
-        let (ours, theirs) = (&self.parameters, &other.parameters);
-        if ours != theirs {
-            let (ours, theirs) = (Box::new(ours.clone()), Box::new(theirs.clone()));
-            return Err(MergeError::OtherShape { ours, theirs });
-        }
-        if self.hasher != other.hasher {
+        if self.hasher != other.hasher && self.parameters() == other.parameters() {
             return Err(MergeError::OtherHash);
         }
-        Ok(self.raw.absorb(&other.raw, 1)?)
+        self.hashes.merge(&other.hashes)
     }
 
     /// A smaller filter with the same keys: every `factor` neighbouring blocks folded into one. For a
@@ -257,15 +169,14 @@ impl<F: RawFilter, H> Filter<F, H> {
     /// that small.
     ///
     /// ```
-    /// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme};
+    /// use equibloom::{Blocks, Filter, Layout, Parameters};
     ///
-    /// let blocks = BlockTable { count: 1_024, bits: 512, hashes: 8 };
-    /// let parameters = Parameters { keys: 32_000, seed: 0, scheme: Scheme::Blocked { blocks } };
-    /// let mut filter = AnyFilter::new(&parameters)?;
+    /// let design = Layout::blocked(Blocks::bloom(512, 8), 1_024).into();
+    /// let mut filter = Filter::new(&Parameters { keys: 32_000, seed: 0, design })?;
     /// filter.try_extend(0..4_000_u64)?;
     ///
     /// let small = filter.folded(8)?;
-    /// assert!((0..4_000_u64).all(|key| small.contains(&key)));
+    /// assert!((0..4_000).all(|key| small.contains(&key)));
     /// assert!(small.statistics().memory.blocks == filter.statistics().memory.blocks / 8);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -277,42 +188,152 @@ impl<F: RawFilter, H> Filter<F, H> {
     where
         H: Clone,
     {
-        let parameters = self.parameters.folded(factor)?;
-        let mut raw = F::new(&parameters)?;
-        raw.absorb(&self.raw, factor)?;
-        Ok(Self { raw, parameters, hasher: self.hasher.clone() })
+        Ok(Self::from_hash_filter(self.hashes.folded(factor)?, self.hasher.clone()))
+    }
+}
+
+impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
+    /// The hash of a key in this filter: hash once, ask many filters.
+    #[inline]
+    pub fn hash(&self, key: &K) -> KeyHash {
+        self.hasher.hash_key(key)
     }
 
-    /// Removes all keys and keeps the memory.
-    pub fn clear(&mut self) {
-        self.raw.clear();
+    /// Inserts a key, unless it is (apparently) present; then nothing changes.
+    ///
+    /// # Errors
+    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
+    /// to refuse. The filter is as it was.
+    #[inline]
+    pub fn insert(&mut self, key: &K) -> Result<Insertion, FullError> {
+        self.hashes.insert(self.hasher.hash_key(key))
     }
 
-    /// Elements in the filter, as [`Statistics::elements`] counts them, without looking through it.
-    pub fn elements(&self) -> u64 {
-        self.raw.elements()
+    /// Whether the key may have been inserted. Never `false` for a key that was.
+    #[inline]
+    pub fn contains(&self, key: &K) -> bool {
+        self.hashes.contains(self.hasher.hash_key(key))
     }
 
-    /// Looks through the whole filter and tells how it is doing.
-    pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.raw.statistics();
-        statistics.memory.header = size_of::<Self>() as u64;
-        statistics
+    /// Removes a key that was inserted, once for each time it was. Only filters that store every insert
+    /// can do it: those [built removable](crate::FilterBuilder::removable).
+    ///
+    /// Removing a key that was never inserted, but looks present, removes the key it was mistaken for. A
+    /// filter can only notice keys that it certainly does not hold.
+    ///
+    /// ```
+    /// use equibloom::{Filter, RemoveError};
+    ///
+    /// let mut filter = Filter::builder().keys(30_000).rate(0.001).removable().build()?;
+    /// filter.insert("alice@example.com")?;
+    /// filter.remove("alice@example.com")?;
+    /// assert!(!filter.contains("alice@example.com"));
+    /// assert_eq!(filter.remove("alice@example.com"), Err(RemoveError::NotPresent));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
+    #[inline]
+    pub fn remove(&mut self, key: &K) -> Result<(), RemoveError> {
+        self.hashes.remove(self.hasher.hash_key(key))
     }
 
-    /// The filter's contents, word by word: the same seed and keys in the same order give the same
-    /// words.
-    pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        self.raw.words()
+    /// Inserts many keys and tells how many were new. The filter becomes the same as if they had come
+    /// one by one in this order, but faster: while one is placed, the memory of the next is on its way.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let mut filter: Filter<str> = Filter::builder().keys(1_000).rate(0.001).build()?;
+    /// assert_eq!(filter.insert_batch(&["alice", "bob", "alice"])?, 2);
+    /// let mut found = Vec::new();
+    /// filter.contains_batch(&["alice", "eve", "bob"], &mut found);
+    /// assert_eq!(found, [true, false, true]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    pub fn insert_batch<Q: Borrow<K>>(&mut self, keys: &[Q]) -> Result<u64, FullError> {
+        self.try_extend(keys.iter().map(Borrow::borrow))
+    }
+
+    /// Inserts every key of an iterator and tells how many were new. (Not [`Extend`], which could
+    /// not tell that the filter is full.)
+    ///
+    /// # Errors
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    pub fn try_extend<Q: Borrow<K>>(
+        &mut self,
+        keys: impl IntoIterator<Item = Q>,
+    ) -> Result<u64, FullError> {
+        let Self { hashes, hasher, .. } = self;
+        let mut new = 0;
+        hash_chunks::<INSERTED_AT_ONCE, K, _, _, _>(hasher, keys, |chunk| {
+            new += hashes.insert_batch(chunk)?;
+            Ok(())
+        })?;
+        Ok(new)
+    }
+
+    /// Looks many keys up, faster than one by one: while one is looked at, the memory of the next is on
+    /// its way. The answers replace what is in `found`, which can be used again and again.
+    pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
+        found.clear();
+        found.reserve(keys.len());
+        self.for_each_chunk(keys, |chunk| self.hashes.append_answers(chunk, found));
+    }
+
+    /// [`contains_batch`](Self::contains_batch) with one bit for each answer: that of key `i` is bit
+    /// `i % 64` of the word `i / 64`. The words replace what is in `found`.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let mut filter: Filter<str> = Filter::builder().keys(1_000).rate(0.001).build()?;
+    /// filter.insert_batch(&["alice", "bob"])?;
+    /// let mut found = Vec::new();
+    /// filter.contains_batch_bitmap(&["alice", "eve", "bob"], &mut found);
+    /// assert_eq!(found, [0b101]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contains_batch_bitmap<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<u64>) {
+        found.clear();
+        self.for_each_chunk(keys, |chunk| self.hashes.append_bitmap(chunk, found));
+    }
+
+    fn for_each_chunk<Q: Borrow<K>>(&self, keys: &[Q], mut look_up: impl FnMut(&[KeyHash])) {
+        let keys = keys.iter().map(Borrow::borrow);
+        // Lookups cannot fail.
+        let _: Result<(), Infallible> =
+            hash_chunks::<ANSWERED_AT_ONCE, K, _, _, _>(&self.hasher, keys, |chunk| {
+                look_up(chunk);
+                Ok(())
+            });
     }
 }
 
 /// Shows what the filter is, not the megabytes it holds.
-impl<F: RawFilter, H: fmt::Debug> fmt::Debug for Filter<F, H> {
+impl<K: ?Sized, H: fmt::Debug> fmt::Debug for Filter<K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Filter")
-            .field("parameters", &self.parameters)
+            .field("parameters", self.parameters())
             .field("hasher", &self.hasher)
             .finish_non_exhaustive()
+    }
+}
+
+/// Implemented by hand: deriving would require `K: Clone`.
+impl<K: ?Sized, H: Clone> Clone for Filter<K, H> {
+    fn clone(&self) -> Self {
+        Self::from_hash_filter(self.hashes.clone(), self.hasher.clone())
+    }
+}
+
+/// Implemented by hand: deriving would require `K: PartialEq`.
+impl<K: ?Sized, H: PartialEq> PartialEq for Filter<K, H> {
+    fn eq(&self, other: &Self) -> bool {
+        self.hashes == other.hashes && self.hasher == other.hasher
     }
 }

@@ -2,11 +2,11 @@
 //! before, whose rates add up to what was promised.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::builder::{FilterBuilder, PlanError};
-use crate::filter::AnyFilter;
+use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyHash, KeyHasher, Stable};
-use crate::observer::AccessStatistics;
 use crate::raw::Insertion;
 use crate::statistics::Statistics;
 
@@ -19,13 +19,13 @@ const FIRST_STAGE: u64 = 1_000;
 /// A filter that keeps its false-positive rate however many keys come.
 ///
 /// ```
-/// use equibloom::AnyFilter;
+/// use equibloom::Filter;
 ///
-/// let mut filter = AnyFilter::builder().keys(1_000).rate(0.01).build_growing()?;
+/// let mut filter = Filter::builder().keys(1_000).rate(0.01).build_growing()?;
 /// for key in 0..20_000_u64 {
 ///     filter.insert(&key)?;
 /// }
-/// assert!((0..20_000_u64).all(|key| filter.contains(&key)));
+/// assert!((0..20_000).all(|key| filter.contains(&key)));
 /// assert!(filter.expected_rate() < 0.01);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -39,105 +39,118 @@ const FIRST_STAGE: u64 = 1_000;
 /// The price is paid by misses, which read about one block in every stage:
 /// [`expected_accesses_per_miss`](Self::expected_accesses_per_miss) tells how many. A filter planned
 /// for its keys reads one. If the keys can be counted first, count them.
-#[derive(Debug, Clone)]
-pub struct GrowingFilter<H = Stable> {
-    wishes: FilterBuilder,
+pub struct GrowingFilter<K: ?Sized, H = Stable> {
+    builder: FilterBuilder<K>,
     hasher: H,
-    stages: Vec<AnyFilter<H>>,
+    stages: Vec<HashFilter>,
 }
 
-impl<H: Clone> GrowingFilter<H> {
+impl<K: ?Sized, H> GrowingFilter<K, H> {
     /// Plans and makes the first stage.
-    pub(crate) fn new(wishes: FilterBuilder, hasher: H) -> Result<Self, PlanError> {
-        let mut filter = Self { wishes, hasher, stages: Vec::new() };
-        filter.grow()?;
+    pub(crate) fn new(builder: FilterBuilder<K>, hasher: H) -> Result<Self, PlanError> {
+        let mut filter = Self { builder, hasher, stages: Vec::new() };
+        filter.stages.push(filter.next_stage()?);
         Ok(filter)
     }
 
-    /// Adds a stage.
-    fn grow(&mut self) -> Result<(), PlanError> {
+    /// Plans and makes the stage behind the last one.
+    fn next_stage(&self) -> Result<HashFilter, PlanError> {
         let index = self.stages.len() as u32;
-        let first = self.wishes.wished_keys().unwrap_or(FIRST_STAGE);
+        let first = self.builder.required_keys().unwrap_or(FIRST_STAGE);
         let keys = first.saturating_mul(GROWTH.saturating_pow(index));
-        let wishes = self.wishes.clone().keys(keys).share_of_rate(share_of_stage(index));
-        self.stages.push(wishes.build_with_hasher(self.hasher.clone())?);
-        Ok(())
-    }
-
-    /// Inserts a key, unless it is (apparently) present.
-    ///
-    /// # Errors
-    /// [`PlanError`] if a further stage is needed and cannot be had; the filter is as it was.
-    pub fn insert<K: ?Sized>(&mut self, key: &K) -> Result<Insertion, PlanError>
-    where
-        H: KeyHasher<K>,
-    {
-        self.insert_hash(self.hasher.hash_key(key))
+        let builder = self.builder.clone().keys(keys).share_of_rate(share_of_stage(index));
+        Ok(HashFilter::new(&builder.parameters()?)?)
     }
 
     /// [`insert`](Self::insert) by a hash that is known already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
     pub fn insert_hash(&mut self, hash: KeyHash) -> Result<Insertion, PlanError> {
         if self.contains_hash(hash) {
             return Ok(Insertion::AlreadyPresent);
         }
-        if self.stages.last().is_none_or(|stage| stage.elements() >= stage.parameters().keys) {
-            self.grow()?;
-        }
         match self.stages.last_mut() {
-            Some(stage) => Ok(stage.insert_hash(hash)?),
-            None => Ok(Insertion::New),
+            Some(stage) if stage.elements() < stage.parameters().keys => Ok(stage.insert(hash)?),
+            _ => {
+                let mut stage = self.next_stage()?;
+                let insertion = stage.insert(hash)?;
+                self.stages.push(stage);
+                Ok(insertion)
+            }
         }
-    }
-
-    /// Whether the key may have been inserted. Never `false` for a key that was.
-    pub fn contains<K: ?Sized>(&self, key: &K) -> bool
-    where
-        H: KeyHasher<K>,
-    {
-        self.contains_hash(self.hasher.hash_key(key))
     }
 
     /// [`contains`](Self::contains) by a hash that is known already.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         // Half of all keys are in the youngest stage.
-        self.stages.iter().rev().any(|stage| stage.contains_hash(hash))
+        self.stages.iter().rev().any(|stage| stage.contains(hash))
     }
 
-    /// [`contains`](Self::contains) that adds its memory accesses to `accesses`: each stage counts as a
-    /// lookup of its own.
-    pub fn contains_counted<K: ?Sized>(&self, key: &K, accesses: &mut AccessStatistics) -> bool
-    where
-        H: KeyHasher<K>,
-    {
-        let hash = self.hasher.hash_key(key);
-        self.stages.iter().rev().any(|stage| stage.contains_hash_counted(hash, accesses))
+    /// The hash function.
+    pub const fn hasher(&self) -> &H {
+        &self.hasher
     }
 
     /// The filters it consists of, the oldest and smallest first.
-    pub fn stages(&self) -> &[AnyFilter<H>] {
+    pub fn stages(&self) -> &[HashFilter] {
         &self.stages
     }
 
     /// Elements in all stages.
     pub fn elements(&self) -> u64 {
-        self.stages.iter().map(AnyFilter::elements).sum()
+        self.stages.iter().map(HashFilter::elements).sum()
     }
 
     /// Probability that a key never inserted is answered "present", from what the stages hold now.
     pub fn expected_rate(&self) -> f64 {
         let none = |statistics: Statistics| 1.0 - statistics.expected_rate;
-        1.0 - self.stages.iter().map(AnyFilter::statistics).map(none).product::<f64>()
+        1.0 - self.stages.iter().map(HashFilter::statistics).map(none).product::<f64>()
     }
 
     /// Mean blocks that a key never inserted reads, in all stages together.
     pub fn expected_accesses_per_miss(&self) -> f64 {
         let accesses = |statistics: Statistics| statistics.expected_accesses_per_miss;
-        self.stages.iter().map(AnyFilter::statistics).map(accesses).sum()
+        self.stages.iter().map(HashFilter::statistics).map(accesses).sum()
     }
 
     /// Bytes of all stages.
     pub fn bytes(&self) -> u64 {
         self.stages.iter().map(|stage| stage.statistics().memory.total()).sum()
+    }
+}
+
+impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
+    /// Inserts a key, unless it is (apparently) present.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a further stage is needed and cannot be had; the filter is as it was.
+    pub fn insert(&mut self, key: &K) -> Result<Insertion, PlanError> {
+        self.insert_hash(self.hasher.hash_key(key))
+    }
+
+    /// Whether the key may have been inserted. Never `false` for a key that was.
+    pub fn contains(&self, key: &K) -> bool {
+        self.contains_hash(self.hasher.hash_key(key))
+    }
+}
+
+/// Implemented by hand: deriving would require `K: Clone`.
+impl<K: ?Sized, H: Clone> Clone for GrowingFilter<K, H> {
+    fn clone(&self) -> Self {
+        let Self { builder, hasher, stages } = self;
+        Self { builder: builder.clone(), hasher: hasher.clone(), stages: stages.clone() }
+    }
+}
+
+/// Implemented by hand: deriving would require `K: Debug`.
+impl<K: ?Sized, H: fmt::Debug> fmt::Debug for GrowingFilter<K, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GrowingFilter")
+            .field("builder", &self.builder)
+            .field("hasher", &self.hasher)
+            .field("stages", &self.stages)
+            .finish()
     }
 }
 

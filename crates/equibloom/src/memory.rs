@@ -48,7 +48,7 @@ pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
 #[cfg(feature = "file")]
 pub(crate) fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
     // SAFETY: what is read from it are words, of which every bit pattern is one. That the file neither
-    // changes nor shrinks meanwhile no program can make sure of; `AnyFilter::open` asks for it.
+    // changes nor shrinks meanwhile no program can make sure of; `Filter::open` asks for it.
     let mapping = unsafe { memmap2::Mmap::map(file) }?;
     // A lookup wants one page, not the many around it that the system would read as well.
     #[cfg(unix)]
@@ -148,7 +148,7 @@ impl Words {
             return None;
         }
         // The mapping does not move when its handle does. That nobody changes the file under it is
-        // what `AnyFilter::open` asks of its callers; any bits are words.
+        // what `Filter::open` asks of its callers; any bits are words.
         let owner = Owner::Mapping(mapping.clone());
         Some(Self { start, count: bytes / LINE_BYTES, owner })
     }

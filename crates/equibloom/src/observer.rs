@@ -59,14 +59,13 @@ impl AccessSum {
 /// Accesses of inserts, hits and misses, kept apart: they differ a lot.
 ///
 /// ```
-/// use equibloom::{AccessStatistics, AnyFilter, BlockTable, Parameters, Scheme};
+/// use equibloom::{AccessStatistics, Blocks, HashFilter, KeyHash, Layout, Parameters};
 ///
-/// let blocks = BlockTable { count: 100, bits: 512, hashes: 8 };
-/// let parameters = Parameters { keys: 5_000, seed: 0, scheme: Scheme::TwoChoice { blocks } };
-/// let mut filter = AnyFilter::new(&parameters)?;
+/// let design = Layout::two_choice(Blocks::bloom(512, 8), 100).into();
+/// let mut filter = HashFilter::new(&Parameters { keys: 5_000, seed: 0, design })?;
 /// let mut accesses = AccessStatistics::default();
-/// filter.insert_counted("a", &mut accesses)?;
-/// filter.contains_counted("b", &mut accesses);
+/// filter.insert_counted(KeyHash::from_u64(1), &mut accesses)?;
+/// filter.contains_counted(KeyHash::from_u64(2), &mut accesses);
 /// assert_eq!(accesses.inserts.mean_blocks(), 2.0);
 /// assert_eq!(accesses.misses.mean_blocks(), 2.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -9,10 +9,10 @@
 //! Rejected: `HashSet` (its layout depends on history and cannot be mapped from a file), a sorted
 //! array (inserts move half of it).
 
-use crate::error::{BuildError, check_whole};
+use crate::error::BuildError;
 use crate::hashing::scale;
 use crate::memory::Words;
-use crate::parameters::WhenFull;
+use equibloom_layout::{MAX_OVERFLOW, Overflow, WhenFull};
 
 /// Marks a free slot; see [`OverflowList::stored_form`].
 const FREE: u64 = 0;
@@ -30,19 +30,13 @@ pub(crate) struct OverflowList {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ListFull;
 
-/// Slots of a list of `capacity` entries: a quarter more, and always one that stays free.
-pub(crate) const fn slot_count(capacity: u64) -> u64 {
-    if capacity == 0 { 0 } else { capacity.saturating_add(capacity / 4 + 1) }
-}
-
-/// Refuses capacities whose size in bits has no 64-bit number.
-pub(crate) fn check_capacity(capacity: u64) -> Result<(), BuildError> {
-    const MOST: u64 = u64::MAX / 128;
-    check_whole("overflow capacity", capacity, 0, MOST)
+/// Slots of a list of `capacity` entries.
+const fn slot_count(capacity: u64) -> u64 {
+    Overflow { capacity, when_full: WhenFull::Refuse }.slots()
 }
 
 impl OverflowList {
-    /// An empty list of `capacity` entries, which [`check_capacity`] has seen.
+    /// An empty list of `capacity` entries, at most [`MAX_OVERFLOW`].
     pub(crate) fn new(capacity: u64) -> Result<Self, BuildError> {
         let slot_count = slot_count(capacity);
         Ok(Self { slots: Words::zeroed(slot_count)?, slot_count, capacity, len: 0 })
@@ -56,7 +50,6 @@ impl OverflowList {
 
     /// A list over the words of a file; `None` if they are not as many as it needs. They may be anything:
     /// see [`find`](Self::find) and [`detach`](Self::detach).
-    #[cfg(feature = "file")]
     pub(crate) fn over(slots: Words, capacity: u64, len: u64) -> Option<Self> {
         let slot_count = slot_count(capacity);
         let fits = slots.bytes() == crate::memory::bytes_for(slot_count) && len <= capacity;
@@ -144,7 +137,7 @@ impl OverflowList {
         }
         // Half more at least, so that many small steps cost little.
         let capacity = needed.max(self.capacity.saturating_add(self.capacity / 2));
-        if when_full == WhenFull::Refuse || check_capacity(capacity).is_err() {
+        if when_full == WhenFull::Refuse || capacity > MAX_OVERFLOW {
             return Err(ListFull);
         }
         let mut larger = Self::new(capacity).map_err(|_| ListFull)?;

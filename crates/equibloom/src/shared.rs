@@ -1,28 +1,29 @@
 //! A filter that many threads use at once.
 
 use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::convert::Infallible;
 use core::fmt;
+use core::marker::PhantomData;
 
 use crate::error::{BuildError, FullError};
-use crate::filter::AnyFilter;
-use crate::hashing::{KeyHash, KeyHasher, Stable};
+use crate::filter::Filter;
+use crate::hash_filter::HashFilter;
+use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_chunks};
 use crate::parameters::Parameters;
+use crate::raw::Insertion;
 use crate::raw::shared::{Shared, SharedRaw};
-use crate::raw::{Insertion, RawFilter};
-
-/// Keys of a batch that are hashed before the first of them is looked up.
-const HASHED_AT_ONCE: usize = 512;
 
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
-/// It is an [`AnyFilter`] in another form: made from one by [`AnyFilter::into_shared`] and turned back by
+/// It is a [`Filter`] in another form: made from one by [`Filter::into_shared`] and turned back by
 /// [`into_filter`](Self::into_filter), without a copy, to be saved, merged or looked through. One thread
 /// writes the same words into either.
 ///
 /// ```
-/// use equibloom::AnyFilter;
+/// use equibloom::Filter;
 ///
-/// let filter = AnyFilter::builder().keys(20_000).rate(0.001).build()?.into_shared()?;
+/// let filter = Filter::builder().keys(20_000).rate(0.001).build()?.into_shared()?;
 /// std::thread::scope(|scope| {
 ///     for worker in 0..4_u64 {
 ///         let filter = &filter;
@@ -35,7 +36,7 @@ const HASHED_AT_ONCE: usize = 512;
 ///     }
 /// });
 /// let filter = filter.into_filter();
-/// assert!((0..20_000_u64).all(|key| filter.contains(&key)));
+/// assert!((0..20_000).all(|key| filter.contains(&key)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -53,52 +54,38 @@ const HASHED_AT_ONCE: usize = 512;
 ///   [`elements`](Self::elements); nothing else comes of it.
 /// - The words depend on the order in which threads come to a block, and so differ from run to run. For
 ///   the same words with any number of threads there is
-///   [`insert_hashes_parallel`](AnyFilter::insert_hashes_parallel).
+///   [`insert_parallel`](HashFilter::insert_parallel).
 /// - Keys cannot be removed while a filter is shared: that no lookup misses a key rests on nothing being taken back.
-pub struct SharedFilter<H = Stable> {
+pub struct SharedFilter<K: ?Sized, H = Stable> {
     parameters: Parameters,
     raw: Shared,
+    key_kind: KeyKind,
     hasher: H,
+    key: PhantomData<fn(&K)>,
 }
 
-impl<H> AnyFilter<H> {
+impl<K: ?Sized, H> Filter<K, H> {
     /// Lets many threads use the filter at once. Its memory stays where it is; a filter that is mapped from
     /// a file is copied first.
     ///
     /// # Errors
     /// [`BuildError::OutOfMemory`] if there is no memory for that copy.
-    pub fn into_shared(self) -> Result<SharedFilter<H>, BuildError> {
-        let (parameters, mut raw, hasher) = self.into_raw();
+    pub fn into_shared(self) -> Result<SharedFilter<K, H>, BuildError> {
+        let (hashes, hasher) = self.into_parts();
+        let (parameters, mut raw, key_kind) = hashes.into_raw();
         #[cfg(feature = "file")]
-        crate::raw::FromParts::detach(&mut raw)?;
+        raw.detach()?;
         Shared::prepare(&mut raw);
-        Ok(SharedFilter { parameters, raw: Shared::new(raw), hasher })
+        let raw = Shared::new(raw);
+        Ok(SharedFilter { parameters, raw, key_kind, hasher, key: PhantomData })
     }
 }
 
-impl SharedFilter<Stable> {
-    /// An empty filter with the stable default hash, seeded by the parameters.
-    ///
-    /// # Errors
-    /// As [`AnyFilter::new`].
-    pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        Self::with_hasher(parameters, Stable::with_seed(parameters.seed))
-    }
-}
-
-impl<H> SharedFilter<H> {
-    /// An empty filter with a hash function of the user's choice. The parameters' seed is not used.
-    ///
-    /// # Errors
-    /// As [`AnyFilter::with_hasher`].
-    pub fn with_hasher(parameters: &Parameters, hasher: H) -> Result<Self, BuildError> {
-        let raw = Shared::new(RawFilter::new(parameters)?);
-        Ok(Self { parameters: parameters.clone(), raw, hasher })
-    }
-
+impl<K: ?Sized, H> SharedFilter<K, H> {
     /// The filter for one thread, when no other uses it any more.
-    pub fn into_filter(self) -> AnyFilter<H> {
-        AnyFilter::from_raw(self.parameters, self.raw.into_any(), self.hasher)
+    pub fn into_filter(self) -> Filter<K, H> {
+        let hashes = HashFilter::from_raw(self.parameters, self.raw.into_any(), self.key_kind);
+        Filter::from_hash_filter(hashes, self.hasher)
     }
 
     /// What the filter was made from.
@@ -106,35 +93,9 @@ impl<H> SharedFilter<H> {
         &self.parameters
     }
 
-    /// The hash that stands for a key in this filter: hash once, ask many filters.
-    #[inline]
-    pub fn hash<K: ?Sized>(&self, key: &K) -> KeyHash
-    where
-        H: KeyHasher<K>,
-    {
-        self.hasher.hash_key(key)
-    }
-
-    /// Inserts a key, unless it is (apparently) present; then nothing changes.
-    ///
-    /// # Errors
-    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
-    /// to refuse. The key has changed nothing.
-    #[inline]
-    pub fn insert<K: ?Sized>(&self, key: &K) -> Result<Insertion, FullError>
-    where
-        H: KeyHasher<K>,
-    {
-        self.insert_hash(self.hash(key))
-    }
-
-    /// Whether the key may have been inserted. Never `false` for a key whose insert has returned.
-    #[inline]
-    pub fn contains<K: ?Sized>(&self, key: &K) -> bool
-    where
-        H: KeyHasher<K>,
-    {
-        self.contains_hash(self.hash(key))
+    /// The hash function.
+    pub const fn hasher(&self) -> &H {
+        &self.hasher
     }
 
     /// [`insert`](Self::insert) by a hash that is known already.
@@ -152,37 +113,6 @@ impl<H> SharedFilter<H> {
         self.raw.contains(hash)
     }
 
-    /// Inserts many keys, one after the other, and tells how many were new: while one is placed, the memory
-    /// of the next is on its way.
-    ///
-    /// # Errors
-    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
-    pub fn insert_batch<K>(&self, keys: &[K]) -> Result<u64, FullError>
-    where
-        H: KeyHasher<K>,
-    {
-        let mut hashes = Vec::with_capacity(keys.len().min(HASHED_AT_ONCE));
-        keys.chunks(HASHED_AT_ONCE).try_fold(0, |new, keys| {
-            self.hash_all(keys, &mut hashes);
-            Ok(new + self.raw.insert_batch(&hashes)?)
-        })
-    }
-
-    /// Looks many keys up: while one is looked at, the memory of the next is on its way. The answers
-    /// replace what is in `found`.
-    pub fn contains_batch<K>(&self, keys: &[K], found: &mut Vec<bool>)
-    where
-        H: KeyHasher<K>,
-    {
-        found.clear();
-        found.reserve(keys.len());
-        let mut hashes = Vec::with_capacity(keys.len().min(HASHED_AT_ONCE));
-        for keys in keys.chunks(HASHED_AT_ONCE) {
-            self.hash_all(keys, &mut hashes);
-            self.raw.contains_batch(&hashes, &mut |answer| found.push(answer));
-        }
-    }
-
     /// [`insert_batch`](Self::insert_batch) by hashes that are known already.
     ///
     /// # Errors
@@ -198,22 +128,73 @@ impl<H> SharedFilter<H> {
         self.raw.contains_batch(hashes, &mut |answer| found.push(answer));
     }
 
-    fn hash_all<K>(&self, keys: &[K], hashes: &mut Vec<KeyHash>)
-    where
-        H: KeyHasher<K>,
-    {
-        hashes.clear();
-        hashes.extend(keys.iter().map(|key| self.hasher.hash_key(key)));
-    }
-
     /// Elements whose inserts have returned; of those under way, some may be counted already.
     pub fn elements(&self) -> u64 {
         self.raw.elements()
     }
 }
 
+impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
+    /// The hash of a key in this filter: hash once, ask many filters.
+    #[inline]
+    pub fn hash(&self, key: &K) -> KeyHash {
+        self.hasher.hash_key(key)
+    }
+
+    /// Inserts a key, unless it is (apparently) present; then nothing changes.
+    ///
+    /// # Errors
+    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
+    /// to refuse. The key has changed nothing.
+    #[inline]
+    pub fn insert(&self, key: &K) -> Result<Insertion, FullError> {
+        self.raw.insert(self.hasher.hash_key(key))
+    }
+
+    /// Whether the key may have been inserted. Never `false` for a key whose insert has returned.
+    #[inline]
+    pub fn contains(&self, key: &K) -> bool {
+        self.raw.contains(self.hasher.hash_key(key))
+    }
+
+    /// Inserts many keys, one after the other, and tells how many were new: while one is placed, the memory
+    /// of the next is on its way.
+    ///
+    /// # Errors
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    pub fn insert_batch<Q: Borrow<K>>(&self, keys: &[Q]) -> Result<u64, FullError> {
+        let mut new = 0;
+        self.for_each_chunk(keys, |chunk| {
+            new += self.raw.insert_batch(chunk)?;
+            Ok(())
+        })?;
+        Ok(new)
+    }
+
+    /// Looks many keys up: while one is looked at, the memory of the next is on its way. The answers
+    /// replace what is in `found`.
+    pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
+        found.clear();
+        found.reserve(keys.len());
+        // Lookups cannot fail.
+        let _: Result<(), Infallible> = self.for_each_chunk(keys, |chunk| {
+            self.raw.contains_batch(chunk, &mut |answer| found.push(answer));
+            Ok(())
+        });
+    }
+
+    fn for_each_chunk<Q: Borrow<K>, E>(
+        &self,
+        keys: &[Q],
+        visit: impl FnMut(&[KeyHash]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let keys = keys.iter().map(Borrow::borrow);
+        hash_chunks::<ANSWERED_AT_ONCE, K, _, _, _>(&self.hasher, keys, visit)
+    }
+}
+
 /// Shows what the filter is, not the megabytes it holds.
-impl<H: fmt::Debug> fmt::Debug for SharedFilter<H> {
+impl<K: ?Sized, H: fmt::Debug> fmt::Debug for SharedFilter<K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedFilter")
             .field("parameters", &self.parameters)

@@ -8,11 +8,10 @@ use crate::placement::{Choose, Level};
 /// The state of a filter, found by looking through all of it.
 ///
 /// ```
-/// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme};
+/// use equibloom::{Blocks, Filter, Layout, Parameters};
 ///
-/// let blocks = BlockTable { count: 1_000, bits: 512, hashes: 11 };
-/// let parameters = Parameters { keys: 32_000, seed: 1, scheme: Scheme::Blocked { blocks } };
-/// let mut filter = AnyFilter::new(&parameters)?;
+/// let design = Layout::blocked(Blocks::bloom(512, 11), 1_000).into();
+/// let mut filter = Filter::new(&Parameters { keys: 32_000, seed: 1, design })?;
 /// filter.try_extend(0..32_000_u64)?;
 /// let statistics = filter.statistics();
 /// assert!(statistics.bits_per_key() < 16.2);

@@ -24,21 +24,22 @@ use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
 use super::simd::{Machine, Nearness};
 use super::{BlockArray, BlockIndex, Holds, Sight};
-use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
-use crate::parameters::BlockTable;
 use crate::placement::{ByHash, Level, Probe};
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// What an array of Bloom blocks is made from.
+/// What a Bloom block is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BloomShape {
-    pub(crate) table: BlockTable,
-    /// Bits of each block that count its keys.
+    /// Bits of a block, counter and hints included.
+    pub(crate) bits: u32,
+    /// Bits that a key sets.
+    pub(crate) hashes: u32,
+    /// Bits that count the block's keys.
     pub(crate) counter_bits: u32,
-    /// Bits of each block that remember keys turned away.
+    /// Bits that tell of rejected keys.
     pub(crate) hints: u32,
 }
 
@@ -176,7 +177,7 @@ impl BloomBlocks {
 
     /// Makes `block` hold everything that the block `from` of an array of equal blocks holds, counts
     /// added. Keys behind a full block stay reachable: the sum is not less than either count.
-    pub(crate) fn absorb(&mut self, block: BlockIndex, other: &Self, from: BlockIndex) {
+    pub(crate) fn merge_block(&mut self, block: BlockIndex, other: &Self, from: BlockIndex) {
         let mask = self.counter_mask();
         let load = u64::from(self.counter(block) + other.counter(from)).min(mask);
         let (into, from) = (self.first_word(block), other.first_word(from));
@@ -194,22 +195,17 @@ impl BlockArray for BloomBlocks {
 
     const HAS_SLOTS: bool = false;
 
-    fn words_for(BloomShape { table, .. }: &BloomShape) -> Result<u64, BuildError> {
-        let stride_bits = BlockTable::stride_bits(table.bits);
-        let too_large = BuildError::TooLarge { count: table.count, bits: stride_bits };
-        table.count.checked_mul(stride_bits / u64::from(WORD_BITS)).ok_or(too_large)
-    }
-
-    fn over(&BloomShape { table, counter_bits, hints }: &BloomShape, words: Words) -> Self {
-        let words_per_block = BlockTable::stride_bits(table.bits) / u64::from(WORD_BITS);
+    fn over(shape: &BloomShape, count: u64, words: Words) -> Self {
+        let &BloomShape { bits, hashes, counter_bits, hints } = shape;
+        let words_per_block = bits.div_ceil(WORD_BITS) as usize;
         Self {
             words,
-            count: table.count,
-            words_per_block: words_per_block as usize,
-            within_lines: (WORDS_PER_LINE as u64).is_multiple_of(words_per_block),
+            count,
+            words_per_block,
+            within_lines: WORDS_PER_LINE.is_multiple_of(words_per_block),
             counter_bits,
             hints: Hints::new(counter_bits, hints),
-            pattern: PatternShape::new(table.bits - counter_bits - hints, table.hashes),
+            pattern: PatternShape::new(bits - counter_bits - hints, hashes),
         }
     }
 
@@ -342,8 +338,7 @@ mod tests {
     }
 
     fn hinted_blocks(bits: u32, hashes: u32, counter_bits: u32, hints: u32) -> BloomBlocks {
-        let table = BlockTable { count: 3, bits, hashes };
-        BloomBlocks::allocate(&BloomShape { table, counter_bits, hints }).unwrap()
+        BloomBlocks::allocate(&BloomShape { bits, hashes, counter_bits, hints }, 3)
     }
 
     #[test]

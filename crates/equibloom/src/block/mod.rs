@@ -17,14 +17,13 @@ pub(crate) mod simd;
 
 pub use bloom::{BloomBlocks, BloomShape};
 pub use equibloom_layout::placement::{BlockIndex, BlockView};
-pub use fingerprint::FingerprintBlocks;
+pub use fingerprint::{FingerprintBlocks, FingerprintShape};
 pub(crate) use sight::Sight;
 
 use alloc::boxed::Box;
 #[cfg(feature = "std")]
 use alloc::vec::Vec;
 
-use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::Words;
 #[cfg(feature = "std")]
@@ -69,8 +68,8 @@ impl Holds {
 /// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
 /// "absent". Only the arrays of this crate implement it.
 pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
-    /// What such an array is made from.
-    type Shape;
+    /// What its blocks are made from.
+    type Shape: Copy;
 
     /// What leads a key from one block to the next.
     type Routing: Routing;
@@ -79,11 +78,8 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// false positives.
     const HAS_SLOTS: bool;
 
-    /// Words that such an array occupies.
-    fn words_for(shape: &Self::Shape) -> Result<u64, BuildError>;
-
-    /// An array over words that are there already, as many as it needs.
-    fn over(shape: &Self::Shape, words: Words) -> Self;
+    /// An array of `count` blocks over words that are there already, as many as it needs.
+    fn over(shape: &Self::Shape, count: u64, words: Words) -> Self;
 
     /// The words it lies in.
     fn storage(&self) -> &Words;
@@ -91,9 +87,12 @@ pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// The words it lies in, to be changed.
     fn storage_mut(&mut self) -> &mut Words;
 
-    /// Allocates the array, empty. The shape has been checked; only the memory can be wanting.
-    fn allocate(shape: &Self::Shape) -> Result<Self, BuildError> {
-        Ok(Self::over(shape, Words::zeroed(Self::words_for(shape)?)?))
+    /// An empty array.
+    #[cfg(test)]
+    fn allocate(shape: &Self::Shape, count: u64) -> Self {
+        let empty = Self::over(shape, count, Words::none());
+        let words = Words::zeroed(count * empty.words_per_block() as u64).unwrap();
+        Self::over(shape, count, words)
     }
 
     /// Number of blocks.

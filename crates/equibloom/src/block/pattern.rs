@@ -22,7 +22,7 @@
 use super::fields::LINE_BITS;
 use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
-use crate::parameters::MAX_HASHES;
+use equibloom_layout::MAX_HASHES;
 
 /// Draws that a word of the stream of lanes serves.
 const LANES_PER_WORD: u32 = 4;

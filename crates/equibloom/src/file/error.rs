@@ -6,16 +6,19 @@ use core::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use equibloom_layout::LayoutError;
+
 use super::VERSION;
 use super::header::{HASH, MAGIC};
 use crate::error::BuildError;
+use crate::hashing::KeyKind;
 
 /// Why a filter could not be written to a file or read from one.
 ///
 /// ```
-/// use equibloom::{AnyFilter, file::FileErrorKind};
+/// use equibloom::{HashFilter, file::FileErrorKind};
 ///
-/// let error = AnyFilter::load("no/such/file").unwrap_err();
+/// let error = HashFilter::load("no/such/file").unwrap_err();
 /// assert!(matches!(error.kind(), FileErrorKind::Io { .. }));
 /// assert!(error.to_string().starts_with("no/such/file: could not open it"));
 /// ```
@@ -87,7 +90,7 @@ pub enum FileErrorKind {
         /// The first bytes, at most eight.
         found: Box<[u8]>,
     },
-    /// It was written by a later version of the library.
+    /// It was written by another version of the library.
     Version {
         /// The version it has.
         found: u32,
@@ -105,6 +108,13 @@ pub enum FileErrorKind {
     Hash {
         /// The name of the hash.
         found: String,
+    },
+    /// It holds other keys than were asked for.
+    Keys {
+        /// The keys that it holds.
+        found: KeyKind,
+        /// The keys that were asked for.
+        expected: KeyKind,
     },
     /// It has a section that is necessary and unknown.
     UnknownSection {
@@ -177,7 +187,7 @@ pub enum FileErrorKind {
         /// Where they stand.
         offset: u64,
         /// What is wrong with them.
-        source: BuildError,
+        source: LayoutError,
     },
     /// There is not enough memory for the filter.
     Memory(BuildError),
@@ -196,10 +206,21 @@ impl fmt::Display for FileErrorKind {
                 "not a filter file: it begins with {found:02x?}, a filter file with {MAGIC:02x?}; \
                  give a file that equibloom has written"
             ),
-            Self::Version { found } => write!(
+            Self::Version { found } => {
+                let cure = if *found > VERSION {
+                    "update equibloom"
+                } else {
+                    "build the file again from its keys"
+                };
+                write!(
+                    f,
+                    "version {found} of the format, and this library reads version {VERSION}: {cure}"
+                )
+            }
+            Self::Keys { found, expected } => write!(
                 f,
-                "version {found} of the format, and this library reads versions up to {VERSION}: \
-                 update equibloom, or write the file with an older one"
+                "the filter holds {found}, and was asked for {expected}: \
+                 load it with the type of its keys, or as a `HashFilter`"
             ),
             Self::Flags { offset, found, known } => write!(
                 f,
@@ -256,7 +277,7 @@ impl fmt::Display for FileErrorKind {
                 "the parameters at byte {offset} describe no filter ({source}): \
                  the file is damaged or forged"
             ),
-            Self::Memory(error) => write!(f, "{error}; `AnyFilter::open` needs next to none"),
+            Self::Memory(error) => write!(f, "{error}; `HashFilter::open` needs next to none"),
         }
     }
 }

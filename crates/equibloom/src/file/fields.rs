@@ -21,10 +21,6 @@ impl Encoder {
         self.bytes.extend(value.to_le_bytes());
     }
 
-    pub(super) fn f64(&mut self, value: f64) {
-        self.u64(value.to_bits());
-    }
-
     /// A name in `N` bytes, cut or filled with zeros.
     pub(super) fn name<const N: usize>(&mut self, name: &str) {
         let padded = name.bytes().chain(core::iter::repeat(0));
@@ -77,8 +73,30 @@ impl<'a> Decoder<'a> {
         self.take(name).map(u64::from_le_bytes)
     }
 
-    pub(super) fn f64(&mut self, name: &'static str) -> Result<f64, FileErrorKind> {
-        self.u64(name).map(f64::from_bits)
+    /// A 64-bit number if there is one, and 0 in its place if not.
+    pub(super) fn u64_if(
+        &mut self,
+        name: &'static str,
+        is_there: bool,
+    ) -> Result<Option<u64>, FileErrorKind> {
+        let value = self.u64(name)?;
+        if is_there || value == 0 {
+            return Ok(is_there.then_some(value));
+        }
+        let (offset, accepted) =
+            (self.position() - 8, "0: the file says that there is none".into());
+        Err(FileErrorKind::Field { name, offset, value, accepted })
+    }
+
+    /// The number of a variant, from 1 to `last`.
+    pub(super) fn variant(&mut self, name: &'static str, last: u32) -> Result<u32, FileErrorKind> {
+        let value = self.u32(name)?;
+        if (1..=last).contains(&value) {
+            return Ok(value);
+        }
+        let offset = self.position() - 4;
+        let accepted = format!("a whole number from 1 to {last}");
+        Err(FileErrorKind::Field { name, offset, value: value.into(), accepted })
     }
 
     /// A 32-bit number up to `most`.

@@ -1,4 +1,5 @@
 //! A filter whose words are the pages of its file.
+#![allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
 
 use std::fs::File;
 use std::path::Path;
@@ -6,11 +7,14 @@ use std::path::Path;
 use super::header::{BLOCKS, Header, OVERFLOW};
 use super::read::{self, Input};
 use super::{FileErrorKind, input};
-use crate::filter::AnyFilter;
+use crate::hash_filter::HashFilter;
 use crate::memory::{Mapping, Words, map};
 
 /// Maps a file after a look at its header.
-pub(super) fn open(path: &Path) -> Result<AnyFilter, FileErrorKind> {
+///
+/// # Safety
+/// As long as the filter or a clone of it lives, the file neither changes nor shrinks.
+pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
     // Words lie in the file as on a little-endian machine.

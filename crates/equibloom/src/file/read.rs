@@ -9,10 +9,10 @@ use xxhash_rust::xxh3::Xxh3;
 use super::header::{BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Prefix, Section};
 use super::write::CHUNK_BYTES;
 use super::{FileErrorKind, Report};
-use crate::filter::AnyFilter;
-use crate::hashing::Stable;
+use crate::hash_filter::HashFilter;
 use crate::memory::Words;
-use crate::raw::{Any, FromParts, Parts};
+use crate::parameters::Parameters;
+use crate::raw::{Any, Parts};
 
 /// Bytes that are allocated for a section of a stream before any of it has come.
 const FIRST_BYTES: u64 = 1 << 20;
@@ -27,7 +27,7 @@ pub(super) struct Input<R> {
 }
 
 /// Reads a filter into memory.
-pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<AnyFilter, FileErrorKind> {
+pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErrorKind> {
     let header = input.header()?;
     let (mut blocks, mut overflow) = (Words::none(), Words::none());
     input.sections(&header, |input, section| match section.name.as_str() {
@@ -59,16 +59,17 @@ pub(super) fn assemble(
     header: Header,
     blocks: Words,
     overflow: Words,
-) -> Result<AnyFilter, FileErrorKind> {
+) -> Result<HashFilter, FileErrorKind> {
     let expected = blocks.bytes();
     let parts = Parts { blocks, overflow, counters: header.counters() };
     // The header's check has compared the lengths.
-    let raw = Any::from_parts(&header.parameters, parts).ok_or(FileErrorKind::SectionLength {
+    let raw = Any::over(&header.parameters.design, parts).ok_or(FileErrorKind::SectionLength {
         name: BLOCKS,
         found: header.place_of(BLOCKS).1,
         expected,
     })?;
-    Ok(AnyFilter::from_raw(header.parameters, raw, Stable::with_seed(header.hash_seed)))
+    let parameters = Parameters { seed: header.hash_seed, ..header.parameters };
+    Ok(HashFilter::from_raw(parameters, raw, header.key_kind))
 }
 
 /// Entries in a piece of the overflow list: slots that are not zero.

@@ -7,22 +7,23 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::FileErrorKind;
 use super::header::{BLOCKS, Header, OVERFLOW};
-use crate::filter::AnyFilter;
+use crate::hash_filter::HashFilter;
 use crate::memory::Words;
-use crate::raw::{FromParts, Parts};
+use crate::raw::Parts;
 
 /// Bytes that are hashed, read or written at a time: few enough for the cache between two of these.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
 /// Writes a filter in the format of this version.
 pub(super) fn filter<W: Write + ?Sized>(
-    filter: &AnyFilter,
+    filter: &HashFilter,
+    seed: u64,
     writer: &mut W,
 ) -> Result<(), FileErrorKind> {
-    write(filter, writer).map_err(|error| FileErrorKind::io("write", error))
+    write(filter, seed, writer).map_err(|error| FileErrorKind::io("write", error))
 }
 
-fn write<W: Write + ?Sized>(filter: &AnyFilter, writer: &mut W) -> io::Result<()> {
+fn write<W: Write + ?Sized>(filter: &HashFilter, seed: u64, writer: &mut W) -> io::Result<()> {
     let Parts { blocks, overflow, counters } = filter.raw().parts();
     let parts: Vec<(&str, &Words)> = [(BLOCKS, blocks), (OVERFLOW, overflow)]
         .into_iter()
@@ -30,8 +31,7 @@ fn write<W: Write + ?Sized>(filter: &AnyFilter, writer: &mut W) -> io::Result<()
         .collect();
     let sections: Vec<_> =
         parts.iter().map(|(name, words)| (*name, words.bytes(), checksum(words))).collect();
-    let seed = filter.hasher().seed();
-    let header = Header::new(filter.parameters(), seed, &counters, &sections);
+    let header = Header::new(filter.parameters(), seed, filter.key_kind(), &counters, &sections);
 
     let head = header.encode();
     writer.write_all(&head)?;

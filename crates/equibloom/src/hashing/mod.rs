@@ -1,16 +1,50 @@
 //! What does a key become? One 128-bit hash, from which everything is drawn ([`KeyHash`]).
 
+use core::borrow::Borrow;
+
+mod key;
 mod stable;
 mod with_build_hasher;
 
 pub use equibloom_layout::KeyHash;
-pub use stable::{Stable, StableKey};
+pub use key::{KeyKind, StableKey};
+pub use stable::Stable;
 pub use with_build_hasher::WithBuildHasher;
 
 pub(crate) use equibloom_layout::{scale, scale_in_halves};
 
 /// Turns keys of type `K` into hashes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hash keys of type `{K}`",
+    note = "`Stable` hashes every `StableKey`; `WithBuildHasher` hashes every key with `Hash`"
+)]
 pub trait KeyHasher<K: ?Sized> {
     /// The hash of `key`.
     fn hash_key(&self, key: &K) -> KeyHash;
+}
+
+/// Keys of a batch that are hashed before the first of them is inserted: enough to go level by level.
+pub(crate) const INSERTED_AT_ONCE: usize = 2_048;
+/// Keys of a batch that are hashed before the first of them is looked up: whole words of a bitmap.
+pub(crate) const ANSWERED_AT_ONCE: usize = 512;
+
+/// Hashes keys, up to `AT_ONCE` at a time, and visits their hashes.
+pub(crate) fn hash_chunks<const AT_ONCE: usize, K: ?Sized, Q: Borrow<K>, H: KeyHasher<K>, E>(
+    hasher: &H,
+    keys: impl IntoIterator<Item = Q>,
+    mut visit: impl FnMut(&[KeyHash]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut hashes = [KeyHash::from_u64(0); AT_ONCE];
+    let mut keys = keys.into_iter();
+    loop {
+        let mut count = 0;
+        for (hash, key) in hashes.iter_mut().zip(&mut keys) {
+            *hash = hasher.hash_key(key.borrow());
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        visit(&hashes[..count])?;
+    }
 }

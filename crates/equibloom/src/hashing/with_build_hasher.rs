@@ -11,11 +11,11 @@ use super::{KeyHash, KeyHasher};
 ///
 /// ```
 /// use std::hash::RandomState;
-/// use equibloom::{AnyFilter, BlockTable, Parameters, Scheme, WithBuildHasher};
+/// use equibloom::{Blocks, Filter, Layout, Parameters, WithBuildHasher};
 ///
-/// let blocks = BlockTable { count: 100, bits: 512, hashes: 8 };
-/// let parameters = Parameters { keys: 5_000, seed: 0, scheme: Scheme::Blocked { blocks } };
-/// let mut filter = AnyFilter::with_hasher(&parameters, WithBuildHasher::new(RandomState::new()))?;
+/// let design = Layout::blocked(Blocks::bloom(512, 8), 100).into();
+/// let parameters = Parameters { keys: 5_000, seed: 0, design };
+/// let mut filter = Filter::with_hasher(&parameters, WithBuildHasher::new(RandomState::new()))?;
 /// filter.insert(&("a tuple", 7, ['x', 'y']))?;
 /// assert!(filter.contains(&("a tuple", 7, ['x', 'y'])));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

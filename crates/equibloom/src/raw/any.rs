@@ -1,30 +1,26 @@
-//! A filter whose kind is known only at run time.
+//! A filter over hashes whose kind is known only at run time.
 
 use alloc::boxed::Box;
 
-use super::absorb::Absorb;
-use super::{Balanced, Classical, Insertion, RawFilter};
-use crate::block::FingerprintBlocks;
-use crate::error::{BuildError, FullError, RemoveError};
-use crate::hashing::KeyHash;
-use crate::observer::Observer;
-use crate::parameters::{Parameters, Scheme};
-use crate::placement::{FirstWithRoom, LeastLoaded};
+use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
+use equibloom_layout::{Blocks, Design, KeyHash, Rule};
+
+use super::parts::{Counters, Parts};
+use super::{Balanced, Classical, Insertion};
+use crate::block::{BloomShape, FingerprintBlocks, FingerprintShape};
+use crate::error::{BuildError, FullError, MergeError, RemoveError};
+use crate::memory::Words;
 use crate::statistics::Statistics;
 
-/// One of the filters, chosen by the parameters. The choice costs one predictable branch per
-/// operation, or per batch of them; behind it runs the same code as in the filter itself.
+/// One of the filters, chosen by the design. The choice costs one predictable branch per operation, or
+/// per batch of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
 #[allow(clippy::large_enum_variant)]
-pub enum Any {
-    /// The classical filter.
+pub(crate) enum Any {
     Classical(Classical),
-    /// Single, sequential and multi-level.
     FirstWithRoom(Balanced<FirstWithRoom>),
-    /// Blocked, two-choice and one-plus-alpha.
     LeastLoaded(Balanced<LeastLoaded>),
-    /// Single, sequential and multi-level over fingerprint blocks.
     Fingerprint(Balanced<FirstWithRoom, FingerprintBlocks>),
 }
 
@@ -40,76 +36,163 @@ macro_rules! delegate {
     };
 }
 
-impl RawFilter for Any {
-    fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        match parameters.scheme {
-            Scheme::Classical { .. } => RawFilter::new(parameters).map(Self::Classical),
-            Scheme::Single { .. } | Scheme::Sequential { .. } | Scheme::MultiLevel { .. } => {
-                RawFilter::new(parameters).map(Self::FirstWithRoom)
+impl Any {
+    /// An empty filter. Nothing is allocated if the design is refused.
+    pub(crate) fn new(design: &Design) -> Result<Self, BuildError> {
+        design.check()?;
+        let overflow = design.overflow();
+        let parts = Parts {
+            blocks: Words::zeroed(design.block_bytes() / 8)?,
+            overflow: Words::zeroed(overflow.slots())?,
+            counters: Counters::empty(overflow),
+        };
+        // The words were made for the design.
+        Self::over(design, parts).ok_or(BuildError::OutOfMemory { bytes: design.bytes() })
+    }
+
+    /// The filter of a checked design with these parts; `None` if they do not fit.
+    pub(crate) fn over(design: &Design, parts: Parts) -> Option<Self> {
+        if parts.blocks.bytes() != design.block_bytes() {
+            return None;
+        }
+        let layout = match design {
+            &Design::Classical { bits, hashes } => {
+                return Classical::over(bits, hashes, parts).map(Self::Classical);
             }
-            Scheme::Blocked { .. } | Scheme::TwoChoice { .. } | Scheme::OnePlusAlpha { .. } => {
-                RawFilter::new(parameters).map(Self::LeastLoaded)
+            Design::Blocked(layout) => layout,
+        };
+        match (layout.blocks, layout.rule) {
+            (Blocks::Bloom { bits, hashes, hints }, rule) => {
+                let counter_bits = rule.counter_bits();
+                let shape = BloomShape { bits, hashes, counter_bits, hints };
+                match rule {
+                    Rule::LeastLoaded => {
+                        Balanced::over(layout, &shape, LeastLoaded, parts).map(Self::LeastLoaded)
+                    }
+                    Rule::FirstWithRoom { below, coin } => {
+                        let rule = FirstWithRoom::new(below, coin, layout.multiset);
+                        Balanced::over(layout, &shape, rule, parts).map(Self::FirstWithRoom)
+                    }
+                }
             }
-            Scheme::Fingerprint { .. } => RawFilter::new(parameters).map(Self::Fingerprint),
+            (
+                Blocks::Fingerprint { slots, lists, remainder_bits, hints },
+                Rule::FirstWithRoom { below, coin },
+            ) => {
+                let shape = FingerprintShape { slots, lists, remainder_bits, hints };
+                let rule = FirstWithRoom::new(below, coin, layout.multiset);
+                Balanced::over(layout, &shape, rule, parts).map(Self::Fingerprint)
+            }
+            // `Design::check` refuses it.
+            (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => None,
         }
     }
 
     #[inline]
-    fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError> {
+    pub(crate) fn insert<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        observer: O,
+    ) -> Result<Insertion, FullError> {
         delegate!(self, filter => filter.insert(key, observer))
     }
 
     #[inline]
-    fn contains(&self, key: KeyHash) -> bool {
+    pub(crate) fn contains(&self, key: KeyHash) -> bool {
         delegate!(self, filter => filter.contains(key))
     }
 
-    fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
+    pub(crate) fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
         delegate!(self, filter => filter.contains_observed(key, observer))
     }
 
-    fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        delegate!(self, filter => filter.insert_batch(keys))
+    /// Inserts keys in order, as if one by one, by up to so many threads; how many were new.
+    pub(crate) fn insert_batch(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+    ) -> Result<u64, FullError> {
+        delegate!(self, filter => filter.insert_batch(keys, threads))
     }
 
-    fn insert_parallel(&mut self, keys: &[KeyHash], threads: usize) -> Result<u64, FullError> {
-        delegate!(self, filter => filter.insert_parallel(keys, threads))
-    }
-
-    fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+    /// Looks keys up. Bit `i % 64` of the word `i / 64` of `found` becomes the answer for key `i`;
+    /// keys that it has no room for are left out.
+    pub(crate) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
         delegate!(self, filter => filter.contains_batch(keys, found));
     }
 
-    fn remove<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<(), RemoveError> {
-        delegate!(self, filter => filter.remove(key, observer))
+    /// Removes a key from a filter that stores every insert.
+    pub(crate) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
+        match self {
+            Self::Fingerprint(filter) => filter.remove(key),
+            _ => Err(RemoveError::NotRemovable("Bloom blocks")),
+        }
     }
 
-    fn elements(&self) -> u64 {
-        delegate!(self, filter => filter.elements())
+    /// Takes in all keys of a filter of the same design, whose tables are `factor` times as large.
+    ///
+    /// # Errors
+    /// The overflow list is full and the filter was told to refuse, or the filters are of different kinds;
+    /// then it is as it was.
+    pub(crate) fn merge(&mut self, other: &Self, factor: u64) -> Result<(), MergeError> {
+        match (self, other) {
+            (Self::Classical(ours), Self::Classical(theirs)) => ours.merge(theirs, factor),
+            (Self::FirstWithRoom(ours), Self::FirstWithRoom(theirs)) => {
+                ours.merge(theirs, factor)?
+            }
+            (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.merge(theirs, factor)?,
+            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.merge(theirs, factor)?,
+            _ => return Err(MergeError::OtherKind),
+        }
+        Ok(())
     }
 
-    fn clear(&mut self) {
+    /// Elements stored, counted along the way.
+    pub(crate) fn elements(&self) -> u64 {
+        delegate!(self, filter => filter.elements)
+    }
+
+    /// Removes all keys and keeps the memory.
+    pub(crate) fn clear(&mut self) {
         delegate!(self, filter => filter.clear());
     }
 
-    fn statistics(&self) -> Statistics {
+    /// Looks through the whole filter.
+    pub(crate) fn statistics(&self) -> Statistics {
         delegate!(self, filter => filter.statistics())
     }
 
-    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+    /// The filter's contents, word by word: equal for equal histories.
+    pub(crate) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         delegate!(self, filter => filter.words())
+    }
+
+    /// What goes into a file.
+    #[cfg(feature = "file")]
+    pub(crate) fn parts(&self) -> Parts<&Words> {
+        delegate!(self, filter => filter.parts())
+    }
+
+    /// Copies what is mapped from a file into memory.
+    #[cfg(feature = "file")]
+    pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
+        delegate!(self, filter => filter.detach())
     }
 }
 
-impl Absorb for Any {
-    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
-        match (self, other) {
-            (Self::Classical(ours), Self::Classical(theirs)) => ours.absorb(theirs, factor),
-            (Self::FirstWithRoom(ours), Self::FirstWithRoom(theirs)) => ours.absorb(theirs, factor),
-            (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.absorb(theirs, factor),
-            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.absorb(theirs, factor),
-            // Filters of one shape are of one kind.
-            _ => Ok(()),
-        }
+#[cfg(test)]
+mod tests {
+    use equibloom_layout::Layout;
+
+    use super::*;
+
+    #[test]
+    fn filters_of_different_kinds_are_not_merged() {
+        let blocked = Layout::blocked(Blocks::bloom(512, 3), 2).into();
+        let [mut ours, theirs] = [Design::Classical { bits: 1_024, hashes: 3 }, blocked]
+            .map(|design| Any::new(&design).unwrap());
+        let before = ours.clone();
+        assert_eq!(ours.merge(&theirs, 1), Err(MergeError::OtherKind));
+        assert_eq!(ours, before);
     }
 }

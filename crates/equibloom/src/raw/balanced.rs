@@ -3,23 +3,28 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::absorb::Absorb;
+use super::Insertion;
 use super::batch::ContainsBatch;
 use super::budget::AccessBudget;
 use super::contents::Contents;
-use super::design::Designed;
 use super::insert::Insert;
 use super::lookup::Lookup;
-use super::{Insertion, RawFilter};
+#[cfg(feature = "file")]
+use super::parts::Counters;
+use super::parts::Parts;
 use crate::block::simd::{Best, Engine};
 use crate::block::{BlockArray, BloomBlocks};
-use crate::error::{BuildError, FullError, RemoveError};
+#[cfg(feature = "file")]
+use crate::error::BuildError;
+use crate::error::FullError;
 use crate::hashing::KeyHash;
+#[cfg(feature = "file")]
+use crate::memory::Words;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
-use crate::parameters::{Parameters, WhenFull};
 use crate::placement::{Choose, Levels};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
+use equibloom_layout::{Layout, WhenFull};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,71 +64,67 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     }
 }
 
-impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
-    fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        parameters.check()?;
-        let found = parameters.scheme.name();
-        let other_scheme = BuildError::OtherScheme { expected: R::SERVES, found };
-        let design = R::design(parameters).ok_or(other_scheme)?;
-        let blocks = B::allocate(&design.blocks)?;
-        Ok(Self {
-            engine: Self::engine_for(Best::detect(), &blocks, &design.budget),
+impl<R: Choose, B: Contents> Balanced<R, B> {
+    /// The filter of a checked layout with these parts; `None` if the overflow list does not fit.
+    pub(super) fn over(layout: &Layout, shape: &B::Shape, rule: R, parts: Parts) -> Option<Self> {
+        let Parts { blocks, overflow, counters } = parts;
+        let blocks = B::over(shape, layout.candidates.blocks(), blocks);
+        let budget =
+            AccessBudget::new(layout.budget).restored(counters.budget_used, counters.budget_spent);
+        Some(Self {
+            engine: Self::engine_for(Best::detect(), &blocks, &budget),
             blocks,
-            candidates: design.candidates,
-            rule: design.rule,
-            overflow: OverflowList::new(design.overflow.capacity)?,
-            when_full: design.overflow.when_full,
-            budget: design.budget,
-            elements: 0,
-            saturated: 0,
+            candidates: Levels::new(&layout.candidates),
+            rule,
+            overflow: OverflowList::over(
+                overflow,
+                counters.overflow_capacity,
+                counters.overflow_entries,
+            )?,
+            when_full: layout.overflow.when_full,
+            budget,
+            elements: counters.elements,
+            saturated: counters.saturated,
         })
     }
 
     #[inline]
-    fn insert<O: Observer>(&mut self, key: KeyHash, observer: O) -> Result<Insertion, FullError> {
+    pub(super) fn insert<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        observer: O,
+    ) -> Result<Insertion, FullError> {
         self.engine.run(Insert { filter: self, key: &key, observer })
     }
 
     #[inline]
-    fn contains(&self, key: KeyHash) -> bool {
+    pub(super) fn contains(&self, key: KeyHash) -> bool {
         self.engine.ask(self, key)
     }
 
-    fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
+    pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
         self.engine.run(Lookup { filter: self, key, observer })
     }
 
-    fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
+    pub(super) fn insert_batch(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+    ) -> Result<u64, FullError> {
         #[cfg(feature = "std")]
-        return self.insert_by_threads(keys, 1);
+        return self.insert_by_threads(keys, threads);
         #[cfg(not(feature = "std"))]
-        self.insert_one_by_one(keys)
+        {
+            let _ = threads;
+            self.insert_one_by_one(keys)
+        }
     }
 
-    #[cfg(feature = "std")]
-    fn insert_parallel(&mut self, keys: &[KeyHash], threads: usize) -> Result<u64, FullError> {
-        self.insert_by_threads(keys, threads)
-    }
-
-    fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+    pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
         self.engine.run(ContainsBatch { filter: self, keys, found });
     }
 
-    fn remove<O: Observer>(&mut self, key: KeyHash, mut observer: O) -> Result<(), RemoveError> {
-        if !self.rule.stores_repeats() {
-            return Err(RemoveError::NotRemovable(R::SERVES));
-        }
-        let key = self.blocks.seen(key);
-        B::take_out(self, key, &mut observer)?;
-        self.elements = self.elements.saturating_sub(1);
-        Ok(())
-    }
-
-    fn elements(&self) -> u64 {
-        self.elements
-    }
-
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.blocks.clear();
         self.overflow.clear();
         self.budget.reset();
@@ -131,9 +132,9 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         self.saturated = 0;
     }
 
-    fn statistics(&self) -> Statistics {
+    pub(super) fn statistics(&self) -> Statistics {
         let (mut surveys, of_probe) = self.survey_levels();
-        B::correct(self, &mut surveys);
+        B::add_matches_sent_on(self, &mut surveys);
         let miss = expectation_of_a_miss(
             of_probe.iter().map(|&index| &surveys[index]),
             self.candidates.share_beyond_the_first(),
@@ -154,15 +155,36 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
         }
     }
 
-    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         Box::new(self.blocks.words().chain(self.overflow.words()))
     }
-}
 
-impl<R: Choose, B: Contents> Absorb for Balanced<R, B> {
-    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
-        B::absorb(self, other, factor)?;
-        self.budget.absorb(&other.budget);
+    #[cfg(feature = "file")]
+    pub(super) fn parts(&self) -> Parts<&Words> {
+        Parts {
+            blocks: self.blocks.storage(),
+            overflow: self.overflow.storage(),
+            counters: Counters {
+                elements: self.elements,
+                saturated: self.saturated,
+                budget_used: self.budget.used(),
+                budget_spent: self.budget.is_spent(),
+                overflow_entries: self.overflow.len(),
+                overflow_capacity: self.overflow.capacity(),
+            },
+        }
+    }
+
+    #[cfg(feature = "file")]
+    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
+        self.blocks.storage_mut().detach()?;
+        self.overflow.detach()
+    }
+
+    /// Takes in all keys of a filter of the same layout, whose tables are `factor` times as large.
+    pub(super) fn merge(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+        B::merge(self, other, factor)?;
+        self.budget.merge(&other.budget);
         self.elements = self.elements.saturating_add(other.elements);
         self.saturated = self.saturated.saturating_add(other.saturated);
         Ok(())

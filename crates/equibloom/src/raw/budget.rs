@@ -11,21 +11,12 @@ pub(super) struct AccessBudget {
 }
 
 impl AccessBudget {
-    /// So many that they never run out.
-    pub(super) const fn unlimited() -> Self {
-        Self::of(u64::MAX)
-    }
-
-    /// `accesses` for each of `keys` on average. A key never needs more than `choices`.
-    pub(super) fn for_keys(keys: u64, accesses: f64, choices: u32) -> Self {
-        if accesses >= f64::from(choices) {
-            Self::unlimited()
-        } else {
-            Self::of((accesses * keys as f64) as u64)
-        }
-    }
-
-    const fn of(total: u64) -> Self {
+    /// A budget of so many accesses; `None` never runs out.
+    pub(super) const fn new(total: Option<u64>) -> Self {
+        let total = match total {
+            Some(total) => total,
+            None => u64::MAX,
+        };
         Self { total, used: 0, spent: false }
     }
 
@@ -61,7 +52,7 @@ impl AccessBudget {
     }
 
     /// What is left when another filter's keys are placed as well.
-    pub(super) const fn absorb(&mut self, other: &Self) {
+    pub(super) const fn merge(&mut self, other: &Self) {
         *self = self.restored(self.used.saturating_add(other.used), self.spent || other.spent);
     }
 
@@ -87,7 +78,7 @@ impl AccessBudget {
     }
 
     pub(super) const fn reset(&mut self) {
-        *self = Self::of(self.total);
+        *self = Self { used: 0, spent: false, ..*self };
     }
 }
 
@@ -97,24 +88,24 @@ mod tests {
 
     #[test]
     fn a_limit_is_kept_and_what_is_left_shrinks_with_another_filters_keys() {
-        let mut budget = AccessBudget::for_keys(10, 1.5, 3);
+        let mut budget = AccessBudget::new(Some(15));
         (0..7).for_each(|_| budget.spend(2));
         assert!(!budget.is_unlimited() && budget.affords(1) && !budget.affords(2));
         budget.spend(2);
         assert!(budget.is_spent() && !budget.affords(1));
-        let mut other = AccessBudget::for_keys(10, 1.5, 3);
-        other.absorb(&budget);
+        let mut other = AccessBudget::new(Some(15));
+        other.merge(&budget);
         assert!(other.is_spent() && other.used() == 16);
     }
 
     /// Lookups of filters without a limit do not even ask.
     #[test]
     fn nothing_spends_an_unlimited_budget() {
-        let endless = AccessBudget::for_keys(10, 3.0, 3);
+        let endless = AccessBudget::new(None);
         let mut budget = endless.restored(u64::MAX, true);
         for _ in 0..3 {
             assert!(budget.is_unlimited() && !budget.is_spent() && budget.affords(u32::MAX));
-            budget.absorb(&budget.clone());
+            budget.merge(&budget.clone());
             budget.spend(u32::MAX);
         }
         assert_eq!(endless.restored(7, false).used(), 7);

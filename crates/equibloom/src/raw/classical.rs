@@ -3,13 +3,16 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::absorb::Absorb;
-use super::{Insertion, RawFilter};
-use crate::error::{BuildError, FullError, RemoveError};
+use super::Insertion;
+#[cfg(feature = "file")]
+use super::parts::Counters;
+use super::parts::Parts;
+#[cfg(feature = "file")]
+use crate::error::BuildError;
+use crate::error::FullError;
 use crate::hashing::{KeyHash, scale};
 use crate::memory::Words;
 use crate::observer::Observer;
-use crate::parameters::{Parameters, Scheme};
 use crate::statistics::{Memory, Statistics};
 
 /// `k` independent bits anywhere in one array. Each of them is a memory access of its own; a miss
@@ -31,18 +34,16 @@ impl Classical {
     }
 }
 
-impl RawFilter for Classical {
-    fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        parameters.check()?;
-        let Scheme::Classical { bits, hashes } = parameters.scheme else {
-            let found = parameters.scheme.name();
-            return Err(BuildError::OtherScheme { expected: "the classical filter", found });
-        };
-        Ok(Self { array: Words::zeroed(bits.div_ceil(64))?, bits, hashes, elements: 0 })
+impl Classical {
+    /// The filter with these parts; `None` if there is an overflow list among them.
+    pub(super) fn over(bits: u64, hashes: u32, parts: Parts) -> Option<Self> {
+        let Parts { blocks: array, overflow, counters } = parts;
+        let fits = overflow.bytes() == 0 && counters.overflow_capacity == 0;
+        fits.then_some(Self { array, bits, hashes, elements: counters.elements })
     }
 
     #[inline]
-    fn insert<O: Observer>(
+    pub(super) fn insert<O: Observer>(
         &mut self,
         key: KeyHash,
         mut observer: O,
@@ -64,7 +65,7 @@ impl RawFilter for Classical {
     }
 
     #[inline]
-    fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
+    pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
         (0..self.hashes).all(|index| {
             observer.block_read();
             let (word, bit) = Self::position(self.bits, key, index);
@@ -72,20 +73,37 @@ impl RawFilter for Classical {
         })
     }
 
-    fn remove<O: Observer>(&mut self, _key: KeyHash, _observer: O) -> Result<(), RemoveError> {
-        Err(RemoveError::NotRemovable("the classical filter"))
+    pub(super) fn contains(&self, key: KeyHash) -> bool {
+        self.contains_observed(key, ())
     }
 
-    fn elements(&self) -> u64 {
-        self.elements
+    /// One by one: the bits of a key lie anywhere, so that threads could not divide them.
+    pub(super) fn insert_batch(
+        &mut self,
+        keys: &[KeyHash],
+        _threads: usize,
+    ) -> Result<u64, FullError> {
+        let mut new = 0;
+        for &key in keys {
+            new += u64::from(self.insert(key, ())?.is_new());
+        }
+        Ok(new)
     }
 
-    fn clear(&mut self) {
+    pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        for (keys, found) in keys.chunks(64).zip(found) {
+            let answers = keys.iter().zip(0..);
+            *found =
+                answers.fold(0, |word, (&key, bit)| word | u64::from(self.contains(key)) << bit);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
         self.array.fill_with_zeros();
         self.elements = 0;
     }
 
-    fn statistics(&self) -> Statistics {
+    pub(super) fn statistics(&self) -> Statistics {
         let set: u64 = self.array.iter().map(|word| u64::from(word.count_ones())).sum();
         let fill = set as f64 / self.bits as f64;
         let (mut rate, mut accesses) = (1.0, 0.0);
@@ -109,15 +127,25 @@ impl RawFilter for Classical {
         }
     }
 
-    fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         Box::new(self.array.iter())
     }
-}
 
-impl Absorb for Classical {
+    #[cfg(feature = "file")]
+    pub(super) fn parts(&self) -> Parts<&Words> {
+        const NONE: &Words = &Words::none();
+        let counters = Counters { elements: self.elements, ..Counters::default() };
+        Parts { blocks: &self.array, overflow: NONE, counters }
+    }
+
+    #[cfg(feature = "file")]
+    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
+        self.array.detach()
+    }
+
     /// Bit `i` takes in the bits from `i × factor` on: those to which keys go whose word, scaled to the
     /// smaller array, gives `i`.
-    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+    pub(super) fn merge(&mut self, other: &Self, factor: u64) {
         if factor == 1 {
             for (index, word) in other.array.iter().enumerate() {
                 *self.array.get_mut(index) |= word;
@@ -129,6 +157,5 @@ impl Absorb for Classical {
             }
         }
         self.elements = self.elements.saturating_add(other.elements);
-        Ok(())
     }
 }

@@ -10,8 +10,8 @@ use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
-use crate::parameters::WhenFull;
 use crate::placement::{Choice, Choose, least_loaded};
+use equibloom_layout::WhenFull;
 
 /// One insert.
 pub(super) struct Insert<'a, F, O> {

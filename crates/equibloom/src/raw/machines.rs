@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Any, Balanced, Insertion, RawFilter, schemes};
+use super::{Any, Balanced, Insertion, designs};
 use crate::block::BlockArray;
 use crate::block::simd::{Best, Engine, Portable};
 use crate::error::FullError;
@@ -51,13 +51,13 @@ fn contains_plainly(filter: &Any, hash: KeyHash) -> bool {
 }
 
 proptest! {
-    #![proptest_config(schemes::cases(600))]
+    #![proptest_config(designs::cases(600))]
 
     #[test]
     fn the_same_filter_on_every_machine(
-        parameters in schemes::parameters(), keys in schemes::keys(),
+        parameters in designs::parameters(), keys in designs::keys(),
     ) {
-        let Ok(empty) = Any::new(&parameters) else { return Ok(()) };
+        let Ok(empty) = Any::new(&parameters.design) else { return Ok(()) };
         let hashes: Vec<KeyHash> =
             keys.iter().map(|&key| KeyHash::from_u64(u64::from(key) ^ parameters.seed)).collect();
         let strangers = (0..500).map(|key| KeyHash::from_u64(key << 20));

@@ -78,16 +78,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::block::FingerprintShape;
     use crate::block::{BlockArray, BlockIndex};
-    use crate::parameters::FingerprintTable;
 
     proptest! {
         #[test]
         fn keys_never_write_to_the_lock(
             slots in 1_u32..40, lists in 1_u32..100, hints in 0_u32..=64, keys: Vec<u64>,
         ) {
-            let table = FingerprintTable { count: 1, slots, lists, remainder_bits: 6, hints };
-            let mut blocks = FingerprintBlocks::allocate(&table).unwrap();
+            let shape = FingerprintShape { slots, lists, remainder_bits: 6, hints };
+            let mut blocks = FingerprintBlocks::allocate(&shape, 1);
             let (word, lock) = blocks.lock();
             prop_assert_eq!(word, blocks.code_words().end - 1);
             // As many as there are slots, most of them in the last list.

@@ -26,15 +26,22 @@ mod shape;
 
 use alloc::vec::Vec;
 
-use super::fields::{LINE_BITS, Line, ones, window};
+use super::fields::{Line, ones, window};
 use super::simd::{Machine, Nearness, Portable};
 use super::{BlockArray, BlockIndex, Clue, Holds, Sight};
-use crate::error::BuildError;
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
-use crate::parameters::FingerprintTable;
 use crate::placement::{ByFingerprint, Level, Probe};
 use shape::{Fingerprint, Shape};
+
+/// What a fingerprint block is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FingerprintShape {
+    pub(crate) slots: u32,
+    pub(crate) lists: u32,
+    pub(crate) remainder_bits: u32,
+    pub(crate) hints: u32,
+}
 
 /// An array of fingerprint blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +83,7 @@ impl FingerprintBlocks {
     }
 
     /// Sets the hints that are set in the same block of an array of equal blocks.
-    pub(crate) fn absorb_hints(&mut self, block: BlockIndex, other: &Self) {
+    pub(crate) fn merge_hints(&mut self, block: BlockIndex, other: &Self) {
         let hints = ones(self.shape.hints.count()) & window(other.line(block), 0);
         self.words.line_mut(block.0 as usize)[0] |= hints;
     }
@@ -88,19 +95,13 @@ impl FingerprintBlocks {
 }
 
 impl BlockArray for FingerprintBlocks {
-    type Shape = FingerprintTable;
+    type Shape = FingerprintShape;
     type Routing = ByFingerprint;
 
     const HAS_SLOTS: bool = true;
 
-    fn words_for(table: &FingerprintTable) -> Result<u64, BuildError> {
-        let bits = u64::from(LINE_BITS);
-        let too_large = BuildError::TooLarge { count: table.count, bits };
-        table.count.checked_mul(bits / 64).ok_or(too_large)
-    }
-
-    fn over(table: &FingerprintTable, words: Words) -> Self {
-        Self { words, count: table.count, shape: Shape::new(table) }
+    fn over(shape: &FingerprintShape, count: u64, words: Words) -> Self {
+        Self { words, count, shape: Shape::new(shape) }
     }
 
     fn storage(&self) -> &Words {

@@ -294,8 +294,8 @@ fn slots<M: Machine>(machine: M, shape: &Shape, line: &Line, list: u32) -> Slots
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::FingerprintShape;
     use crate::block::fields::{ones, write};
-    use crate::parameters::FingerprintTable;
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
@@ -305,7 +305,7 @@ mod tests {
             |(slots, lists, remainder_bits, hints)| {
                 let slots = slots.min((512 - hints - 1) / (remainder_bits + 1));
                 let lists = lists.min(512 - hints - slots * (remainder_bits + 1));
-                Shape::new(&FingerprintTable { count: 1, slots, lists, remainder_bits, hints })
+                Shape::new(&FingerprintShape { slots, lists, remainder_bits, hints })
             },
         )
     }

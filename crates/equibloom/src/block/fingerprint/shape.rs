@@ -1,13 +1,13 @@
 //! How the 512 bits of a block are divided.
 
+use super::FingerprintShape;
 use crate::block::fields::{Field, LINE_BYTES, ones};
 use crate::block::hints::Hints;
 use crate::block::simd::Machine;
 use crate::hashing::{KeyHash, scale, scale_in_halves};
-use crate::parameters::FingerprintTable;
 
 /// Where the list's number stands in a fingerprint; the remainder is below it.
-const LIST_SHIFT: u32 = FingerprintTable::MAX_REMAINDER_BITS;
+const LIST_SHIFT: u32 = equibloom_layout::MAX_REMAINDER_BITS;
 
 /// The parts of every block, in the order they stand in it: hints, unary code, high bits, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +93,9 @@ impl Fingerprint {
 }
 
 impl Shape {
-    pub(super) fn new(table: &FingerprintTable) -> Self {
-        let &FingerprintTable { slots, lists, remainder_bits, .. } = table;
-        let hints = Hints::new(0, table.hints);
+    pub(super) fn new(shape: &FingerprintShape) -> Self {
+        let &FingerprintShape { slots, lists, remainder_bits, hints } = shape;
+        let hints = Hints::new(0, hints);
         let code = Field::new(hints.end(), hints.end() + lists + slots);
         let has_bytes = remainder_bits >= u8::BITS;
         let high_bits = if has_bytes { remainder_bits - u8::BITS } else { remainder_bits };
@@ -109,7 +109,7 @@ impl Shape {
             are_bytes: !ones(LINE_BYTES - slots),
             code,
             high_parts: Field::new(code.end, code.end + slots * high_bits),
-            is_usual: table.hints > 0 && code.is_early() && has_bytes && slots >= 8,
+            is_usual: hints.count() > 0 && code.is_early() && has_bytes && slots >= 8,
         }
     }
 

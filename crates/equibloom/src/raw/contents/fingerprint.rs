@@ -7,45 +7,16 @@ use crate::block::simd::Portable;
 use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
-use crate::observer::Observer;
-use crate::parameters::WhenFull;
 use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
 use crate::statistics::LevelSurvey;
+use equibloom_layout::WhenFull;
 
 impl Contents for FingerprintBlocks {
-    fn take_out<R: Choose, O: Observer>(
-        filter: &mut Balanced<R, Self>,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Result<(), RemoveError> {
-        let mut reachable = true;
-        let mut reads = 0;
-        for stop in filter.candidates.walk(key) {
-            observer.block_read();
-            reads += 1;
-            if filter.blocks.remove(stop.block, key) {
-                filter.budget.refund(reads);
-                return Ok(());
-            }
-            reachable = filter.blocks.hint_is_set(Portable, stop).unwrap_or(true);
-            if !reachable {
-                break;
-            }
-        }
-        let may_overflow = reachable || filter.budget.is_spent();
-        if may_overflow && filter.is_in_overflow(key, observer) {
-            filter.overflow.remove(filter.candidates.overflow_entry(key));
-            filter.budget.refund(reads);
-            return Ok(());
-        }
-        Err(RemoveError::NotPresent)
-    }
-
     /// Hints are joined. Then every block, level by level, keeps as many as it has slots for of its own
     /// keys, the other's and those that were sent to it, and sends on the rest. It keeps the smallest
     /// fingerprints, so that the result does not depend on who is merged with whom first.
-    fn absorb<R: Choose>(
+    fn merge<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
         _factor: u64,
@@ -64,7 +35,7 @@ impl Contents for FingerprintBlocks {
     /// or sent on from there: what is stored in later levels counts here too. Where all candidates
     /// share one table, keys came to it as often as they read a block of it; but a stranger does not
     /// follow one that was turned away at its last candidate, since its own walk ends elsewhere.
-    fn correct<R: Choose>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
+    fn add_matches_sent_on<R: Choose>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
         let Balanced { budget, overflow, candidates, .. } = filter;
         let mut sent_on = match surveys {
             [one] if candidates.as_slice().len() > 1 => {
@@ -86,6 +57,31 @@ impl Contents for FingerprintBlocks {
 type Sent = (BlockIndex, KeyHash);
 
 impl<R: Choose> Balanced<R, FingerprintBlocks> {
+    /// Removes one copy of a key from the blocks or the overflow list.
+    pub(in crate::raw) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
+        let key = self.blocks.seen(key);
+        let (mut removed, mut reachable, mut reads) = (false, true, 0);
+        for probe in self.candidates.walk(key) {
+            reads += 1;
+            removed = self.blocks.remove(probe.block, key);
+            reachable = self.blocks.hint_is_set(Portable, probe).unwrap_or(true);
+            if removed || !reachable {
+                break;
+            }
+        }
+        let may_overflow = !removed && (reachable || self.budget.is_spent());
+        if may_overflow && self.is_in_overflow(key, &mut ()) {
+            self.overflow.remove(self.candidates.overflow_entry(key));
+            removed = true;
+        }
+        if !removed {
+            return Err(RemoveError::NotPresent);
+        }
+        self.budget.refund(reads);
+        self.elements = self.elements.saturating_sub(1);
+        Ok(())
+    }
+
     fn take_in(&mut self, other: &Self) -> Result<(), FullError> {
         let repeats = self.rule.stores_repeats();
         join_overflow(self, &other.overflow, |list, entry| repeats || !list.contains(entry))?;
@@ -97,7 +93,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
             arriving.sort_unstable_by_key(|&(block, _)| block);
             let mut arrivals = core::mem::take(&mut arriving).into_iter().peekable();
             for block in (level.offset..level.offset + level.size).map(BlockIndex) {
-                self.blocks.absorb_hints(block, &other.blocks);
+                self.blocks.merge_hints(block, &other.blocks);
                 let mut keys: Vec<KeyHash> = other.blocks.keys(block).collect();
                 while let Some((_, key)) = arrivals.next_if(|&(here, _)| here == block) {
                     keys.push(key);

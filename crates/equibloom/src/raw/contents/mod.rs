@@ -8,32 +8,23 @@ mod fingerprint;
 
 use super::Balanced;
 use crate::block::BlockArray;
-use crate::error::{FullError, RemoveError};
-use crate::hashing::KeyHash;
-use crate::observer::Observer;
+use crate::error::FullError;
 use crate::overflow::OverflowList;
 use crate::placement::Choose;
 use crate::statistics::LevelSurvey;
 
 /// Operations on the keys that blocks of a kind store.
 pub trait Contents: BlockArray {
-    /// Takes one copy of a key out of the blocks or the overflow list.
-    fn take_out<R: Choose, O: Observer>(
-        filter: &mut Balanced<R, Self>,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Result<(), RemoveError>;
-
     /// Takes in the blocks and the overflow list of a filter of the same shape with tables `factor`
-    /// times as large; see [`Absorb`](super::absorb::Absorb).
-    fn absorb<R: Choose>(
+    /// times as large.
+    fn merge<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
         factor: u64,
     ) -> Result<(), FullError>;
 
-    /// Adds to the surveys of the levels what no block can know by itself.
-    fn correct<R: Choose>(_filter: &Balanced<R, Self>, _surveys: &mut [LevelSurvey]) {}
+    /// Adds the matches with keys that passed through a level and are stored further on.
+    fn add_matches_sent_on<R: Choose>(_filter: &Balanced<R, Self>, _surveys: &mut [LevelSurvey]) {}
 }
 
 /// Adds those of the other list's entries that `wanted` says.

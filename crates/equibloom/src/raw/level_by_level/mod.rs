@@ -40,12 +40,12 @@ use alloc::vec::Vec;
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::{Balanced, RawFilter};
+use super::Balanced;
 use crate::block::BlockArray;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::parameters::WhenFull;
 use crate::placement::{Choose, Level};
+use equibloom_layout::WhenFull;
 use journal::Journal;
 use seat::{Seat, Share};
 use travellers::Travellers;
@@ -84,10 +84,7 @@ struct Luggage {
 /// The list could not take what a slab has for it; nothing of the slab has been inserted.
 struct Undone;
 
-impl<R: Choose, B: BlockArray> Balanced<R, B>
-where
-    Self: RawFilter,
-{
+impl<R: Choose, B: BlockArray> Balanced<R, B> {
     /// Inserts keys as if one by one, by up to so many threads; how many were new.
     pub(super) fn insert_by_threads(
         &mut self,

@@ -10,23 +10,21 @@ use super::visit::{Part, Visit};
 use super::{Luggage, Portions, Travellers, cuts};
 use crate::block::BlockArray;
 use crate::hashing::KeyHash;
-use crate::parameters::{FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
 use crate::placement::{Choose, Level};
-use crate::raw::{Any, Balanced, RawFilter, schemes};
+use crate::raw::contents::Contents;
+use crate::raw::{Any, Balanced, designs};
+use equibloom_layout::{Blocks, Layout, Overflow, Rule, WhenFull};
 
-fn check<R: Choose, B: BlockArray>(
+fn check<R: Choose + PartialEq, B: Contents>(
     empty: &Balanced<R, B>,
     keys: &[KeyHash],
     threads: usize,
     portions: Portions,
-) -> Result<(), TestCaseError>
-where
-    Balanced<R, B>: RawFilter + Clone + PartialEq,
-{
+) -> Result<(), TestCaseError> {
     let (mut one, mut many) = (empty.clone(), empty.clone());
     // Into an empty filter, and into one that has keys.
     for keys in keys.chunks(keys.len() / 2 + 1) {
-        let expected = one.insert_batch(keys);
+        let expected = one.insert_batch(keys, 1);
         prop_assert_eq!(many.insert_in_portions(keys, threads, portions), expected);
         prop_assert!(one == many);
     }
@@ -37,13 +35,11 @@ where
 /// both have done is what one does alone.
 #[test]
 fn what_changes_hands_is_filled_as_before() {
-    let blocks =
-        FingerprintTable { count: 6_000, slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
-    let route = Route::MultiLevel { subtables: vec![5_000, 1_000] };
-    let overflow = Overflow { capacity: 0, when_full: WhenFull::Saturate };
-    let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: false };
-    let parameters = Parameters { keys: 200_000, seed: 0, scheme };
-    let Ok(Any::Fingerprint(empty)) = Any::new(&parameters) else { panic!("of that kind") };
+    let blocks = Blocks::Fingerprint { slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
+    let layout = Layout::multi_level(blocks, &[5_000, 1_000], Rule::below(33))
+        .unwrap()
+        .with_overflow(Overflow { capacity: 0, when_full: WhenFull::Saturate });
+    let Ok(Any::Fingerprint(empty)) = Any::new(&layout.into()) else { panic!("of that kind") };
     let keys: Vec<KeyHash> = (0..200_000).map(KeyHash::from_u64).collect();
     let (mut one, mut two) = (empty.clone(), empty);
     let mut travellers = Travellers::default();
@@ -138,7 +134,7 @@ fn check_enlarged(
 ) -> Result<(), TestCaseError> {
     let keys = keys.iter().flat_map(|&key| (0..factor).map(move |i| u64::from(key) << 8 | i));
     let keys: Vec<KeyHash> = keys.map(KeyHash::from_u64).collect();
-    match Any::new(&schemes::enlarged(parameters, factor)) {
+    match Any::new(&designs::enlarged(parameters, factor)) {
         Ok(Any::FirstWithRoom(filter)) => check(&filter, &keys, threads, portions),
         Ok(Any::LeastLoaded(filter)) => check(&filter, &keys, threads, portions),
         Ok(Any::Fingerprint(filter)) => check(&filter, &keys, threads, portions),
@@ -147,13 +143,13 @@ fn check_enlarged(
 }
 
 proptest! {
-    #![proptest_config(schemes::cases(1_000))]
+    #![proptest_config(designs::cases(1_000))]
 
     #[test]
     fn threads_write_what_one_thread_writes(
-        parameters in schemes::parameters(),
+        parameters in designs::parameters(),
         factor in 1_u64..20,
-        keys in schemes::keys(),
+        keys in designs::keys(),
         threads in prop_oneof![Just(0_usize), 2_usize..6],
         portions in portions(),
     ) {
@@ -162,9 +158,9 @@ proptest! {
 
     #[test]
     fn threads_fill_a_filter_that_stores_every_insert(
-        scheme in schemes::fingerprint_scheme(true),
+        scheme in designs::fingerprint_scheme(true),
         factor in 1_u64..20,
-        keys in schemes::keys(),
+        keys in designs::keys(),
         threads in prop_oneof![Just(0_usize), 2_usize..6],
         portions in portions(),
     ) {

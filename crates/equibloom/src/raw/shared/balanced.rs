@@ -11,9 +11,9 @@ use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, Words};
 use crate::overflow::OverflowList;
-use crate::parameters::WhenFull;
 use crate::placement::{Choice, Choose, least_loaded};
 use crate::raw::{Balanced, Insertion};
+use equibloom_layout::WhenFull;
 
 /// [`Balanced`] for many threads.
 pub(crate) struct SharedBalanced<R, B: BlockArray> {

@@ -189,21 +189,19 @@ impl SharedBlocks for FingerprintBlocks {
 mod tests {
     use crate::block::BlockArray;
     use crate::hashing::KeyHash;
-    use crate::parameters::{FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
+    use crate::raw::Any;
     use crate::raw::shared::{Shared, SharedRaw};
-    use crate::raw::{Any, RawFilter};
+    use equibloom_layout::{Blocks, Design, Layout, Overflow, Rule, WhenFull};
 
     /// Any bits may come from a mapped file, which nobody verifies: wrong answers are allowed, waiting for
     /// ever is not.
     #[test]
     fn nobody_waits_for_a_lock_that_a_damaged_file_has_shut() {
-        let blocks =
-            FingerprintTable { count: 40, slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
+        let blocks = Blocks::Fingerprint { slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
         let overflow = Overflow { capacity: 1_000, when_full: WhenFull::Saturate };
-        let route = Route::Sequential { choices: 2, accesses: 2.0 };
-        let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: false };
+        let layout = Layout::sequential(blocks, 40, 2, Rule::below(33)).with_overflow(overflow);
         for damage in [u64::MAX, 0xffff_0000_ff00_f0f0, 1 << 51, 0xffff << 40] {
-            let mut filter = Any::new(&Parameters { keys: 1_000, seed: 0, scheme: scheme.clone() });
+            let mut filter = Any::new(&Design::Blocked(layout));
             let Ok(Any::Fingerprint(inner)) = &mut filter else { panic!("another filter") };
             inner.blocks.storage_mut().words_mut().fill(damage);
             let mut filter = filter.unwrap();

@@ -14,14 +14,13 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::{Shared, SharedBlocks, SharedRaw};
+use crate::block::FingerprintShape;
 use crate::block::simd::{Line, Portable};
 use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, Words};
-use crate::parameters::{
-    BlockTable, FingerprintTable, Overflow, Parameters, Route, Scheme, Threshold, WhenFull,
-};
-use crate::raw::{Any, RawFilter};
+use crate::raw::Any;
+use equibloom_layout::{Blocks, Layout, Overflow, Rule, WhenFull};
 
 /// Every execution in which threads are interrupted at most so many times, besides where they wait;
 /// `None`: every execution. (The checker was seen to leave out interleavings of the main thread: what matters
@@ -37,8 +36,8 @@ const BLOCK: BlockIndex = BlockIndex(0);
 /// One block with a key in this list. Its code lies in three words, from the last two bits of the first to
 /// the first ones of the third, where the lock is.
 fn one_block(list: u32) -> FingerprintBlocks {
-    let table = FingerprintTable { count: 1, slots: 3, lists: 68, remainder_bits: 8, hints: 62 };
-    let mut blocks = FingerprintBlocks::allocate(&table).unwrap();
+    let shape = FingerprintShape { slots: 3, lists: 68, remainder_bits: 8, hints: 62 };
+    let mut blocks = FingerprintBlocks::allocate(&shape, 1);
     assert_eq!(blocks.code_words(), 0..3);
     assert_eq!(blocks.lock(), (2, 1 << 4));
     blocks.add(Portable, BLOCK, key(&blocks, list, 0xaa));
@@ -146,28 +145,23 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
     });
 }
 
-/// Two levels of one block each, with room for `slots` keys in each block.
-fn filter(scheme: Scheme) -> Shared {
-    Shared::new(Any::new(&Parameters { keys: 3, seed: 0, scheme }).unwrap())
+fn filter(layout: Layout) -> Shared {
+    Shared::new(Any::new(&layout.into()).unwrap())
 }
 
-fn bloom(load: u32, hints: u32, when_full: WhenFull) -> Scheme {
-    Scheme::MultiLevel {
-        blocks: BlockTable { count: 2, bits: 64, hashes: 3 },
-        threshold: Threshold { load, probability: 0.0 },
-        hints,
-        overflow: Overflow { capacity: 1, when_full },
-        subtables: vec![1, 1],
-    }
+/// Two levels of one Bloom block each, with room for so many keys in each block.
+fn bloom(below: u32, hints: u32, when_full: WhenFull) -> Layout {
+    Layout::multi_level(Blocks::Bloom { bits: 64, hashes: 3, hints }, &[1, 1], Rule::below(below))
+        .unwrap()
+        .with_overflow(Overflow { capacity: 1, when_full })
 }
 
-fn fingerprints(slots: u32, hints: u32, when_full: WhenFull) -> Scheme {
-    Scheme::Fingerprint {
-        blocks: FingerprintTable { count: 2, slots, lists: 3, remainder_bits: 8, hints },
-        route: Route::MultiLevel { subtables: vec![1, 1] },
-        overflow: Overflow { capacity: 1, when_full },
-        multiset: false,
-    }
+/// The same with fingerprint blocks.
+fn fingerprints(slots: u32, hints: u32, when_full: WhenFull) -> Layout {
+    let blocks = Blocks::Fingerprint { slots, lists: 3, remainder_bits: 8, hints };
+    Layout::multi_level(blocks, &[1, 1], Rule::below(slots))
+        .unwrap()
+        .with_overflow(Overflow { capacity: 1, when_full })
 }
 
 /// Keys that none of these filters takes for each other.
@@ -179,11 +173,10 @@ fn keys() -> Vec<KeyHash> {
 
 /// A key is in the filter; two writers come, of which one publishes its key; a reader asks for what it
 /// knows of. At last all are there.
-fn writers_and_a_reader(interruptions: usize, scheme: &Scheme) {
-    let scheme = scheme.clone();
+fn writers_and_a_reader(interruptions: usize, layout: Layout) {
     check(Some(interruptions), move || {
         let keys = keys();
-        let shared = Arc::new((filter(scheme.clone()), AtomicBool::new(false)));
+        let shared = Arc::new((filter(layout), AtomicBool::new(false)));
         shared.0.insert(keys[0]).unwrap();
         let publisher = {
             let (shared, key) = (shared.clone(), keys[1]);
@@ -219,29 +212,26 @@ fn writers_and_a_reader(interruptions: usize, scheme: &Scheme) {
 fn no_insert_into_bloom_blocks_is_lost() {
     // One place in each block: the second key goes on, the third overflows.
     for hints in [0, 2] {
-        writers_and_a_reader(2, &bloom(1, hints, WhenFull::Refuse));
+        writers_and_a_reader(2, bloom(1, hints, WhenFull::Refuse));
     }
     // Two places in each block, and the second in the first block is fought for.
-    writers_and_a_reader(2, &bloom(2, 0, WhenFull::Refuse));
+    writers_and_a_reader(2, bloom(2, 0, WhenFull::Refuse));
 }
 
 #[test]
 fn no_insert_into_fingerprint_blocks_is_lost() {
     for hints in [0, 2] {
-        writers_and_a_reader(2, &fingerprints(1, hints, WhenFull::Refuse));
+        writers_and_a_reader(2, fingerprints(1, hints, WhenFull::Refuse));
     }
-    writers_and_a_reader(2, &fingerprints(2, 0, WhenFull::Refuse));
+    writers_and_a_reader(2, fingerprints(2, 0, WhenFull::Refuse));
 }
 
 /// The budget is spent by one key: from the second on, keys overflow although blocks have room, and the
 /// lookups have to know.
 #[test]
 fn lookups_learn_that_the_budget_is_spent() {
-    let Scheme::MultiLevel { blocks, threshold, hints, .. } = bloom(2, 0, WhenFull::Refuse) else {
-        panic!("another scheme");
-    };
-    let overflow = Overflow { capacity: 3, when_full: WhenFull::Refuse };
-    let accesses = 0.4;
-    let scheme = Scheme::Sequential { blocks, threshold, hints, overflow, choices: 2, accesses };
-    writers_and_a_reader(2, &scheme);
+    let layout = Layout::sequential(Blocks::bloom(64, 3), 2, 2, Rule::below(2))
+        .with_budget(Some(1))
+        .with_overflow(Overflow { capacity: 3, when_full: WhenFull::Refuse });
+    writers_and_a_reader(2, layout);
 }

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use super::sync::Ordering::Relaxed;
 use super::sync::{AtomicBool, RwLock};
 use crate::overflow::{ListFull, OverflowList};
-use crate::parameters::WhenFull;
+use equibloom_layout::WhenFull;
 
 /// An overflow list that threads share. As long as it is empty, nobody asks for the lock.
 pub(super) struct SharedOverflow {

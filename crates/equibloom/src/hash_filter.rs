@@ -1,0 +1,267 @@
+//! A filter over hashes.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
+use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyKind};
+use crate::observer::{AccessStatistics, Accesses};
+use crate::parameters::Parameters;
+use crate::raw::{Any, Insertion};
+use crate::statistics::Statistics;
+
+/// Answers of a bitmap's word.
+const WORD: usize = u64::BITS as usize;
+
+/// An approximate set of [`KeyHash`]es: no false negatives, few false positives.
+///
+/// [`Filter`](crate::Filter) is this with a key type and a hash function in front. Use it directly if you
+/// have 128-bit hashes already, ask many filters with one hash, or want block accesses counted.
+///
+/// ```
+/// use equibloom::{Blocks, HashFilter, KeyHasher, Layout, Parameters, Stable};
+///
+/// let design = Layout::blocked(Blocks::bloom(512, 8), 100).into();
+/// let mut filter = HashFilter::new(&Parameters { keys: 3_000, seed: 0, design })?;
+/// let hash = Stable::default().hash_key("alice@example.com");
+/// assert!(filter.insert(hash)?.is_new());
+/// assert!(filter.contains(hash));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct HashFilter {
+    parameters: Parameters,
+    raw: Any,
+    key_kind: KeyKind,
+}
+
+impl HashFilter {
+    /// An empty filter.
+    ///
+    /// # Errors
+    /// [`BuildError`] if no such filter can be made; nothing has been allocated then.
+    pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
+        Ok(Self::from_raw(*parameters, Any::new(&parameters.design)?, KeyKind::Unspecified))
+    }
+
+    pub(crate) const fn from_raw(parameters: Parameters, raw: Any, key_kind: KeyKind) -> Self {
+        Self { parameters, raw, key_kind }
+    }
+
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) fn into_raw(self) -> (Parameters, Any, KeyKind) {
+        (self.parameters, self.raw, self.key_kind)
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) const fn raw(&self) -> &Any {
+        &self.raw
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) const fn raw_mut(&mut self) -> &mut Any {
+        &mut self.raw
+    }
+
+    /// What the filter was made from.
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The kind of the filter's keys. Files record it, so that other programs ask with the same bytes.
+    pub const fn key_kind(&self) -> KeyKind {
+        self.key_kind
+    }
+
+    /// The same filter with another [`key_kind`](Self::key_kind): `K::KIND` for keys of type `K`.
+    #[must_use]
+    pub fn with_key_kind(self, key_kind: KeyKind) -> Self {
+        Self { key_kind, ..self }
+    }
+
+    /// Inserts a key, unless it is (apparently) present; then nothing changes.
+    ///
+    /// # Errors
+    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
+    /// to refuse. The filter is as it was.
+    #[inline]
+    pub fn insert(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
+        self.raw.insert(hash, ())
+    }
+
+    /// Whether the key may have been inserted. Never `false` for a key that was.
+    #[inline]
+    pub fn contains(&self, hash: KeyHash) -> bool {
+        self.raw.contains(hash)
+    }
+
+    /// [`insert`](Self::insert) that adds its memory accesses to `accesses`.
+    pub fn insert_counted(
+        &mut self,
+        hash: KeyHash,
+        accesses: &mut AccessStatistics,
+    ) -> Result<Insertion, FullError> {
+        let mut counted = Accesses::default();
+        let insertion = self.raw.insert(hash, &mut counted)?;
+        accesses.record_insert(counted);
+        Ok(insertion)
+    }
+
+    /// [`contains`](Self::contains) that adds its memory accesses to `accesses`.
+    pub fn contains_counted(&self, hash: KeyHash, accesses: &mut AccessStatistics) -> bool {
+        let mut counted = Accesses::default();
+        let found = self.raw.contains_observed(hash, &mut counted);
+        accesses.record_lookup(found, counted);
+        found
+    }
+
+    /// Inserts many keys and tells how many were new. The filter becomes the same as if they had come one
+    /// by one in this order, but faster: while one is placed, the memory of the next is on its way.
+    ///
+    /// # Errors
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    pub fn insert_batch(&mut self, hashes: &[KeyHash]) -> Result<u64, FullError> {
+        self.raw.insert_batch(hashes, 1)
+    }
+
+    /// [`insert_batch`](Self::insert_batch) by up to so many threads, one at least. The filter becomes the
+    /// same, word by word, whatever their number.
+    ///
+    /// Designs whose levels share no blocks (blocked, single, multi-level, also with fingerprints) are
+    /// divided among threads in place; beside them it takes some MiB. Into the others (classical,
+    /// sequential, two-choice, one-plus-alpha) one thread inserts. The same for fewer than some thousand
+    /// keys, and from where an overflow list runs out that may not grow.
+    ///
+    /// ```
+    /// use equibloom::{Filter, KeyHash};
+    ///
+    /// let filter: Filter<u64> = Filter::builder().keys(10_000).rate(0.001).build()?;
+    /// let hashes: Vec<KeyHash> = (0..10_000).map(|key| filter.hash(&key)).collect();
+    /// let mut by_four = filter.into_hash_filter();
+    /// let mut by_one = by_four.clone();
+    /// assert_eq!(by_four.insert_parallel(&hashes, 4)?, by_one.insert_batch(&hashes)?);
+    /// assert!(by_four == by_one);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`insert_batch`](Self::insert_batch).
+    #[cfg(feature = "std")]
+    pub fn insert_parallel(
+        &mut self,
+        hashes: &[KeyHash],
+        threads: usize,
+    ) -> Result<u64, FullError> {
+        self.raw.insert_batch(hashes, threads)
+    }
+
+    /// Looks many keys up, faster than one by one: while one is looked at, the memory of the next is on
+    /// its way. The answers replace what is in `found`.
+    pub fn contains_batch(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
+        found.clear();
+        found.reserve(hashes.len());
+        self.append_answers(hashes, found);
+    }
+
+    /// [`contains_batch`](Self::contains_batch) with one bit for each answer: that of key `i` is bit
+    /// `i % 64` of the word `i / 64`. The words replace what is in `found`.
+    pub fn contains_batch_bitmap(&self, hashes: &[KeyHash], found: &mut Vec<u64>) {
+        found.clear();
+        self.append_bitmap(hashes, found);
+    }
+
+    /// Appends an answer for each hash.
+    pub(crate) fn append_answers(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
+        let mut bits = [0; ANSWERED_AT_ONCE / WORD];
+        for hashes in hashes.chunks(ANSWERED_AT_ONCE) {
+            self.raw.contains_batch(hashes, &mut bits);
+            let answers =
+                bits.iter().flat_map(|&word| (0..64).map(move |bit| word >> bit & 1 == 1));
+            found.extend(answers.take(hashes.len()));
+        }
+    }
+
+    /// Appends a word for each 64 hashes.
+    pub(crate) fn append_bitmap(&self, hashes: &[KeyHash], found: &mut Vec<u64>) {
+        let start = found.len();
+        found.resize(start + hashes.len().div_ceil(WORD), 0);
+        self.raw.contains_batch(hashes, &mut found[start..]);
+    }
+
+    /// Removes a key that was inserted; see [`Filter::remove`](crate::Filter::remove).
+    ///
+    /// # Errors
+    /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
+    #[inline]
+    pub fn remove(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
+        let design = &self.parameters.design;
+        if !design.layout().is_some_and(|layout| layout.multiset) {
+            return Err(RemoveError::NotRemovable(design.name()));
+        }
+        self.raw.remove(hash)
+    }
+
+    /// Takes in all keys of another filter of the same parameters and kind of keys; see
+    /// [`Filter::merge`](crate::Filter::merge).
+    ///
+    /// # Errors
+    /// [`MergeError`] if parameters or kinds of keys differ, or the filter has no room and is told to refuse.
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        let (ours, theirs) = (&self.parameters, &other.parameters);
+        if ours != theirs {
+            let (ours, theirs) = (Box::new(*ours), Box::new(*theirs));
+            return Err(MergeError::OtherShape { ours, theirs });
+        }
+        let (ours, theirs) = (self.key_kind, other.key_kind);
+        let key_kind = ours.merged(theirs).ok_or(MergeError::OtherKeys { ours, theirs })?;
+        self.raw.merge(&other.raw, 1)?;
+        self.key_kind = key_kind;
+        Ok(())
+    }
+
+    /// A smaller filter with the same keys; see [`Filter::folded`](crate::Filter::folded).
+    ///
+    /// # Errors
+    /// [`ShrinkError`] if the number of blocks (of each subtable) is no multiple of the factor, or the
+    /// blocks store fingerprints.
+    pub fn folded(&self, factor: u64) -> Result<Self, ShrinkError> {
+        let parameters = self.parameters.folded(factor)?;
+        let mut raw = Any::new(&parameters.design)?;
+        raw.merge(&self.raw, factor)?;
+        Ok(Self { raw, parameters, key_kind: self.key_kind })
+    }
+
+    /// Removes all keys and keeps the memory.
+    pub fn clear(&mut self) {
+        self.raw.clear();
+    }
+
+    /// Elements stored, without looking through the filter.
+    pub fn elements(&self) -> u64 {
+        self.raw.elements()
+    }
+
+    /// Looks through the whole filter: loads, bytes, and the rate to expect from what it holds now.
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = self.raw.statistics();
+        // The fields in front of the raw filter count too.
+        statistics.memory.header = size_of::<Self>() as u64;
+        statistics
+    }
+
+    /// The filter's contents, word by word: the same seed and keys in the same order give the same words.
+    pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        self.raw.words()
+    }
+}
+
+/// Shows what the filter is, not the megabytes it holds.
+impl fmt::Debug for HashFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HashFilter")
+            .field("parameters", &self.parameters)
+            .field("key_kind", &self.key_kind)
+            .finish_non_exhaustive()
+    }
+}

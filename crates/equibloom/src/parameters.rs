@@ -1,0 +1,58 @@
+//! Which filter is it? A design, the number of keys it is for, and the seed of its hash.
+
+use equibloom_layout::{Design, LayoutError, check_whole};
+
+use crate::error::ShrinkError;
+
+/// What a filter is made from, as plain data.
+///
+/// ```
+/// use equibloom::{Blocks, HashFilter, Layout, Parameters};
+///
+/// let design = Layout::two_choice(Blocks::bloom(512, 11), 1_000).into();
+/// let parameters = Parameters { keys: 32_000, seed: 7, design };
+/// let filter = HashFilter::new(&parameters)?;
+/// assert_eq!(filter.parameters(), &parameters);
+/// # Ok::<(), equibloom::BuildError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Parameters {
+    /// How many keys the filter is meant for. More are taken as long as there is room.
+    pub keys: u64,
+    /// Seed of the hash. The same seed and keys in the same order give the same bytes.
+    pub seed: u64,
+    /// The filter.
+    pub design: Design,
+}
+
+impl Parameters {
+    /// The same filter with a random seed, for keys that an attacker may choose.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn with_random_seed(self) -> Self {
+        use core::hash::{BuildHasher, Hasher};
+        let seed = std::collections::hash_map::RandomState::new().build_hasher().finish();
+        Self { seed, ..self }
+    }
+
+    /// Checks that such a filter can be made, without allocating anything.
+    pub fn check(&self) -> Result<(), LayoutError> {
+        self.design.check()
+    }
+
+    /// The same filter with every `factor` blocks folded into one.
+    pub(crate) fn folded(mut self, factor: u64) -> Result<Self, ShrinkError> {
+        check_whole("factor", factor, 1, u64::MAX)?;
+        if let Some(equibloom_layout::BlockKind::Fingerprint) = self.design.block_kind() {
+            return Err(ShrinkError::Fingerprints);
+        }
+        for size in self.design.sizes_mut() {
+            if !size.is_multiple_of(factor) {
+                return Err(ShrinkError::NotDivisible { size: *size, factor });
+            }
+            *size /= factor;
+        }
+        Ok(self)
+    }
+}
