@@ -195,7 +195,7 @@ impl fmt::Display for Spec {
 
 /// Keys that differ, of all lengths that the hash tells apart.
 fn byte_key(index: u64) -> Vec<u8> {
-    let times = if index % 32 == 0 { 50 } else { 1 + index % 4 };
+    let times = if index.is_multiple_of(32) { 50 } else { 1 + index % 4 };
     format!("key {index}").repeat(times as usize).into_bytes()
 }
 
