@@ -53,8 +53,8 @@ fn checks() -> Vec<Step> {
             "check -p equibloom --lib --no-default-features --features serde",
         ),
         cargo(
-            "core with std only",
-            "check -p equibloom --lib --no-default-features --features std",
+            "core and its tests with std only",
+            "check -p equibloom --lib --tests --no-default-features --features std",
         ),
         cargo(
             "core with files only",

@@ -1,16 +1,19 @@
 //! Many keys at once: the same answers and the same bytes as one by one.
+//!
+//! By threads too, which are a matter of the feature `std`.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod schemes;
 
-use equibloom::{AnyFilter, BlockKind, KeyHash, Parameters, WhenFull};
+use equibloom::{AnyFilter, BlockTable, KeyHash, Parameters, Scheme};
 use proptest::prelude::*;
 use schemes::{cases, fingerprint_scheme, keys, parameters};
 
 fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCaseError> {
-    let Ok(mut one_by_one) = AnyFilter::new(parameters) else { return Ok(()) };
+    let mut one_by_one = AnyFilter::new(parameters).unwrap();
     let mut together = one_by_one.clone();
     let mut from_iterator = one_by_one.clone();
-    let empty = one_by_one.clone();
 
     let mut new = 0;
     let mut refused = None;
@@ -31,16 +34,6 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
     prop_assert_eq!(&batch, &refused.map_or(Ok(new), Err));
     prop_assert_eq!(&from_iterator.try_extend(keys.iter().copied()), &batch);
     prop_assert!(one_by_one == together);
-    for threads in 1..=4 {
-        let mut parallel = empty.clone();
-        let hashes: Vec<KeyHash> = keys.iter().map(|key| parallel.hash(key)).collect();
-        let (first, second) = hashes.split_at(cut.min(keys.len()));
-        let new = parallel
-            .insert_hashes_parallel(first, threads)
-            .and_then(|new| Ok(new + parallel.insert_hashes_parallel(second, threads)?));
-        prop_assert_eq!(&new, &batch);
-        prop_assert!(one_by_one == parallel, "{} threads", threads);
-    }
     prop_assert!(one_by_one == from_iterator);
 
     let asked: Vec<u16> = keys.iter().copied().chain((0..700).map(|key| key * 37)).collect();
@@ -81,20 +74,92 @@ proptest! {
     }
 }
 
-/// More keys than some threads are started for, and more than are planned.
-#[test]
-fn threads_build_the_filter_that_one_thread_builds() {
-    for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
-        for kind in [BlockKind::Bloom, BlockKind::Fingerprint] {
-            let wishes = AnyFilter::builder().keys(30_000).bits_per_key(12.0);
-            let empty = wishes.block(kind).when_full(when_full).build().unwrap();
-            let hashes: Vec<KeyHash> = (0..40_000_u64).map(|key| empty.hash(&key)).collect();
-            let mut one = empty.clone();
-            let expected = one.insert_hashes(&hashes);
-            for threads in [2, 3, 8] {
-                let mut many = empty.clone();
-                assert_eq!(many.insert_hashes_parallel(&hashes, threads), expected);
-                assert!(many == one, "{kind:?}, {when_full:?}, {threads} threads");
+#[cfg(feature = "std")]
+mod by_threads {
+    use std::cell::Cell;
+
+    use equibloom::{FingerprintTable, Overflow, Route, Threshold, WhenFull};
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+
+    /// Several times the keys that a thread is started for (some 2,000): with fewer, one thread inserts
+    /// and there is nothing to compare.
+    const KEYS: u64 = 20_000;
+    const CASES: u32 = 80;
+
+    /// Whether the blocks of such a filter are divided among threads.
+    fn is_divided(scheme: &Scheme) -> bool {
+        match scheme {
+            Scheme::Blocked { .. } | Scheme::Single { .. } | Scheme::MultiLevel { .. } => true,
+            Scheme::Fingerprint { route, .. } => !matches!(route, Route::Sequential { .. }),
+            _ => false,
+        }
+    }
+
+    /// Inserts the keys in two batches, by one thread and by several.
+    fn check(
+        parameters: &Parameters,
+        keys: impl Iterator<Item = u64>,
+        cut: usize,
+    ) -> Result<(), TestCaseError> {
+        let empty = AnyFilter::new(parameters).unwrap();
+        let hashes: Vec<KeyHash> = keys.map(|key| empty.hash(&key)).collect();
+        let (first, second) = hashes.split_at(cut);
+        let mut one = empty.clone();
+        let expected = [one.insert_hashes(first), one.insert_hashes(second)];
+        for threads in [1, 2, 3, 8] {
+            let mut many = empty.clone();
+            let new = [first, second].map(|part| many.insert_hashes_parallel(part, threads));
+            prop_assert_eq!(new, expected, "{} threads", threads);
+            prop_assert!(many == one, "{} threads", threads);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn threads_build_the_random_filter_that_one_thread_builds() {
+        let divided = Cell::new(0);
+        // Some of the keys come twice, or many times.
+        let inputs = (parameters(), 1_u64..100, 500_u64..60_000, 0..KEYS as usize);
+        let outcome =
+            TestRunner::new(cases(CASES)).run(&inputs, |(small, factor, distinct, cut)| {
+                let parameters = schemes::enlarged(small, factor);
+                divided.set(divided.get() + u32::from(is_divided(&parameters.scheme)));
+                check(&parameters, (0..KEYS).map(|index| index * 7_919 % distinct), cut)
+            });
+        outcome.unwrap();
+        assert!(divided.get() >= CASES / 2, "only {} filters were divided", divided.get());
+    }
+
+    /// Filters with more keys than they have room for, and all but a few of those in their blocks.
+    #[test]
+    fn threads_build_the_full_filter_that_one_thread_builds() {
+        let subtables = vec![600, 100];
+        for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
+            let overflow = Overflow { capacity: 500, when_full };
+            let bloom = Scheme::MultiLevel {
+                blocks: BlockTable { count: 700, bits: 512, hashes: 8 },
+                threshold: Threshold { load: 40, probability: 0.5 },
+                hints: 16,
+                overflow,
+                subtables: subtables.clone(),
+            };
+            let fingerprints = Scheme::Fingerprint {
+                blocks: FingerprintTable {
+                    count: 700,
+                    slots: 40,
+                    lists: 48,
+                    remainder_bits: 9,
+                    hints: 16,
+                },
+                route: Route::MultiLevel { subtables: subtables.clone() },
+                overflow,
+                multiset: false,
+            };
+            for scheme in [bloom, fingerprints] {
+                let parameters = Parameters { keys: 28_000, seed: 0, scheme };
+                check(&parameters, 0..40_000, 10_000).unwrap();
             }
         }
     }
@@ -102,7 +167,9 @@ fn threads_build_the_filter_that_one_thread_builds() {
 
 #[test]
 fn an_empty_batch_is_nothing() {
-    let mut filter = AnyFilter::builder().keys(100).rate(0.01).build().unwrap();
+    let blocks = BlockTable { count: 10, bits: 512, hashes: 8 };
+    let parameters = Parameters { keys: 100, seed: 0, scheme: Scheme::Blocked { blocks } };
+    let mut filter = AnyFilter::new(&parameters).unwrap();
     assert_eq!(filter.insert_batch::<u64>(&[]), Ok(0));
     let mut found = vec![true];
     filter.contains_batch::<u64>(&[], &mut found);

@@ -1,0 +1,85 @@
+//! Random filters of fingerprint blocks: no key is lost, and the rate is that of the exact model.
+#![cfg(feature = "planner")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+
+mod random;
+
+use equibloom::{AnyFilter, FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
+use random::Random;
+
+const FILTERS: u64 = 30;
+const ABSENT: u64 = 400_000;
+
+/// A filter in words that are no part of the crate.
+#[derive(Debug)]
+struct Spec {
+    slots: u32,
+    lists: u32,
+    remainder_bits: u32,
+    hints: u32,
+    subtables: Vec<u64>,
+    seed: u64,
+    keys: u64,
+}
+
+impl Spec {
+    /// Blocks with a use for most of their bits, and a rate between 1/30 and 1/10,000 or so.
+    fn random(random: &mut Random) -> Self {
+        let slots = random.between(8, 60);
+        let lists = slots * random.between(8, 16) / 8;
+        let hints = random.one_of(&[0, 8, 13, 16, 24, 40]);
+        let remainder_bits = ((512 - lists - hints) / slots - 1).min(random.between(4, 12));
+        let blocks = random.between(400, 2_000);
+        Self {
+            slots: slots as u32,
+            lists: lists as u32,
+            remainder_bits: remainder_bits as u32,
+            hints: hints as u32,
+            subtables: random.subtables(blocks),
+            seed: random.word(),
+            keys: blocks * slots * random.between(60, 97) / 100,
+        }
+    }
+}
+
+/// The only function that knows the crate's description of a filter: the filter, and the rate that it should
+/// have, with the standard deviation from one filter to the next.
+fn build(spec: &Spec) -> (AnyFilter, f64, f64) {
+    let &Spec { slots, lists, remainder_bits, hints, seed, keys, .. } = spec;
+    let count = spec.subtables.iter().sum();
+    let scheme = Scheme::Fingerprint {
+        blocks: FingerprintTable { count, slots, lists, remainder_bits, hints },
+        route: Route::MultiLevel { subtables: spec.subtables.clone() },
+        overflow: Overflow { capacity: keys, when_full: WhenFull::Refuse },
+        multiset: false,
+    };
+    let parameters = Parameters { keys, seed, scheme };
+    let expected = parameters.predict(keys).unwrap();
+    (AnyFilter::new(&parameters).unwrap(), expected.rate, expected.rate_deviation)
+}
+
+#[test]
+fn no_key_is_lost_and_the_rate_is_that_of_the_model() {
+    let mut random = Random(16);
+    for _ in 0..FILTERS {
+        let spec = Spec::random(&mut random);
+        let (mut filter, rate, deviation) = build(&spec);
+        for key in 0..spec.keys {
+            filter.insert(&key).unwrap();
+        }
+        for key in 0..spec.keys {
+            assert!(filter.contains(&key), "{key} was lost, {spec:?}");
+        }
+        let absent = spec.keys..spec.keys + ABSENT;
+        let found = absent.filter(|key| filter.contains(key)).count() as f64;
+        let expected = rate * ABSENT as f64;
+        // Chance among the keys that are asked, and in the filter.
+        let sigma = (expected * (1.0 - rate) + (deviation * ABSENT as f64).powi(2)).sqrt();
+        println!("{found} found, {expected:.1} ± {sigma:.1} expected, {spec:?}");
+        assert!(expected > 10.0, "too few to compare, {spec:?}");
+        assert!(
+            (found - expected).abs() <= 4.0 * sigma + 0.01 * expected,
+            "{found} found, {expected:.1} ± {sigma:.1} expected, {spec:?}"
+        );
+    }
+}
