@@ -99,7 +99,7 @@ pub struct LevelStatistics {
 }
 
 /// What one look through a level's blocks tells.
-pub struct LevelSurvey {
+pub(crate) struct LevelSurvey {
     level: Level,
     statistics: LevelStatistics,
     /// Mean probability that a block matches a key never inserted.
