@@ -18,6 +18,7 @@ use crate::error::BuildError;
 /// let error = AnyFilter::load("no/such/file").unwrap_err();
 /// assert!(matches!(error.kind(), FileErrorKind::Io { .. }));
 /// assert!(error.to_string().starts_with("no/such/file: could not open it"));
+/// assert!(core::error::Error::source(&error).is_some_and(|cause| cause.is::<std::io::Error>()));
 /// ```
 #[derive(Debug)]
 pub struct FileError {
