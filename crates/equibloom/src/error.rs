@@ -5,6 +5,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 
+use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
 
 /// Why a filter could not be made from its [`Parameters`](crate::Parameters).
@@ -142,6 +143,14 @@ pub enum MergeError {
     /// They have the same parameters and different hash functions.
     #[error("the filters hash their keys differently: build both with the same hasher and seed")]
     OtherHash,
+    /// They hold keys of different kinds.
+    #[error("one filter holds {ours}, the other {theirs}: build both from the same kind of keys")]
+    OtherKeys {
+        /// This filter's keys.
+        ours: KeyKind,
+        /// The other's.
+        theirs: KeyKind,
+    },
     /// Together they are too many for the overflow list, and the filter was told to refuse.
     #[error(transparent)]
     Full(#[from] FullError),

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
-use crate::hashing::{KeyHash, KeyHasher, Stable};
+use crate::hashing::{KeyHash, KeyHasher, KeyKind, Stable};
 use crate::observer::{AccessStatistics, Accesses};
 use crate::parameters::Parameters;
 use crate::raw::{Any, Insertion, RawFilter};
@@ -21,6 +21,7 @@ pub struct Filter<F = Any, H = Stable> {
     parameters: Parameters,
     raw: F,
     hasher: H,
+    key_kind: KeyKind,
 }
 
 /// A filter of any kind, chosen at run time by its [`Parameters`].
@@ -52,13 +53,12 @@ impl<F: RawFilter> Filter<F, Stable> {
 impl<F: RawFilter, H> Filter<F, H> {
     /// An empty filter with a hash function of the user's choice. The parameters' seed is not used.
     pub fn with_hasher(parameters: &Parameters, hasher: H) -> Result<Self, BuildError> {
-        Ok(Self { raw: F::new(parameters)?, parameters: parameters.clone(), hasher })
+        Ok(Self::from_raw(parameters.clone(), F::new(parameters)?, hasher))
     }
 
     /// A filter from its parts.
-    #[cfg(feature = "std")]
     pub(crate) const fn from_raw(parameters: Parameters, raw: F, hasher: H) -> Self {
-        Self { parameters, raw, hasher }
+        Self { parameters, raw, hasher, key_kind: KeyKind::Unspecified }
     }
 
     /// The parts of a filter.
@@ -80,6 +80,26 @@ impl<F: RawFilter, H> Filter<F, H> {
     #[cfg(feature = "file")]
     pub(crate) const fn hasher(&self) -> &H {
         &self.hasher
+    }
+
+    /// The kind of the filter's keys that its file records, so that other programs ask with the same bytes.
+    pub const fn key_kind(&self) -> KeyKind {
+        self.key_kind
+    }
+
+    /// The same filter with another [`key_kind`](Self::key_kind): `K::KIND` for keys of type `K`.
+    ///
+    /// ```
+    /// use equibloom::{AnyFilter, KeyKind, StableKey};
+    ///
+    /// let filter = AnyFilter::builder().keys(1_000).rate(0.001).build()?;
+    /// assert_eq!(filter.key_kind(), KeyKind::Unspecified);
+    /// assert_eq!(filter.with_key_kind(u32::KIND).key_kind(), KeyKind::Integer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_key_kind(self, key_kind: KeyKind) -> Self {
+        Self { key_kind, ..self }
     }
 
     /// What the filter was made from.
@@ -249,7 +269,11 @@ impl<F: RawFilter, H> Filter<F, H> {
         if self.hasher != other.hasher {
             return Err(MergeError::OtherHash);
         }
-        Ok(self.raw.absorb(&other.raw, 1)?)
+        let (ours, theirs) = (self.key_kind, other.key_kind);
+        let key_kind = ours.merged(theirs).ok_or(MergeError::OtherKeys { ours, theirs })?;
+        self.raw.absorb(&other.raw, 1)?;
+        self.key_kind = key_kind;
+        Ok(())
     }
 
     /// A smaller filter with the same keys: every `factor` neighbouring blocks folded into one. For a
@@ -280,7 +304,7 @@ impl<F: RawFilter, H> Filter<F, H> {
         let parameters = self.parameters.folded(factor)?;
         let mut raw = F::new(&parameters)?;
         raw.absorb(&self.raw, factor)?;
-        Ok(Self { raw, parameters, hasher: self.hasher.clone() })
+        Ok(Self { raw, parameters, hasher: self.hasher.clone(), key_kind: self.key_kind })
     }
 
     /// Removes all keys and keeps the memory.

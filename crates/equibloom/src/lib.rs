@@ -86,7 +86,7 @@ pub use error::{Accepted, BuildError, FullError, MergeError, Number, RemoveError
 pub use filter::{AnyFilter, Filter};
 #[cfg(feature = "planner")]
 pub use growing::GrowingFilter;
-pub use hashing::{KeyHash, KeyHasher, Stable, StableKey, WithBuildHasher};
+pub use hashing::{KeyHash, KeyHasher, KeyKind, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses, Observer};
 pub use parameters::{
     BlockTable, FingerprintTable, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HASHES, MAX_HINTS,

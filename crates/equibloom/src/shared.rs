@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::error::{BuildError, FullError};
 use crate::filter::AnyFilter;
-use crate::hashing::{KeyHash, KeyHasher, Stable};
+use crate::hashing::{KeyHash, KeyHasher, KeyKind, Stable};
 use crate::parameters::Parameters;
 use crate::raw::shared::{Shared, SharedRaw};
 use crate::raw::{Insertion, RawFilter};
@@ -59,6 +59,7 @@ pub struct SharedFilter<H = Stable> {
     parameters: Parameters,
     raw: Shared,
     hasher: H,
+    key_kind: KeyKind,
 }
 
 impl<H> AnyFilter<H> {
@@ -68,11 +69,12 @@ impl<H> AnyFilter<H> {
     /// # Errors
     /// [`BuildError::OutOfMemory`] if there is no memory for that copy.
     pub fn into_shared(self) -> Result<SharedFilter<H>, BuildError> {
+        let key_kind = self.key_kind();
         let (parameters, mut raw, hasher) = self.into_raw();
         #[cfg(feature = "file")]
         crate::raw::FromParts::detach(&mut raw)?;
         Shared::prepare(&mut raw);
-        Ok(SharedFilter { parameters, raw: Shared::new(raw), hasher })
+        Ok(SharedFilter { parameters, raw: Shared::new(raw), hasher, key_kind })
     }
 }
 
@@ -93,12 +95,14 @@ impl<H> SharedFilter<H> {
     /// As [`AnyFilter::with_hasher`].
     pub fn with_hasher(parameters: &Parameters, hasher: H) -> Result<Self, BuildError> {
         let raw = Shared::new(RawFilter::new(parameters)?);
-        Ok(Self { parameters: parameters.clone(), raw, hasher })
+        let key_kind = KeyKind::Unspecified;
+        Ok(Self { parameters: parameters.clone(), raw, hasher, key_kind })
     }
 
     /// The filter for one thread, when no other uses it any more.
     pub fn into_filter(self) -> AnyFilter<H> {
         AnyFilter::from_raw(self.parameters, self.raw.into_any(), self.hasher)
+            .with_key_kind(self.key_kind)
     }
 
     /// What the filter was made from.

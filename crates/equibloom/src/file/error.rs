@@ -96,10 +96,10 @@ pub enum FileErrorKind {
         /// The first bytes, at most eight.
         found: Box<[u8]>,
     },
-    /// It was written by a later version of the library.
+    /// It was written by another version of the library.
     #[error(
-        "version {found} of the format, and this library reads versions up to {VERSION}: \
-         update equibloom, or write the file with an older one"
+        "version {found} of the format, and this library reads version {VERSION}: {}",
+        if *found > VERSION { "update equibloom" } else { "build the file again from its keys" }
     )]
     Version {
         /// The version it has.

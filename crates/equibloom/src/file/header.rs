@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::fields::{Decoder, Encoder};
 use super::{FileErrorKind, VERSION, scheme};
+use crate::hashing::KeyKind;
 use crate::overflow::check_capacity;
 use crate::parameters::{Parameters, WhenFull};
 use crate::raw::{Counters, blocks_bytes, planned_overflow};
@@ -29,7 +30,8 @@ pub(super) const MOST_HEADER_BYTES: u64 = 1 << 20;
 
 const CHECKSUM_OFFSET: usize = 32;
 const FLAGS_OFFSET: u64 = 16;
-const SECTIONS_OFFSET: u64 = 128;
+const OVERFLOW_CAPACITY_OFFSET: u64 = 120;
+const SECTIONS_OFFSET: u64 = 136;
 const SECTION_BYTES: u64 = 48;
 const NAME_BYTES: usize = 16;
 const KNOWN_FLAGS: u64 = 0;
@@ -53,6 +55,8 @@ pub struct Header {
     pub hash: String,
     /// Its seed.
     pub hash_seed: u64,
+    /// Which keys the filter holds: the bytes that are hashed.
+    pub key_kind: KeyKind,
     /// What the filter was made from.
     pub parameters: Parameters,
     /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
@@ -105,6 +109,7 @@ impl Header {
     pub(super) fn new(
         parameters: &Parameters,
         hash_seed: u64,
+        key_kind: KeyKind,
         counters: &Counters,
         sections: &[(&str, u64, u64)],
     ) -> Self {
@@ -115,6 +120,7 @@ impl Header {
             checksum: 0,
             hash: HASH.into(),
             hash_seed,
+            key_kind,
             parameters: parameters.clone(),
             elements: counters.elements,
             saturated: counters.saturated,
@@ -158,6 +164,7 @@ impl Header {
         to.u32(self.sections.len() as u32);
         to.u64(self.overflow_entries);
         to.u64(self.overflow_capacity);
+        to.u64(number_of(self.key_kind));
         for section in &self.sections {
             to.name::<NAME_BYTES>(&section.name);
             to.u64(if section.required { REQUIRED } else { 0 });
@@ -198,6 +205,7 @@ impl Header {
         let section_count = from.u32_up_to("the number of sections", most)?;
         let overflow_entries = from.u64("overflow entries")?;
         let overflow_capacity = from.u64("overflow capacity")?;
+        let key_kind = decode_key_kind(&mut from)?;
         let sections =
             (0..section_count).map(|_| decode_section(&mut from)).collect::<Result<_, _>>()?;
         let offset = from.position();
@@ -211,6 +219,7 @@ impl Header {
             checksum: stored,
             hash,
             hash_seed,
+            key_kind,
             parameters,
             elements,
             saturated,
@@ -245,7 +254,7 @@ impl Header {
     /// The list has as much room as planned, or more if it may grow, and not more entries.
     fn check_overflow(&self) -> Result<(), FileErrorKind> {
         let planned = planned_overflow(&self.parameters.scheme);
-        let (capacity, offset) = (self.overflow_capacity, SECTIONS_OFFSET - 8);
+        let (capacity, offset) = (self.overflow_capacity, OVERFLOW_CAPACITY_OFFSET);
         let grown = planned.when_full == WhenFull::Saturate && capacity > planned.capacity;
         if capacity != planned.capacity && !grown || check_capacity(capacity).is_err() {
             let more = if planned.when_full == WhenFull::Saturate { "at least " } else { "" };
@@ -319,7 +328,7 @@ impl Prefix {
         let mut from = Decoder::new(bytes);
         from.u64("the magic number")?;
         let version = from.u32("the version")?;
-        if version == 0 || version > VERSION {
+        if version != VERSION {
             return Err(FileErrorKind::Version { found: version });
         }
         let offset = from.position();
@@ -331,6 +340,19 @@ impl Prefix {
         }
         Ok(Self { header_length })
     }
+}
+
+/// A kind's number.
+fn number_of(kind: KeyKind) -> u64 {
+    KeyKind::ALL.iter().take_while(|&&other| other != kind).count() as u64
+}
+
+fn decode_key_kind(from: &mut Decoder<'_>) -> Result<KeyKind, FileErrorKind> {
+    let (name, offset) = ("the kind of the keys", from.position());
+    let value = from.u64(name)?;
+    let known = KeyKind::ALL.iter().zip(0..).find(|&(_, number)| number == value);
+    let accepted = format!("a whole number below {}", KeyKind::ALL.len());
+    known.map(|(&kind, _)| kind).ok_or(FileErrorKind::Field { name, offset, value, accepted })
 }
 
 fn decode_section(from: &mut Decoder<'_>) -> Result<Section, FileErrorKind> {

@@ -68,8 +68,9 @@ use crate::raw::FromParts;
 use error::Named;
 use read::Input;
 
-/// The version of the format that this library writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+/// The version of the format that this library writes, and the only one that it reads: those before it were
+/// never published.
+pub const VERSION: u32 = 2;
 
 /// What [`verify`] has found out about a file that is whole.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,7 +213,7 @@ impl AnyFilter {
 /// # let scheme = Scheme::Classical { bits: 1_000, hashes: 7 };
 /// # AnyFilter::new(&Parameters { keys: 100, seed: 3, scheme })?.save(&path)?;
 /// let header = equibloom::file::inspect(&path)?;
-/// assert_eq!((header.version, header.hash.as_str()), (1, "xxh3-128"));
+/// assert_eq!((header.version, header.hash.as_str()), (2, "xxh3-128"));
 /// assert_eq!(header.parameters.scheme.name(), "classical");
 /// assert_eq!(header.sections[0].name, "blocks");
 /// assert_eq!(header.sections[0].offset, 4096);

@@ -68,7 +68,8 @@ pub(super) fn assemble(
         found: header.place_of(BLOCKS).1,
         expected,
     })?;
-    Ok(AnyFilter::from_raw(header.parameters, raw, Stable::with_seed(header.hash_seed)))
+    let hasher = Stable::with_seed(header.hash_seed);
+    Ok(AnyFilter::from_raw(header.parameters, raw, hasher).with_key_kind(header.key_kind))
 }
 
 /// Entries in a piece of the overflow list: slots that are not zero.

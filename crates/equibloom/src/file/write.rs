@@ -31,7 +31,7 @@ fn write<W: Write + ?Sized>(filter: &AnyFilter, writer: &mut W) -> io::Result<()
     let sections: Vec<_> =
         parts.iter().map(|(name, words)| (*name, words.bytes(), checksum(words))).collect();
     let seed = filter.hasher().seed();
-    let header = Header::new(filter.parameters(), seed, &counters, &sections);
+    let header = Header::new(filter.parameters(), seed, filter.key_kind(), &counters, &sections);
 
     let head = header.encode();
     writer.write_all(&head)?;

@@ -17,13 +17,19 @@
 //! away, and what is drawn afterwards comes from the block and the fingerprint alone
 //! ([`KeyHash::onward_from`] the next block, [`KeyHash::mark_at`] the hint).
 
+mod key;
 mod stable;
 mod with_build_hasher;
 
-pub use stable::{Stable, StableKey};
+pub use key::{KeyKind, StableKey};
+pub use stable::Stable;
 pub use with_build_hasher::WithBuildHasher;
 
 /// Turns keys of type `K` into hashes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not hash keys of type `{K}`",
+    note = "`Stable` hashes every `StableKey`; `WithBuildHasher` hashes every key with `Hash`"
+)]
 pub trait KeyHasher<K: ?Sized> {
     /// The hash of `key`.
     fn hash_key(&self, key: &K) -> KeyHash;

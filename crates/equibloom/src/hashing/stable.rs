@@ -1,23 +1,19 @@
 //! The default hash: the same on every platform and in every version, and named in files.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::{KeyHash, KeyHasher};
+use super::{KeyHash, KeyHasher, StableKey};
 
 /// XXH3-128 with a seed, over a key's bytes.
 ///
-/// Byte strings and `str` are hashed as they are, fixed-width integers as their little-endian bytes,
-/// so that any language with an XXH3 can ask the same filter.
+/// Every language with an XXH3 can ask the same filter: [`StableKey`] says which bytes a key is.
 ///
 /// ```
 /// use equibloom::{KeyHash, KeyHasher, Stable};
 ///
 /// let hasher = Stable::with_seed(1);
 /// assert_eq!(hasher.hash_key("abc"), hasher.hash_key(b"abc"));
-/// assert_eq!(hasher.hash_key(&0x0201_u16), hasher.hash_key(&[1_u8, 2]));
+/// assert_eq!(hasher.hash_key(&5_u8), hasher.hash_key(&5_i64));
 /// assert_ne!(hasher.hash_key("abc"), Stable::with_seed(2).hash_key("abc"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,77 +36,15 @@ impl Stable {
 impl<K: StableKey + ?Sized> KeyHasher<K> for Stable {
     #[inline]
     fn hash_key(&self, key: &K) -> KeyHash {
-        key.stable_hash(self.seed)
+        key.with_bytes(|bytes| xxh3_128_with_seed(bytes, self.seed).into())
     }
 }
-
-/// A key whose bytes do not depend on platform, compiler or version.
-///
-/// `usize` is left out on purpose (its width differs), and so is everything that only has Rust's
-/// [`Hash`](core::hash::Hash), which makes no promise: use
-/// [`WithBuildHasher`](super::WithBuildHasher) for such keys.
-pub trait StableKey {
-    /// Hashes the key's bytes with `seed`.
-    fn stable_hash(&self, seed: u64) -> KeyHash;
-}
-
-impl StableKey for [u8] {
-    #[inline]
-    fn stable_hash(&self, seed: u64) -> KeyHash {
-        xxh3_128_with_seed(self, seed).into()
-    }
-}
-
-impl StableKey for str {
-    #[inline]
-    fn stable_hash(&self, seed: u64) -> KeyHash {
-        self.as_bytes().stable_hash(seed)
-    }
-}
-
-impl<const N: usize> StableKey for [u8; N] {
-    #[inline]
-    fn stable_hash(&self, seed: u64) -> KeyHash {
-        self.as_slice().stable_hash(seed)
-    }
-}
-
-impl StableKey for String {
-    #[inline]
-    fn stable_hash(&self, seed: u64) -> KeyHash {
-        self.as_str().stable_hash(seed)
-    }
-}
-
-impl StableKey for Vec<u8> {
-    #[inline]
-    fn stable_hash(&self, seed: u64) -> KeyHash {
-        self.as_slice().stable_hash(seed)
-    }
-}
-
-impl<K: StableKey + ?Sized> StableKey for &K {
-    #[inline]
-    fn stable_hash(&self, seed: u64) -> KeyHash {
-        (**self).stable_hash(seed)
-    }
-}
-
-macro_rules! stable_integers {
-    ($($integer:ty)*) => {$(
-        impl StableKey for $integer {
-            #[inline]
-            fn stable_hash(&self, seed: u64) -> KeyHash {
-                self.to_le_bytes().stable_hash(seed)
-            }
-        }
-    )*};
-}
-
-stable_integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64 i128);
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
     use super::*;
 
     /// Reference values of the XXH3-128 specification's own implementation: a changed hash would
