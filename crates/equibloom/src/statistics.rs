@@ -15,7 +15,7 @@ use crate::placement::{Level, Rule};
 /// let mut filter = AnyFilter::new(&parameters)?;
 /// filter.try_extend(0..32_000_u64)?;
 /// let statistics = filter.statistics();
-/// assert!(statistics.bits_per_key() < 16.2);
+/// assert!(statistics.bits_per_key() < 16.3);
 /// assert!((0.0005..0.0015).contains(&statistics.expected_rate));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
