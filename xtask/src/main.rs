@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod errata;
 mod machine;
+#[cfg(test)]
+mod packages;
 mod readme;
 mod step;
 
@@ -57,6 +59,10 @@ fn checks() -> Vec<Step> {
         cargo(
             "core with files only",
             "clippy -p equibloom --lib --no-default-features --features file -- -D warnings",
+        ),
+        cargo(
+            "theory without the papers' model",
+            "clippy -p equibloom-theory --all-targets -- -D warnings",
         ),
         cargo("command without Parquet", "check -p equibloom-cli --no-default-features"),
         cargo("tests", "test --workspace --all-features"),

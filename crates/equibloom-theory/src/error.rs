@@ -1,11 +1,12 @@
 //! What can be wrong with a question, said so that the asker can mend it.
 
+use core::fmt;
+
 /// Why a question has no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// An argument lies outside its mathematical domain.
-    #[error("{argument} is {value}, but it must be {accepted}")]
     OutOfRange {
         /// Name of the argument.
         argument: &'static str,
@@ -15,11 +16,6 @@ pub enum Error {
         accepted: String,
     },
     /// No scheme of this kind reaches the lower bound at this point of the (accesses, overflow) plane.
-    #[error(
-        "overflow {overflow} is outside the optimality region at {accesses} accesses and {choices} \
-         choices: raise overflow to at least {least_overflow:e}, or lower accesses to at most \
-         {most_accesses}"
-    )]
     OutsideOptimalityRegion {
         /// Mean accesses asked for.
         accesses: f64,
@@ -33,10 +29,6 @@ pub enum Error {
         most_accesses: f64,
     },
     /// The threshold would be infinite: nothing may overflow and nothing may be read twice.
-    #[error(
-        "accesses {accesses} with overflow {overflow} leaves nothing to balance (the threshold is \
-         infinite): raise overflow above 0 or accesses above 1"
-    )]
     InfiniteThreshold {
         /// Mean accesses asked for.
         accesses: f64,
@@ -44,11 +36,6 @@ pub enum Error {
         overflow: f64,
     },
     /// The lower bound holds for convex, non-decreasing costs only.
-    #[error(
-        "the cost function is not {property} at load {load} (costs {costs:?} at loads \
-         {first_load}..), which carries probability: the lower bound needs a convex, non-decreasing \
-         cost over loads {from} to {to}"
-    )]
     UnfitCost {
         /// `"convex"`, `"non-decreasing"` or `"finite"`.
         property: &'static str,
@@ -64,16 +51,11 @@ pub enum Error {
         to: u32,
     },
     /// Too little was said to plan a filter, or too much.
-    #[error(
-        "{given} cannot be planned for: give keys with memory, bits_per_key or rate; or memory with rate or \
-         bits_per_key (but not keys, memory and bits_per_key at once)"
-    )]
     WishesDoNotFixASize {
         /// The wishes about sizes that were given.
         given: String,
     },
     /// No filter does all that is asked.
-    #[error("{conflict}: {}", .remedies.join(", or "))]
     Contradiction {
         /// What cannot be had together.
         conflict: String,
@@ -81,9 +63,54 @@ pub enum Error {
         remedies: Vec<String>,
     },
     /// The ODE solver gave up; carries its own words.
-    #[error("the differential equations could not be solved: {0}")]
     Integration(String),
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange { argument, value, accepted } => {
+                write!(f, "{argument} is {value}, but it must be {accepted}")
+            }
+            Self::OutsideOptimalityRegion {
+                accesses,
+                overflow,
+                choices,
+                least_overflow,
+                most_accesses,
+            } => write!(
+                f,
+                "overflow {overflow} is outside the optimality region at {accesses} accesses and {choices} \
+                 choices: raise overflow to at least {least_overflow:e}, or lower accesses to at most \
+                 {most_accesses}"
+            ),
+            Self::InfiniteThreshold { accesses, overflow } => write!(
+                f,
+                "accesses {accesses} with overflow {overflow} leaves nothing to balance (the threshold is \
+                 infinite): raise overflow above 0 or accesses above 1"
+            ),
+            Self::UnfitCost { property, load, first_load, costs, from, to } => write!(
+                f,
+                "the cost function is not {property} at load {load} (costs {costs:?} at loads \
+                 {first_load}..), which carries probability: the lower bound needs a convex, non-decreasing \
+                 cost over loads {from} to {to}"
+            ),
+            Self::WishesDoNotFixASize { given } => write!(
+                f,
+                "{given} cannot be planned for: give keys with memory, bits_per_key or rate; or memory with \
+                 rate or bits_per_key (but not keys, memory and bits_per_key at once)"
+            ),
+            Self::Contradiction { conflict, remedies } => {
+                write!(f, "{conflict}: {}", remedies.join(", or "))
+            }
+            Self::Integration(why) => {
+                write!(f, "the differential equations could not be solved: {why}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
 
 /// Refuses `value` unless `accepted` holds (NaN never does).
 pub(crate) fn require(

@@ -2,17 +2,12 @@
 //! that way will measure.
 //!
 //! ```
-//! use equibloom_theory::{lower_bound::lower_bound, optimum, paper};
+//! use equibloom_theory::{lower_bound::lower_bound, optimum};
 //!
 //! // Eight keys per block, 1.2 block accesses per insert, at most three per key.
 //! let best = optimum::multi_level(8.0, 1.2, 3, None)?;
 //! assert!((best.overflow - 0.0049845).abs() < 1e-7);
 //! assert_eq!(lower_bound(8.0, 1.2, best.overflow)?.k0, Some(best.threshold));
-//!
-//! // The rate the papers print for such a filter with 256-bit blocks and 40 bits per key.
-//! let scheme = paper::Scheme::MultiLevel { accesses: 1.2, choices: 3, overflow: None };
-//! let rate = paper::rate(scheme, 256, 40.0, paper::Hashes::Paper)?;
-//! assert!((rate.rate - 1.39e-7).abs() < 5e-10);
 //! # Ok::<(), equibloom_theory::Error>(())
 //! ```
 //!
@@ -21,7 +16,7 @@
 //! | [`lower_bound`] | Which distribution of loads can no scheme beat, for any convex cost? |
 //! | [`optimum`] | Which thresholds, coins and subtables reach it, and with how much overflow? |
 //! | [`fluid`] | How do the loads evolve while a table fills? |
-//! | [`paper`] | Which false-positive rates do the papers print? |
+//! | `paper` (feature `papers`) | Which false-positive rates do the papers print? |
 //! | [`exact`] | Which rates, accesses and overflow will the machine really measure? |
 //! | [`planner`] | Which filter is best for these keys, this memory, this rate? |
 //! | [`cuckoo`] | When does cuckoo hashing succeed, and what does an insertion cost? |
@@ -42,6 +37,7 @@ pub mod fluid;
 pub mod lower_bound;
 mod minimum;
 pub mod optimum;
+#[cfg(feature = "papers")]
 pub mod paper;
 pub mod planner;
 mod poisson;

@@ -29,6 +29,7 @@ use crate::lower_bound::{check_point, lower_bound};
 use crate::poisson::{Poisson, Weights};
 use crate::quadrature::Panels;
 use crate::root;
+use core::f64::consts::LN_2;
 
 /// Parameters with which a scheme reaches the lower bound.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,19 @@ pub fn multi_level(
     let subtables = (0..choices).map(|level| passed.powi(level as i32) / total).collect();
     at_point(load, accesses, overflow, subtables)
 }
+
+/// The papers' number of hash functions: round(β·ln 2), at least 1. (The text says r·ln 2.)
+pub fn paper_hashes(bits_per_key: f64) -> u32 {
+    (bits_per_key * LN_2).round().clamp(1.0, f64::from(MOST_HASHES)) as u32
+}
+
+/// Bits of a block's counter, which counts from 0 to `threshold` + 1: ⌈log₂(threshold + 2)⌉.
+pub fn counter_bits(threshold: u32) -> u32 {
+    (u64::from(threshold) + 2).next_power_of_two().trailing_zeros()
+}
+
+/// Largest number of hash functions in the papers' model.
+pub(crate) const MOST_HASHES: u32 = 4096;
 
 /// Largest number of choices; more have no use and would only waste time.
 const MOST_CHOICES: u32 = 64;
@@ -233,6 +247,7 @@ fn least_overflow_sequential(load: f64, accesses: f64, choices: u32) -> f64 {
 }
 
 /// Share of the elements after which the sequential scheme has spent its accesses; 1 at γ0, less above.
+#[cfg(feature = "papers")]
 pub(crate) fn elements_within_budget(load: f64, optimum: &Optimum, choices: u32) -> f64 {
     Budget::new(load, optimum.accesses, choices)
         .elements(optimum.threshold as usize, optimum.probability)

@@ -10,6 +10,16 @@
 //! function of the key and the probe, a block at exactly `h` ends the walk of keys whose coin says yes:
 //! P_{j+1} = P_j·((1−p)f_h + f_{h+1}); these values carry `_with_coin` in their names.
 //!
+//! ```
+//! use equibloom_theory::paper;
+//!
+//! // The rate the papers print for 256-bit blocks, 40 bits per key and 1.2 accesses per insert.
+//! let scheme = paper::Scheme::MultiLevel { accesses: 1.2, choices: 3, overflow: None };
+//! let rate = paper::rate(scheme, 256, 40.0, paper::Hashes::Paper)?;
+//! assert!((rate.rate - 1.39e-7).abs() < 5e-10);
+//! # Ok::<(), equibloom_theory::Error>(())
+//! ```
+//!
 //! The model is there to meet published values. It is low by tens of per cent at many bits per key; use
 //! [`crate::exact`] to predict a machine.
 
@@ -17,9 +27,8 @@ use crate::error::{Error, require};
 use crate::fluid;
 use crate::lower_bound::{costs, lower_bound};
 use crate::minimum;
-use crate::optimum::{self, Optimum, geometric_sum};
+use crate::optimum::{self, MOST_HASHES, Optimum, counter_bits, geometric_sum, paper_hashes};
 use crate::poisson::Weights;
-use core::f64::consts::LN_2;
 
 /// A scheme of the papers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,17 +134,6 @@ pub fn best_alpha(
     Ok((best, at(best)?))
 }
 
-/// round(β·ln 2), at least 1. (The text says r·ln 2.)
-pub fn paper_hashes(bits_per_key: f64) -> u32 {
-    (bits_per_key * LN_2).round().clamp(1.0, f64::from(MOST_HASHES)) as u32
-}
-
-/// ⌈log₂(k0 + 2)⌉: bits that count from 0 to k0 + 1.
-pub fn counter_bits(threshold: u32) -> u32 {
-    (u64::from(threshold) + 2).next_power_of_two().trailing_zeros()
-}
-
-const MOST_HASHES: u32 = 4096;
 const LARGEST_BLOCK: u32 = 1 << 18;
 
 /// A scheme's loads and walks, before the number of hash functions is chosen.

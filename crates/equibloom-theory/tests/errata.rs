@@ -6,8 +6,8 @@
 )]
 
 use equibloom_theory::exact::{ClassicalMachine, Levels, Machine, Placement};
-use equibloom_theory::optimum;
-use equibloom_theory::paper::{self, Hashes, Scheme, counter_bits};
+use equibloom_theory::optimum::{self, counter_bits};
+use equibloom_theory::paper::{self, Hashes, Scheme};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

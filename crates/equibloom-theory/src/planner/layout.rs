@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exact::{
     ClassicalMachine, FINGERPRINT_BLOCK_BITS, Levels, Machine, Placement, Prediction,
 };
-use crate::paper::counter_bits;
+use crate::optimum::counter_bits;
 
 /// Bits of a cache line.
 const LINE_BITS: f64 = 512.0;

@@ -25,6 +25,7 @@ mod estimate;
 mod fingerprint_table;
 mod layout;
 mod memory;
+#[cfg(feature = "papers")]
 mod papers;
 mod placement;
 mod reasons;
@@ -40,6 +41,7 @@ use crate::exact::Prediction;
 pub use block_kind::{BlockKind, UnknownBlockKind};
 pub use fingerprint_table::{FingerprintBlocks, Route};
 pub use layout::{Blocks, Layout, Threshold};
+#[cfg(feature = "papers")]
 pub use papers::paper_layout;
 pub use placement::{PlacementName, UnknownPlacement};
 pub use wishes::{DEFAULT_ACCESSES_MISS, Wishes};

@@ -7,8 +7,8 @@ use super::settle::{Candidate, settle};
 use super::wishes::Wishes;
 use crate::error::{Error, require};
 use crate::exact::Prediction;
-use crate::optimum::{self, Optimum};
-use crate::paper::{Hashes, Scheme, paper_hashes};
+use crate::optimum::{self, Optimum, paper_hashes};
+use crate::paper::{Hashes, Scheme};
 
 /// A scheme of the papers at its optimal parameters, in `memory` bytes with everything counted, and what to
 /// expect of it by the exact model.

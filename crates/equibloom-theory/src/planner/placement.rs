@@ -55,12 +55,21 @@ impl fmt::Display for PlacementName {
 }
 
 /// A name that is none of the placements'.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no placement: give classical, blocked, single, sequential, multi-level, two-choice or \
-     one-plus-alpha"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownPlacement(String);
+
+impl fmt::Display for UnknownPlacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is no placement: give classical, blocked, single, sequential, multi-level, two-choice or \
+             one-plus-alpha",
+            self.0
+        )
+    }
+}
+
+impl core::error::Error for UnknownPlacement {}
 
 impl FromStr for PlacementName {
     type Err = UnknownPlacement;

@@ -9,7 +9,7 @@ use super::settle::Candidate;
 use super::survey::Survey;
 use super::wishes::{CACHE_LINE_BITS, Wishes};
 use crate::exact::{ClassicalMachine, FINGERPRINT_BLOCK_BITS, MOST_SLOTS};
-use crate::paper::paper_hashes;
+use crate::optimum::paper_hashes;
 
 /// One sentence for each choice, then one for each alternative.
 pub(crate) fn of(wishes: &Wishes, survey: &Survey, best: &Candidate) -> Vec<String> {

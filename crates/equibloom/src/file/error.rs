@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::VERSION;
+use super::header::{HASH, MAGIC};
 use crate::error::BuildError;
 
 /// Why a filter could not be written to a file or read from one.
@@ -69,11 +70,10 @@ impl<T> Named<T> for Result<T, FileErrorKind> {
 }
 
 /// What is wrong with a file. Positions are in bytes from its beginning.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum FileErrorKind {
     /// The operating system, or the stream, says no.
-    #[error("could not {action} it: {source}")]
     Io {
         /// What was tried.
         action: &'static str,
@@ -81,35 +81,18 @@ pub enum FileErrorKind {
         source: io::Error,
     },
     /// A directory or a device stands where a file should be replaced.
-    #[error(
-        "it is not a regular file and cannot be replaced: give the name of a file, \
-         or write to an open stream with `write_to`"
-    )]
     NotReplaceable,
     /// It begins differently.
-    #[error(
-        "not a filter file: it begins with {found:02x?}, a filter file with {:02x?}; \
-         give a file that equibloom has written",
-        super::header::MAGIC
-    )]
     NotAFilter {
         /// The first bytes, at most eight.
         found: Box<[u8]>,
     },
     /// It was written by a later version of the library.
-    #[error(
-        "version {found} of the format, and this library reads versions up to {VERSION}: \
-         update equibloom, or write the file with an older one"
-    )]
     Version {
         /// The version it has.
         found: u32,
     },
     /// It uses something that this library does not know and that cannot be ignored.
-    #[error(
-        "the flags at byte {offset} are {found:#x}, of which this library knows {known:#x}: \
-         update equibloom"
-    )]
     Flags {
         /// Where they stand.
         offset: u64,
@@ -119,25 +102,16 @@ pub enum FileErrorKind {
         known: u64,
     },
     /// Its keys are hashed by a function that this library does not have.
-    #[error(
-        "its keys are hashed by \"{found}\", and this library knows \"{}\": \
-         ask it with a program that knows that hash",
-        super::header::HASH
-    )]
     Hash {
         /// The name of the hash.
         found: String,
     },
     /// It has a section that is necessary and unknown.
-    #[error("section \"{name}\" is necessary and unknown to this library: update equibloom")]
     UnknownSection {
         /// The section's name.
         name: String,
     },
     /// It is shorter than it says, or longer.
-    #[error(
-        "it has {found} bytes and should have {expected}: copy it again, or build it again from its keys"
-    )]
     Length {
         /// The bytes it has, or had until it ended.
         found: u64,
@@ -145,10 +119,6 @@ pub enum FileErrorKind {
         expected: u64,
     },
     /// The header is not what was written.
-    #[error(
-        "the header is damaged: its checksum is {computed:#018x}, {stored:#018x} was written; \
-         copy the file again, or build it again from its keys"
-    )]
     HeaderChecksum {
         /// The checksum that was written.
         stored: u64,
@@ -156,11 +126,6 @@ pub enum FileErrorKind {
         computed: u64,
     },
     /// A section is not what was written.
-    #[error(
-        "section \"{name}\" (bytes {offset} to {end}) is damaged: its checksum is {computed:#018x}, \
-         {stored:#018x} was written; copy the file again, or build it again from its keys",
-        end = offset + length
-    )]
     SectionChecksum {
         /// The section's name.
         name: String,
@@ -174,10 +139,6 @@ pub enum FileErrorKind {
         computed: u64,
     },
     /// Between the sections there is something.
-    #[error(
-        "byte {offset} belongs to no section and is {value:#04x} instead of 0: \
-         copy the file again, or build it again from its keys"
-    )]
     NotZero {
         /// Where.
         offset: u64,
@@ -185,9 +146,6 @@ pub enum FileErrorKind {
         value: u8,
     },
     /// A number in the header makes no sense.
-    #[error(
-        "{name} at byte {offset} is {value}: {accepted} was expected; the file is damaged or forged"
-    )]
     Field {
         /// What the number means.
         name: &'static str,
@@ -199,10 +157,6 @@ pub enum FileErrorKind {
         accepted: String,
     },
     /// A section is missing, or has another length than the parameters ask for.
-    #[error(
-        "section \"{name}\" has {found} bytes, and a filter of these parameters needs {expected}: \
-         the file is damaged or forged"
-    )]
     SectionLength {
         /// The section's name.
         name: &'static str,
@@ -212,10 +166,6 @@ pub enum FileErrorKind {
         expected: u64,
     },
     /// The overflow list has other entries than the header says.
-    #[error(
-        "section \"overflow\" has {found} entries, the header says {expected}: \
-         the file is damaged or forged"
-    )]
     OverflowEntries {
         /// Entries that were counted.
         found: u64,
@@ -223,9 +173,6 @@ pub enum FileErrorKind {
         expected: u64,
     },
     /// The parameters in the header make no sense.
-    #[error(
-        "the parameters at byte {offset} describe no filter ({source}): the file is damaged or forged"
-    )]
     Parameters {
         /// Where they stand.
         offset: u64,
@@ -233,8 +180,95 @@ pub enum FileErrorKind {
         source: BuildError,
     },
     /// There is not enough memory for the filter.
-    #[error("{0}; `AnyFilter::open` needs next to none")]
     Memory(BuildError),
+}
+
+impl fmt::Display for FileErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { action, source } => write!(f, "could not {action} it: {source}"),
+            Self::NotReplaceable => f.write_str(
+                "it is not a regular file and cannot be replaced: give the name of a file, \
+                 or write to an open stream with `write_to`",
+            ),
+            Self::NotAFilter { found } => write!(
+                f,
+                "not a filter file: it begins with {found:02x?}, a filter file with {MAGIC:02x?}; \
+                 give a file that equibloom has written"
+            ),
+            Self::Version { found } => write!(
+                f,
+                "version {found} of the format, and this library reads versions up to {VERSION}: \
+                 update equibloom, or write the file with an older one"
+            ),
+            Self::Flags { offset, found, known } => write!(
+                f,
+                "the flags at byte {offset} are {found:#x}, of which this library knows {known:#x}: \
+                 update equibloom"
+            ),
+            Self::Hash { found } => write!(
+                f,
+                "its keys are hashed by \"{found}\", and this library knows \"{HASH}\": \
+                 ask it with a program that knows that hash"
+            ),
+            Self::UnknownSection { name } => write!(
+                f,
+                "section \"{name}\" is necessary and unknown to this library: update equibloom"
+            ),
+            Self::Length { found, expected } => write!(
+                f,
+                "it has {found} bytes and should have {expected}: copy it again, \
+                 or build it again from its keys"
+            ),
+            Self::HeaderChecksum { stored, computed } => write!(
+                f,
+                "the header is damaged: its checksum is {computed:#018x}, {stored:#018x} was written; \
+                 copy the file again, or build it again from its keys"
+            ),
+            Self::SectionChecksum { name, offset, length, stored, computed } => write!(
+                f,
+                "section \"{name}\" (bytes {offset} to {}) is damaged: its checksum is {computed:#018x}, \
+                 {stored:#018x} was written; copy the file again, or build it again from its keys",
+                offset + length
+            ),
+            Self::NotZero { offset, value } => write!(
+                f,
+                "byte {offset} belongs to no section and is {value:#04x} instead of 0: \
+                 copy the file again, or build it again from its keys"
+            ),
+            Self::Field { name, offset, value, accepted } => write!(
+                f,
+                "{name} at byte {offset} is {value}: {accepted} was expected; \
+                 the file is damaged or forged"
+            ),
+            Self::SectionLength { name, found, expected } => write!(
+                f,
+                "section \"{name}\" has {found} bytes, and a filter of these parameters needs {expected}: \
+                 the file is damaged or forged"
+            ),
+            Self::OverflowEntries { found, expected } => write!(
+                f,
+                "section \"overflow\" has {found} entries, the header says {expected}: \
+                 the file is damaged or forged"
+            ),
+            Self::Parameters { offset, source } => write!(
+                f,
+                "the parameters at byte {offset} describe no filter ({source}): \
+                 the file is damaged or forged"
+            ),
+            Self::Memory(error) => write!(f, "{error}; `AnyFilter::open` needs next to none"),
+        }
+    }
+}
+
+impl core::error::Error for FileErrorKind {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Parameters { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }
 
 impl FileErrorKind {

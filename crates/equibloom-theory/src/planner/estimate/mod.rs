@@ -11,7 +11,7 @@ pub(crate) mod fingerprints;
 use super::memory::{HEADER_BYTES, stride_bits};
 use crate::error::Error;
 use crate::minimum;
-use crate::paper::counter_bits;
+use crate::optimum::counter_bits;
 use fill::Level;
 pub(crate) use fill::{Filled, Shape};
 

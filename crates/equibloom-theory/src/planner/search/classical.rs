@@ -7,7 +7,7 @@
 //! thinned out further only for users who have said what an insert may cost, or who want it and nothing else.
 
 use super::{Finding, Refusal, Search, best_hashes};
-use crate::paper::paper_hashes;
+use crate::optimum::paper_hashes;
 use crate::planner::layout::Layout;
 use crate::planner::memory::MOST_HASHES;
 use crate::planner::settle::Candidate;
