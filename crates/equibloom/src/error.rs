@@ -142,6 +142,9 @@ pub enum MergeError {
     /// They have the same parameters and different hash functions.
     #[error("the filters hash their keys differently: build both with the same hasher and seed")]
     OtherHash,
+    /// They are different kinds of filter.
+    #[error("the filters are of different kinds: build both from the same parameters")]
+    OtherKind,
     /// Together they are too many for the overflow list, and the filter was told to refuse.
     #[error(transparent)]
     Full(#[from] FullError),
@@ -168,9 +171,10 @@ pub enum ShrinkError {
     /// The smaller table could not be made.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// An overflow list that had grown past its plan, in a filter that refuses more than planned.
+    /// The smaller filter could not take in the keys: an overflow list had grown past its plan, in a filter
+    /// that refuses more than planned.
     #[error(transparent)]
-    Full(#[from] FullError),
+    Merge(#[from] MergeError),
 }
 
 /// A rejected value as it was given, whole or real.

@@ -249,7 +249,7 @@ impl<F: RawFilter, H> Filter<F, H> {
         if self.hasher != other.hasher {
             return Err(MergeError::OtherHash);
         }
-        Ok(self.raw.absorb(&other.raw, 1)?)
+        self.raw.absorb(&other.raw, 1)
     }
 
     /// A smaller filter with the same keys: every `factor` neighbouring blocks folded into one. For a

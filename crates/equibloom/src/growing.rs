@@ -50,18 +50,17 @@ impl<H: Clone> GrowingFilter<H> {
     /// Plans and makes the first stage.
     pub(crate) fn new(wishes: FilterBuilder, hasher: H) -> Result<Self, PlanError> {
         let mut filter = Self { wishes, hasher, stages: Vec::new() };
-        filter.grow()?;
+        filter.stages.push(filter.next_stage()?);
         Ok(filter)
     }
 
-    /// Adds a stage.
-    fn grow(&mut self) -> Result<(), PlanError> {
+    /// Plans and makes the stage behind the last one.
+    fn next_stage(&self) -> Result<AnyFilter<H>, PlanError> {
         let index = self.stages.len() as u32;
         let first = self.wishes.wished_keys().unwrap_or(FIRST_STAGE);
         let keys = first.saturating_mul(GROWTH.saturating_pow(index));
         let wishes = self.wishes.clone().keys(keys).share_of_rate(share_of_stage(index));
-        self.stages.push(wishes.build_with_hasher(self.hasher.clone())?);
-        Ok(())
+        wishes.build_with_hasher(self.hasher.clone())
     }
 
     /// Inserts a key, unless it is (apparently) present.
@@ -80,12 +79,16 @@ impl<H: Clone> GrowingFilter<H> {
         if self.contains_hash(hash) {
             return Ok(Insertion::AlreadyPresent);
         }
-        if self.stages.last().is_none_or(|stage| stage.elements() >= stage.parameters().keys) {
-            self.grow()?;
-        }
         match self.stages.last_mut() {
-            Some(stage) => Ok(stage.insert_hash(hash)?),
-            None => Ok(Insertion::New),
+            Some(stage) if stage.elements() < stage.parameters().keys => {
+                Ok(stage.insert_hash(hash)?)
+            }
+            _ => {
+                let mut stage = self.next_stage()?;
+                let insertion = stage.insert_hash(hash)?;
+                self.stages.push(stage);
+                Ok(insertion)
+            }
         }
     }
 

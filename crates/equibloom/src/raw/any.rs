@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::absorb::Absorb;
 use super::{Balanced, Classical, Insertion, RawFilter};
 use crate::block::FingerprintBlocks;
-use crate::error::{BuildError, FullError, RemoveError};
+use crate::error::{BuildError, FullError, MergeError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::parameters::{Parameters, Scheme};
@@ -102,14 +102,30 @@ impl RawFilter for Any {
 }
 
 impl Absorb for Any {
-    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), MergeError> {
         match (self, other) {
             (Self::Classical(ours), Self::Classical(theirs)) => ours.absorb(theirs, factor),
             (Self::FirstWithRoom(ours), Self::FirstWithRoom(theirs)) => ours.absorb(theirs, factor),
             (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.absorb(theirs, factor),
             (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.absorb(theirs, factor),
-            // Filters of one shape are of one kind.
-            _ => Ok(()),
+            _ => Err(MergeError::OtherKind),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::BlockTable;
+
+    #[test]
+    fn filters_of_different_kinds_are_not_merged() {
+        let blocks = BlockTable { count: 2, bits: 512, hashes: 3 };
+        let schemes = [Scheme::Classical { bits: 1_024, hashes: 3 }, Scheme::Blocked { blocks }];
+        let [mut ours, theirs] =
+            schemes.map(|scheme| Any::new(&Parameters { keys: 10, seed: 0, scheme }).unwrap());
+        let before = ours.clone();
+        assert_eq!(ours.absorb(&theirs, 1), Err(MergeError::OtherKind));
+        assert_eq!(ours, before);
     }
 }

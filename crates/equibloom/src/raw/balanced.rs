@@ -13,7 +13,7 @@ use super::lookup::Lookup;
 use super::{Insertion, RawFilter};
 use crate::block::simd::{Best, Engine};
 use crate::block::{BlockArray, BloomBlocks};
-use crate::error::{BuildError, FullError, RemoveError};
+use crate::error::{BuildError, FullError, MergeError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::OverflowList;
@@ -160,7 +160,7 @@ impl<R: Designed<B>, B: Contents> RawFilter for Balanced<R, B> {
 }
 
 impl<R: Rule, B: Contents> Absorb for Balanced<R, B> {
-    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), MergeError> {
         B::absorb(self, other, factor)?;
         self.budget.absorb(&other.budget);
         self.elements = self.elements.saturating_add(other.elements);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::absorb::Absorb;
 use super::{Insertion, RawFilter};
-use crate::error::{BuildError, FullError, RemoveError};
+use crate::error::{BuildError, FullError, MergeError, RemoveError};
 use crate::hashing::{KeyHash, scale};
 use crate::memory::Words;
 use crate::observer::Observer;
@@ -117,7 +117,7 @@ impl RawFilter for Classical {
 impl Absorb for Classical {
     /// Bit `i` takes in the bits from `i × factor` on: those to which keys go whose word, scaled to the
     /// smaller array, gives `i`.
-    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
+    fn absorb(&mut self, other: &Self, factor: u64) -> Result<(), MergeError> {
         if factor == 1 {
             for (index, word) in other.array.iter().enumerate() {
                 *self.array.get_mut(index) |= word;
