@@ -23,29 +23,37 @@ use equibloom::{
 
 /// Keys and strangers.
 const KEYS: u64 = 20_000;
-const FILTERS: [&str; 4] = ["blocked", "multi-level", "fingerprint", "short-fingerprint"];
+const FILTERS: [&str; 6] =
+    ["blocked", "multi-level", "fingerprint", "short-fingerprint", "plan-11.55", "plan-16"];
 const FILTER_OPERATIONS: [&str; 6] =
     ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
+/// Some of the filters in the form that threads share.
+const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-plan-16"];
 /// The balanced map with buckets of one cache line and the usual one, and the cuckoo map.
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
-const MAP_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
+/// Of shared filters and of maps.
+const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
 /// What an operation may take more than the baseline says.
 const TOLERANCE: f64 = 0.05;
 
-/// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them.
-fn scheme(kind: &str) -> Option<Scheme> {
+/// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them. And
+/// the plans for a number of keys and of bits per key, with nothing else asked for.
+fn empty_filter(kind: &str) -> Result<AnyFilter, Box<dyn Error>> {
+    if kind.starts_with("plan-") {
+        return Ok(AnyFilter::load(plan_file(kind)?)?);
+    }
     let blocks = BlockTable { count: 625, bits: 512, hashes: 11 };
     let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
-    match kind {
-        "blocked" => Some(Scheme::Blocked { blocks }),
-        "multi-level" => Some(Scheme::MultiLevel {
+    let scheme = match kind {
+        "blocked" => Scheme::Blocked { blocks },
+        "multi-level" => Scheme::MultiLevel {
             blocks: BlockTable { hashes: 10, ..blocks },
             threshold: Threshold { load: 35, probability: 0.5 },
             hints: 16,
             overflow,
             subtables: vec![540, 75, 10],
-        }),
-        "fingerprint" => Some(Scheme::Fingerprint {
+        },
+        "fingerprint" => Scheme::Fingerprint {
             blocks: FingerprintTable {
                 count: 625,
                 slots: 34,
@@ -56,9 +64,9 @@ fn scheme(kind: &str) -> Option<Scheme> {
             route: Route::MultiLevel { subtables: vec![573, 48, 4] },
             overflow,
             multiset: false,
-        }),
+        },
         // Ten bits per key: remainders without a byte of their own.
-        "short-fingerprint" => Some(Scheme::Fingerprint {
+        "short-fingerprint" => Scheme::Fingerprint {
             blocks: FingerprintTable {
                 count: 391,
                 slots: 54,
@@ -69,20 +77,39 @@ fn scheme(kind: &str) -> Option<Scheme> {
             route: Route::MultiLevel { subtables: vec![363, 25, 3] },
             overflow,
             multiset: false,
-        }),
-        _ => None,
+        },
+        _ => return Err("no such filter".into()),
+    };
+    Ok(AnyFilter::new(&Parameters { keys: KEYS, seed: 0, scheme })?)
+}
+
+/// Where a planned filter waits, beside the program, for the runs under valgrind: to plan it there would take
+/// most of their time.
+fn plan_file(kind: &str) -> std::io::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(format!("{kind}.equibloom")))
+}
+
+fn save_plans() -> Result<(), Box<dyn Error>> {
+    for kind in FILTERS {
+        if let Some(bits_per_key) = kind.strip_prefix("plan-") {
+            let builder = AnyFilter::builder().keys(KEYS).bits_per_key(bits_per_key.parse()?);
+            builder.build()?.save(plan_file(kind)?)?;
+        }
     }
+    Ok(())
+}
+
+/// Hashes of the keys, and of as many that are not inserted.
+fn keys_and_strangers() -> [Vec<KeyHash>; 2] {
+    [0..KEYS, KEYS..2 * KEYS]
+        .map(|range| range.map(|key| Stable::default().hash_key(&key)).collect())
 }
 
 /// Makes a filter, fills it if the operation is a lookup or `filled`, and runs the operation once on
 /// every key. What is made but not run is what the others are compared with.
 fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
-    let scheme = scheme(kind).ok_or("no such filter")?;
-    let mut filter = AnyFilter::new(&Parameters { keys: KEYS, seed: 0, scheme })?;
-    let hashes = |range: std::ops::Range<u64>| -> Vec<KeyHash> {
-        range.map(|key| Stable::default().hash_key(&key)).collect()
-    };
-    let (keys, strangers) = (hashes(0..KEYS), hashes(KEYS..2 * KEYS));
+    let mut filter = empty_filter(kind)?;
+    let [keys, strangers] = keys_and_strangers();
     let mut found = vec![0; KEYS.div_ceil(64) as usize];
     if !matches!(operation, "empty" | "insert" | "insert-batch") {
         filter.insert_hashes(&keys)?;
@@ -106,6 +133,27 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
         _ => return Err("no such operation".into()),
     }
     black_box((&filter, &found));
+    Ok(())
+}
+
+/// The same with a filter that threads share, by one thread.
+fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
+    let filter = empty_filter(kind)?.into_shared()?;
+    let [keys, strangers] = keys_and_strangers();
+    if operation != "empty" {
+        for &key in &keys {
+            filter.insert_hash(key)?;
+        }
+    }
+    match operation {
+        "empty" | "filled" | "insert" => {}
+        "miss" | "hit" => {
+            let asked = if operation == "hit" { &keys } else { &strangers };
+            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
+        }
+        _ => return Err("no such operation".into()),
+    }
+    black_box(&filter);
     Ok(())
 }
 
@@ -186,10 +234,12 @@ fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
 }
 
 fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
+    save_plans()?;
     let mut rows = Vec::new();
     let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
-    let maps = MAPS.map(|kind| (kind, &MAP_OPERATIONS[..]));
-    for (kind, operations) in filters.into_iter().chain(maps) {
+    let shared = SHARED.map(|kind| (kind, &FEW_OPERATIONS[..]));
+    let maps = MAPS.map(|kind| (kind, &FEW_OPERATIONS[..]));
+    for (kind, operations) in filters.into_iter().chain(shared).chain(maps) {
         let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
         for operation in operations {
             let without = if operation.starts_with("insert") { empty } else { filled };
@@ -244,7 +294,10 @@ fn main() -> ExitCode {
         ["work", kind, operation] if MAPS.contains(&kind) => {
             work_on_map(kind, operation).map(|()| true)
         }
-        ["work", kind, operation] => work(kind, operation).map(|()| true),
+        ["work", kind, operation] => match kind.strip_prefix("shared-") {
+            Some(kind) => work_on_shared(kind, operation).map(|()| true),
+            None => work(kind, operation).map(|()| true),
+        },
         _ => Err("usage: instructions [--bless]".into()),
     };
     match outcome {

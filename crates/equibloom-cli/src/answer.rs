@@ -1,8 +1,9 @@
 //! How commands answer: a text for people or JSON for programs, and errors in the command's own words.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{ErrorKind, Write};
 
+use indicatif::HumanCount;
 use serde::Serialize;
 
 /// Prints the answer in one form or the other.
@@ -16,6 +17,14 @@ pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+/// Says how many records had no key, if any.
+pub(crate) fn write_missing(f: &mut fmt::Formatter<'_>, missing: u64) -> fmt::Result {
+    match missing {
+        0 => Ok(()),
+        missing => writeln!(f, "  passed over           {} null or missing", HumanCount(missing)),
     }
 }
 

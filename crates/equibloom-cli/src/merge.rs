@@ -64,6 +64,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// What two filters differ in, in the words of `build`.
 fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error {
     let (first, other) = (first.display(), other.display());
+    if let MergeError::OtherKeys { ours, theirs } = &error {
+        return anyhow::anyhow!(
+            "{first} and {other} cannot be merged: one holds {ours}, the other {theirs}; \
+             build both with the same --type"
+        );
+    }
     let MergeError::OtherShape { ours, theirs } = &error else {
         return anyhow::anyhow!("{first} and {other}: {error}");
     };

@@ -14,6 +14,7 @@ use crate::keys::{self, Batch, Consumer, KeyFiles, Unit, Wanted};
 const EXAMPLES: &str = "Examples:
   equibloom query customers.eqb new.txt
   equibloom query customers.eqb -e alice@example.com -e bob@example.com
+  equibloom query ids.eqb --type int -e 5
   zcat log.gz | equibloom query customers.eqb --json-field user.email --invert";
 
 /// Prints the records whose keys may be in the set: all that were inserted, and a few others at the filter's
@@ -50,8 +51,9 @@ pub(crate) struct Arguments {
 
 /// Tells whether a record was selected.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
-    let input = arguments.key_files.input(&arguments.literal)?;
+    let mut input = arguments.key_files.input(&arguments.literal)?;
     let filter = AnyFilter::open(&arguments.filter)?;
+    input.settle_kind(Some((&arguments.filter, filter.key_kind())))?;
     let hasher = Stable::with_seed(filter.parameters().seed);
     let prints_records = !(arguments.count || arguments.quiet || arguments.json);
     // On a terminal the bar would stand between the records.
@@ -68,12 +70,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         selected: 0,
     };
     let wanted = if prints_records { Wanted::Records } else { Wanted::Hashes };
-    keys::for_each_batch(&input, wanted, hasher, &progress, &mut selection)?;
+    let missing = keys::for_each_batch(&input, wanted, hasher, &progress, &mut selection)?;
     selection.wait()?;
     progress.finish_and_clear();
     let Selection { keys, selected, .. } = selection;
     if arguments.json && !arguments.quiet {
-        answer::write(&(serde_json::to_string_pretty(&Numbers { keys, selected })? + "\n"))?;
+        answer::write(
+            &(serde_json::to_string_pretty(&Numbers { keys, missing, selected })? + "\n"),
+        )?;
     } else if arguments.count && !arguments.quiet {
         answer::write(&format!("{selected}\n"))?;
     }
@@ -85,6 +89,8 @@ const OUTPUT_BYTES: usize = 128 << 10;
 #[derive(Serialize)]
 struct Numbers {
     keys: u64,
+    /// Records without a key.
+    missing: u64,
     selected: u64,
 }
 

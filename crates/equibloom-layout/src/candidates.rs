@@ -101,6 +101,27 @@ impl Proportions {
         Ok(Self::Subtables { shares: PerSubtable::new(shares)? })
     }
 
+    /// One candidate in each of `choices` subtables, each of which is `ratio` times as large as the one
+    /// before it: the papers' subtables.
+    ///
+    /// ```
+    /// use equibloom_layout::Proportions;
+    ///
+    /// let halves = Proportions::geometric(0.5, 3)?;
+    /// assert_eq!(halves, Proportions::subtables(&[4.0 / 7.0, 2.0 / 7.0, 1.0 / 7.0])?);
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn geometric(ratio: f64, choices: u32) -> Result<Self, LayoutError> {
+        check_whole("number of subtables", choices.into(), 1, MAX_CHOICES.into())?;
+        let mut sizes = [1.0; MAX_CHOICES as usize];
+        for level in 1..choices as usize {
+            sizes[level] = ratio * sizes[level - 1];
+        }
+        let sizes = &sizes[..choices as usize];
+        let sum: f64 = sizes.iter().sum();
+        Ok(Self::Subtables { shares: PerSubtable::new(sizes)?.map(|size| size / sum) })
+    }
+
     /// Most candidates of a key.
     pub const fn choices(&self) -> u32 {
         match self {

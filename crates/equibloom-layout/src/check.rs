@@ -96,9 +96,7 @@ impl Layout {
                 let reserved = self.rule.counter_bits() + hints;
                 // Room for two bits at least.
                 check_range("counter and hints of a block in bits", reserved, 0, bits - 2)?;
-                // More would fill half of the block with one key.
-                let most = MAX_HASHES.min((bits - reserved) / 2);
-                check_range("hashes per key", hashes, 1, most)
+                check_range("hashes per key", hashes, 1, self.max_hashes())
             }
             Blocks::Fingerprint { .. } => {
                 let used = self.blocks.used_bits();

@@ -41,8 +41,8 @@ impl Rule {
     /// ```
     /// use equibloom_layout::Rule;
     ///
-    /// assert_eq!(Rule::below(2).counter_bits(), 2);
-    /// assert_eq!(Rule::below(3).counter_bits(), 3);
+    /// let bits = [0, 1, 2, 6, 7, 14, 15].map(|below| Rule::below(below).counter_bits());
+    /// assert_eq!(bits, [1, 2, 2, 3, 4, 4, 5]);
     /// assert_eq!(Rule::LeastLoaded.counter_bits(), 0);
     /// ```
     pub const fn counter_bits(&self) -> u32 {

@@ -68,7 +68,7 @@ pub(crate) const fn bytes_for(words: u64) -> u64 {
 }
 
 /// A fixed number of 64-bit words, initially zero or what a file holds.
-pub struct Words {
+pub(crate) struct Words {
     start: NonNull<Line>,
     count: usize,
     owner: Owner,
@@ -319,7 +319,7 @@ impl Words {
 
 /// An array that lies in parts. Gives it out only when there are no parts any more.
 #[cfg(feature = "std")]
-pub struct Divided(Arc<Words>);
+pub(crate) struct Divided(Arc<Words>);
 
 #[cfg(feature = "std")]
 impl Divided {

@@ -1,6 +1,6 @@
 //! Memory accesses, counted where asked for.
 
-pub use equibloom_layout::placement::Observer;
+pub(crate) use equibloom_layout::placement::Observer;
 
 /// Accesses of one operation, or the sum over many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,7 +11,10 @@ mod scratch;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use equibloom::{AnyFilter, BlockTable, KeyHasher, Parameters, Scheme, Stable, file};
+use equibloom::{
+    AnyFilter, BlockTable, KeyHasher, KeyKind, MergeError, Parameters, Scheme, Stable, StableKey,
+    file,
+};
 use proptest::prelude::*;
 use samples::samples;
 use schemes::{cases, fingerprint_scheme, keys, parameters};
@@ -186,6 +189,36 @@ fn an_open_filter_can_be_asked_by_many_threads() {
             scope.spawn(|| assert!(sample.holds_its_keys(&opened.clone())));
         }
     });
+}
+
+#[test]
+fn files_record_the_kind_of_keys() {
+    let kinds = [KeyKind::Unspecified, str::KIND, u32::KIND, u128::KIND, <(u64, &str)>::KIND];
+    let scratch = Scratch::new("kinds");
+    let path = scratch.path("filter.eqb");
+    let filter = |kind| samples()[1].build().with_key_kind(kind);
+    for (kind, number) in kinds.into_iter().zip(0_u64..) {
+        filter(kind).save(&path).unwrap();
+        assert_eq!(file::inspect(&path).unwrap().key_kind, kind);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(forge::u64_at(&bytes, forge::KEY_KIND), Some(number));
+        for read in [AnyFilter::load(&path).unwrap(), AnyFilter::open(&path).unwrap()] {
+            assert_eq!(read.key_kind(), kind);
+            assert_eq!(read.into_shared().unwrap().into_filter().key_kind(), kind);
+        }
+        for other in kinds {
+            let mut merged = filter(kind);
+            let result = merged.merge(&filter(other));
+            let stated = kind != KeyKind::Unspecified && other != KeyKind::Unspecified;
+            if kind != other && stated {
+                assert_eq!(result, Err(MergeError::OtherKeys { ours: kind, theirs: other }));
+                assert!(merged == filter(kind));
+            } else {
+                result.unwrap();
+                assert_eq!(merged.key_kind(), if stated { kind } else { KeyKind::Unspecified });
+            }
+        }
+    }
 }
 
 #[cfg(feature = "serde")]

@@ -291,13 +291,13 @@ fn errors_name_what_is_wrong_and_where() {
         }
     };
     says(case(0, b"PK\x03\x04", true), &["not a filter file", "[50, 4b, 03, 04", "89, 45, 51"]);
-    says(case(8, &7_u32.to_le_bytes(), false), &["version 7", "up to 1", "update equibloom"]);
-    says(case(8, &0_u32.to_le_bytes(), true), &["version 0"]);
+    says(case(8, &7_u32.to_le_bytes(), false), &["version 7", "version 2", "update equibloom"]);
+    says(case(8, &1_u32.to_le_bytes(), true), &["version 1", "version 2", "from its keys"]);
     says(
         case(12, &u32::MAX.to_le_bytes(), true),
         &["the header's length at byte 12 is 4294967295"],
     );
-    says(case(12, &127_u32.to_le_bytes(), true), &["the header's length at byte 12 is 127"]);
+    says(case(12, &135_u32.to_le_bytes(), true), &["the header's length at byte 12 is 135"]);
     says(case(forge::FLAGS, &6_u64.to_le_bytes(), true), &["flags at byte 16 are 0x6", "update"]);
     says(case(forge::HASH, b"md5\0\0\0\0\0", true), &["hashed by \"md5\"", "xxh3-128"]);
     says(case(56, &[1], false), &["the header is damaged", "copy the file again"]);
@@ -318,15 +318,19 @@ fn errors_name_what_is_wrong_and_where() {
         case(forge::OVERFLOW_CAPACITY, &61_u64.to_le_bytes(), true),
         &["capacity at byte 120 is 61", "60, as planned"],
     );
+    says(
+        case(forge::KEY_KIND, &5_u64.to_le_bytes(), true),
+        &["the kind of the keys at byte 128 is 5", "below 5"],
+    );
     says(case(forge::SECTIONS, b"blobs\0\0", true), &["\"blobs\" is necessary and unknown"]);
-    says(case(forge::SECTIONS + 16, &[9], true), &["flags at byte 144 are 0x9", "0x1"]);
+    says(case(forge::SECTIONS + 16, &[9], true), &["flags at byte 152 are 0x9", "0x1"]);
     says(
         case(forge::SECTIONS + 24, &4097_u64.to_le_bytes(), true),
-        &["offset of a section at byte 152 is 4097", "multiple of 4096"],
+        &["offset of a section at byte 160 is 4097", "multiple of 4096"],
     );
     says(
         case(forge::SECTIONS + 32, &u64::MAX.to_le_bytes(), true),
-        &["end of a section at byte 152 is 18446744073709551615"],
+        &["end of a section at byte 160 is 18446744073709551615"],
     );
     says(
         case(forge::SECTIONS + 32, &64_u64.to_le_bytes(), true),
@@ -334,10 +338,10 @@ fn errors_name_what_is_wrong_and_where() {
     );
     // The scheme stands behind two sections: kind, count, bits, hashes.
     let scheme = forge::SECTIONS + 2 * forge::SECTION_BYTES;
-    says(case(scheme, &99_u32.to_le_bytes(), true), &["the scheme at byte 224 is 99", "1 to 8"]);
+    says(case(scheme, &99_u32.to_le_bytes(), true), &["the scheme at byte 232 is 99", "1 to 8"]);
     says(
         case(scheme + 12, &63_u32.to_le_bytes(), true),
-        &["parameters at byte 224", "block bits is 63"],
+        &["parameters at byte 232", "block bits is 63"],
     );
     says(case(forge::FILE_LENGTH, &9_000_u64.to_le_bytes(), true), &["should have 9000"]);
 }

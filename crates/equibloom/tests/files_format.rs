@@ -7,7 +7,7 @@ mod samples;
 
 use std::collections::HashSet;
 
-use equibloom::AnyFilter;
+use equibloom::{AnyFilter, file};
 use samples::{key, samples};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
@@ -93,7 +93,7 @@ impl Reader {
         let header = &file[..u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize];
         assert_eq!(file[..8], [0x89, 0x45, 0x51, 0x42, 0x4c, 0x0d, 0x0a, 0x1a]);
         let mut fields = Fields(&header[8..]);
-        assert_eq!(fields.u32(), 1);
+        assert_eq!(fields.u32(), 2);
         assert_eq!(fields.u32() as usize, header.len());
         assert_eq!(fields.u64(), 0);
         assert_eq!(fields.u64(), file.len() as u64);
@@ -107,7 +107,8 @@ impl Reader {
             fields.u64();
         }
         let (spent, sections) = (fields.u32() == 1, fields.u32());
-        let (_entries, capacity) = (fields.u64(), fields.u64());
+        let (_entries, capacity, key_kind) = (fields.u64(), fields.u64(), fields.u64());
+        assert_eq!(key_kind, 1, "the samples hold text");
         let (mut words, mut overflow) = (Vec::new(), Vec::new());
         for _ in 0..sections {
             let name = fields.0[..16].to_vec();
@@ -347,7 +348,7 @@ fn positions(p: u64, n: u32, k: u32) -> HashSet<u32> {
 fn a_reader_written_from_the_format_answers_like_the_library() {
     let mut mistaken = 0;
     for sample in samples() {
-        let path = sample.path(1);
+        let path = sample.path(file::VERSION);
         let reader = Reader::new(&std::fs::read(&path).unwrap());
         let filter = AnyFilter::load(&path).unwrap();
         for number in 0..20_000 {

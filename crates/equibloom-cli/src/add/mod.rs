@@ -106,17 +106,24 @@ impl Change {
         when_full: WhenFull,
         mut change: impl FnMut(&mut Filling, &Batch) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let input: Input = self.key_files.input(&self.literal)?;
+        let mut input: Input = self.key_files.input(&self.literal)?;
         let _lock = Lock::of(&self.filter)?;
         let mut filling = Filling::new(AnyFilter::load(&self.filter)?, when_full);
+        input.settle_kind(Some((&self.filter, filling.filter.key_kind())))?;
         directory_for(&self.filter)?;
         let before = filling.filter.elements();
         let hasher = Stable::with_seed(filling.filter.parameters().seed);
         let progress = keys::progress("changing", input.bytes(), Unit::Bytes, self.quiet);
-        keys::for_each_batch(&input, Wanted::Slabs, hasher, &progress, &mut |batch: &Batch| {
-            change(&mut filling, batch)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
+        let missing = keys::for_each_batch(
+            &input,
+            Wanted::Slabs,
+            hasher,
+            &progress,
+            &mut |batch: &Batch| {
+                change(&mut filling, batch)?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         progress.finish_and_clear();
         filling.filter.save(&self.filter)?;
 
@@ -124,6 +131,7 @@ impl Change {
         let changed = Changed {
             file: self.filter.display().to_string(),
             keys_read: filling.read,
+            keys_missing: missing,
             keys_before: before,
             keys: statistics.elements,
             planned_keys: filling.filter.parameters().keys,
@@ -138,6 +146,8 @@ impl Change {
 struct Changed {
     file: String,
     keys_read: u64,
+    /// Records without a key.
+    keys_missing: u64,
     keys_before: u64,
     keys: u64,
     planned_keys: u64,
@@ -149,6 +159,7 @@ impl fmt::Display for Changed {
         let [before, now, planned] =
             [self.keys_before, self.keys, self.planned_keys].map(HumanCount);
         writeln!(f, "{}: {now} keys, {before} before, {planned} planned", self.file)?;
+        answer::write_missing(f, self.keys_missing)?;
         writeln!(f, "  false-positive rate   {} now", number(self.rate_now))
     }
 }

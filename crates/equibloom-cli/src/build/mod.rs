@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use equibloom::{AnyFilter, Parameters, Stable};
+use equibloom::{AnyFilter, KeyKind, Parameters, Stable};
 use equibloom_theory::planner::{self, Plan};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
@@ -32,6 +32,7 @@ const RATE: f64 = 0.001;
 const EXAMPLES: &str = "Examples:
   equibloom build words.txt -o words.eqb
   equibloom build customers.csv.gz --csv-column email --fpr 1e-6 -o customers.eqb
+  equibloom build orders.parquet --parquet-column customer_id -o customers.eqb
   find / -print0 | equibloom build -0 --bits-per-key 12 -o names.eqb";
 
 /// Builds a filter file from keys: lines, columns or fields of files, or of standard input.
@@ -71,14 +72,15 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let start = Instant::now();
-    let input = arguments.key_files.input(&[])?;
+    let mut input = arguments.key_files.input(&[])?;
+    let kind = input.settle_kind(None)?;
     let directory = directory_for(&arguments.output)?;
     ensure!(
         !input.has(&arguments.output),
         "{} is a file of keys and the output: give the filter another name",
         arguments.output.display()
     );
-    let job = Job { arguments, input: &input, hasher: Stable::with_seed(arguments.seed) };
+    let job = Job { arguments, input: &input, kind, hasher: Stable::with_seed(arguments.seed) };
     let built = match arguments.keys {
         Some(keys) => job.filled(keys)?,
         None if input.is_repeatable() => job.filled(job.counted()?)?,
@@ -110,12 +112,15 @@ pub(crate) fn directory_for(output: &Path) -> anyhow::Result<&Path> {
 struct Job<'a> {
     arguments: &'a Arguments,
     input: &'a Input,
+    kind: KeyKind,
     hasher: Stable,
 }
 
 struct Built {
     plan: Plan,
     filling: Filling,
+    /// Records without a key.
+    missing: u64,
 }
 
 impl Job<'_> {
@@ -134,8 +139,8 @@ impl Job<'_> {
         }
         let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
         let parameters = Parameters { seed: self.hasher.seed(), ..Parameters::from(&plan) };
-        let filter = AnyFilter::new(&parameters)?;
-        Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full) })
+        let filter = AnyFilter::new(&parameters)?.with_key_kind(self.kind);
+        Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full), missing: 0 })
     }
 
     /// A filter for so many keys, with the input's.
@@ -145,7 +150,7 @@ impl Job<'_> {
         }
         let mut built = self.planned(keys)?;
         let progress = self.progress("building");
-        keys::for_each_batch(
+        built.missing = keys::for_each_batch(
             self.input,
             Wanted::Slabs,
             self.hasher,
@@ -163,7 +168,7 @@ impl Job<'_> {
     fn spooled(&self, directory: &Path) -> anyhow::Result<Built> {
         let mut spool = Spool::in_directory(directory)?;
         let progress = self.progress("reading");
-        keys::for_each_batch(
+        let missing = keys::for_each_batch(
             self.input,
             Wanted::Slabs,
             self.hasher,
@@ -175,7 +180,7 @@ impl Job<'_> {
         )?;
         progress.finish_and_clear();
         let keys = spool.keys();
-        let mut built = self.planned(keys)?;
+        let mut built = Built { missing, ..self.planned(keys)? };
         let progress = keys::progress("building", Some(keys), Unit::Keys, self.arguments.quiet);
         spool.replay(|hashes| {
             progress.inc(hashes.len() as u64);
@@ -196,6 +201,9 @@ struct Summary {
     placement: &'static str,
     /// Keys that were read, repeated ones included.
     keys_read: u64,
+    /// Records without a key.
+    keys_missing: u64,
+    key_kind: KeyKind,
     /// Different ones, as far as the filter can tell.
     keys: u64,
     planned_keys: u64,
@@ -211,12 +219,14 @@ struct Summary {
 
 impl Summary {
     fn new(arguments: &Arguments, built: Built, start: Instant) -> Self {
-        let Built { plan, filling: Filling { filter, read, .. } } = built;
+        let Built { plan, missing, filling: Filling { filter, read, .. } } = built;
         let statistics = filter.statistics();
         Self {
             file: arguments.output.display().to_string(),
             placement: plan.layout.placement().as_str(),
             keys_read: read,
+            keys_missing: missing,
+            key_kind: filter.key_kind(),
             keys: statistics.elements,
             planned_keys: plan.keys,
             bytes: statistics.memory.total(),
@@ -233,6 +243,8 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (keys, read) = (HumanCount(self.keys), HumanCount(self.keys_read));
         writeln!(f, "{}: {keys} different keys of {read}, {}", self.file, self.placement)?;
+        writeln!(f, "  keys are              {}", self.key_kind)?;
+        answer::write_missing(f, self.keys_missing)?;
         let (bytes, bits) = (DecimalBytes(self.bytes), self.bits_per_key);
         writeln!(f, "  memory                {bytes}, {bits:.2} bits per planned key")?;
         let (now, planned) = (number(self.rate_now), number(self.rate_planned));

@@ -58,6 +58,7 @@ impl fmt::Display for Info {
         writeln!(f, "{}: {}\n", self.file, shape(&parameters.scheme))?;
         let keys = HumanCount(statistics.elements);
         writeln!(f, "  keys                  {keys} of {} planned", HumanCount(parameters.keys))?;
+        writeln!(f, "  keys are              {}", header.key_kind)?;
         let planned =
             self.rate_planned.map(|rate| format!(", {} with all planned keys", number(rate)));
         let rate = number(statistics.expected_rate);

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use equibloom::{KeyHash, KeyHasher, Stable};
+use equibloom::{KeyHash, KeyHasher, KeyKind, Stable};
+
+use super::{Input, kind};
 
 /// A batch is full at this many bytes of text: far below the caches, far above what handing it over costs.
 pub(super) const TEXT_BYTES: usize = 256 << 10;
@@ -38,8 +40,11 @@ pub(super) enum CountOf {
 pub(crate) struct Batch {
     wanted: Wanted,
     hasher: Stable,
+    /// Keys are integers, not text.
+    are_integers: bool,
     keep_empty: bool,
     count: u64,
+    missing: u64,
     hashes: Vec<KeyHash>,
     /// Where the records are in the text, if they are wanted.
     records: Vec<Range<usize>>,
@@ -50,12 +55,14 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn new(wanted: Wanted, hasher: Stable, keep_empty: bool) -> Self {
+    pub(super) fn new(wanted: Wanted, hasher: Stable, input: &Input) -> Self {
         Self {
             wanted,
             hasher,
-            keep_empty,
+            are_integers: input.kind == KeyKind::Integer,
+            keep_empty: input.keep_empty,
             count: 0,
+            missing: 0,
             hashes: Vec::new(),
             records: Vec::new(),
             text: Vec::new(),
@@ -66,6 +73,11 @@ impl Batch {
     /// Number of keys.
     pub(crate) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Number of records that were passed over since their key is null or missing.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing
     }
 
     /// The keys' hashes in their order.
@@ -85,6 +97,7 @@ impl Batch {
 
     pub(super) fn clear(&mut self) {
         self.count = 0;
+        self.missing = 0;
         self.hashes.clear();
         self.records.clear();
         self.title.clear();
@@ -118,19 +131,44 @@ impl Batch {
         self.count += keys;
     }
 
+    /// Adds records without keys.
+    pub(super) fn add_missing(&mut self, records: u64) {
+        self.missing += records;
+    }
+
     /// Adds a record that lies in the text, or will when the reader is done.
     #[inline]
-    pub(super) fn add_in_place(&mut self, record: Range<usize>, key: &[u8]) {
-        if self.has_use_for(key) && self.take(key) {
-            self.records.push(record);
+    pub(super) fn add_in_place(&mut self, record: Range<usize>, key: &[u8]) -> anyhow::Result<()> {
+        if self.has_use_for(key) {
+            self.take(key)?;
+            if self.wanted == Wanted::Records {
+                self.records.push(record);
+            }
         }
+        Ok(())
     }
 
     /// Adds a key; its record is written behind the others, if it is wanted.
-    pub(super) fn add(&mut self, key: &[u8], write_record: impl FnOnce(&mut Vec<u8>)) {
-        if self.has_use_for(key) {
-            self.add_even_if_empty(key, write_record);
+    pub(super) fn add(
+        &mut self,
+        key: &[u8],
+        write_record: impl FnOnce(&mut Vec<u8>),
+    ) -> anyhow::Result<()> {
+        if self.has_use_for(key) { self.add_even_if_empty(key, write_record) } else { Ok(()) }
+    }
+
+    /// Adds an integer, or its digits if keys are text; they are also its record.
+    pub(super) fn add_integer(&mut self, value: i128) -> anyhow::Result<()> {
+        if !self.are_integers {
+            let digits = value.to_string();
+            return self.add(digits.as_bytes(), |text| text.extend(digits.as_bytes()));
         }
+        if self.wanted != Wanted::Count {
+            self.hashes.push(self.hasher.hash_key(&(value as u64)));
+        }
+        self.count += 1;
+        self.write_record(|text| text.extend(value.to_string().as_bytes()));
+        Ok(())
     }
 
     /// [`add`](Self::add) for keys that somebody wrote one by one.
@@ -138,8 +176,14 @@ impl Batch {
         &mut self,
         key: &[u8],
         write_record: impl FnOnce(&mut Vec<u8>),
-    ) {
-        if self.take(key) {
+    ) -> anyhow::Result<()> {
+        self.take(key)?;
+        self.write_record(write_record);
+        Ok(())
+    }
+
+    fn write_record(&mut self, write_record: impl FnOnce(&mut Vec<u8>)) {
+        if self.wanted == Wanted::Records {
             let start = self.records.last().map_or(0, |last| last.end);
             self.text.truncate(start);
             write_record(&mut self.text);
@@ -158,13 +202,17 @@ impl Batch {
         self.keep_empty || !key.is_empty()
     }
 
-    /// Counts and hashes a key, and tells whether its record is wanted.
+    /// Counts and hashes a key.
     #[inline]
-    fn take(&mut self, key: &[u8]) -> bool {
-        self.count += 1;
+    fn take(&mut self, key: &[u8]) -> anyhow::Result<()> {
         if self.wanted != Wanted::Count {
-            self.hashes.push(self.hasher.hash_key(key));
+            self.hashes.push(if self.are_integers {
+                self.hasher.hash_key(&kind::parse(key)?)
+            } else {
+                self.hasher.hash_key(key)
+            });
         }
-        self.wanted == Wanted::Records
+        self.count += 1;
+        Ok(())
     }
 }

@@ -5,15 +5,17 @@
 //! | `source.rs` | where do bytes come from, and are they compressed? |
 //! | `count.rs` | how many lines are there? Counted without looking at each |
 //! | `separated.rs`, `json_field.rs`, `table.rs`, `parquet.rs` | which records are in them, and what is a record's key? |
+//! | `kind.rs` | are keys text or integers, and does the filter hold the same? |
 //! | `batch.rs` | how do records travel? Many at once, hashed, in buffers that are used again |
 //! | `pipeline.rs` | who does what? One thread reads and hashes, the other works with the hashes |
 //!
-//! A key is a byte string and is hashed as `filter.insert(bytes)` would: what a file says counts, not how it is
+//! A key is text or an integer and is hashed as the library's `insert` would: what a file says counts, not how it is
 //! packed. The same keys as lines, cells, fields or a Parquet column, compressed or not, make the same filter.
 
 mod batch;
 mod count;
 mod json_field;
+mod kind;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod pipeline;
@@ -27,10 +29,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use clap::Args;
-use equibloom::Stable;
+use equibloom::{KeyKind, Stable};
 use indicatif::ProgressBar;
 
 pub(crate) use batch::{Batch, Wanted};
+use kind::KeyType;
 pub(crate) use pipeline::{Consumer, for_each_batch};
 pub(crate) use progress::{Unit, progress};
 use source::Source;
@@ -61,9 +64,13 @@ struct Reading {
     /// Keys are in this field of the JSON object on every line, such as id or user.email (`\.` is a dot in a name).
     #[arg(long, value_name = "FIELD", group = "format")]
     json_field: Option<String>,
-    /// Keys are in this column of Parquet files: text, bytes or whole numbers.
+    /// Keys are in this column of Parquet files: text, bytes, integers, dates, timestamps or truth values. Nulls are
+    /// passed over.
     #[arg(long, value_name = "COLUMN", group = "format")]
     parquet_column: Option<String>,
+    /// What keys are. An integer is not its digits: a filter of integers is asked for integers.
+    #[arg(long = "type", value_name = "TYPE", value_enum, default_value_t = KeyType::Auto)]
+    key_type: KeyType,
     /// The first row of CSV or TSV has no names but is a row like the others.
     #[arg(long)]
     no_header: bool,
@@ -94,6 +101,9 @@ enum Format {
 pub(crate) struct Input {
     sources: Vec<Source>,
     format: Format,
+    key_type: KeyType,
+    /// `Bytes` or `Integer`: how keys are read, once [`settle_kind`](Self::settle_kind) has decided it.
+    kind: KeyKind,
     keep_empty: bool,
     skip_missing: bool,
 }
@@ -115,8 +125,9 @@ impl KeyFiles {
         }
         let standard = sources.iter().filter(|source| matches!(source, Source::StandardInput));
         ensure!(standard.count() < 2, "`-` is given twice, but standard input can be read once");
-        let Reading { keep_empty, skip_missing, .. } = self.reading;
-        Ok(Input { sources, format, keep_empty, skip_missing })
+        let Reading { key_type, keep_empty, skip_missing, .. } = self.reading;
+        let kind = KeyKind::Bytes;
+        Ok(Input { sources, format, key_type, kind, keep_empty, skip_missing })
     }
 }
 
@@ -127,10 +138,9 @@ impl Reading {
             column: column.clone(),
             has_header: !self.no_header,
         };
-        let has_missing = self.json_field.is_some() || self.parquet_column.is_some();
         ensure!(
-            has_missing || !self.skip_missing,
-            "--skip-missing is for --json-field and --parquet-column: leave it out"
+            self.json_field.is_some() || !self.skip_missing,
+            "--skip-missing is for --json-field: leave it out"
         );
         let format = match self {
             Self { csv_column: Some(column), .. } => table(b',', column),
@@ -178,7 +188,7 @@ impl Input {
     /// Reads everything and tells how many keys there are, repeated ones included.
     pub(crate) fn count(&self, progress: &ProgressBar) -> anyhow::Result<u64> {
         let mut records = AllRecords::new(self, progress);
-        let mut batch = Batch::new(Wanted::Count, Stable::default(), self.keep_empty);
+        let mut batch = Batch::new(Wanted::Count, Stable::default(), self);
         let mut keys = 0;
         while records.fill(&mut batch)? {
             keys += batch.count();
@@ -256,10 +266,9 @@ impl<'a> AllRecords<'a> {
             }
             #[cfg(feature = "parquet")]
             Format::Parquet(column) => {
-                let skip_missing = self.input.skip_missing;
+                let (file, kind) = (source.seekable()?, self.input.kind);
                 let progress = self.progress.clone();
-                let file = source.seekable()?;
-                Ok(Box::new(parquet::Column::new(name, file, column, skip_missing, progress)?))
+                Ok(Box::new(parquet::Column::new(name, file, column, kind, progress)?))
             }
         }
     }

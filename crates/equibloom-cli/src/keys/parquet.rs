@@ -1,14 +1,13 @@
 //! A column of Parquet files, by the column reader alone: no Arrow is needed for one column.
 
 use std::fs::File;
-use std::io::Write;
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
+use equibloom::KeyKind;
 use indicatif::ProgressBar;
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
-use parquet::errors::ParquetError;
+use parquet::data_type::{DataType, Int96};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -24,51 +23,73 @@ pub(super) struct Column {
     file: SerializedFileReader<File>,
     /// The column's place among the leaves of the schema.
     index: usize,
-    numbers: Numbers,
-    skip_missing: bool,
+    values: Values,
     /// The row group that is read next.
     row_group: usize,
     reader: Option<ColumnReader>,
     progress: ProgressBar,
 }
 
-/// Whether whole numbers have a sign.
+/// How a column's values become keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum Values {
+    Bytes,
     Signed,
     Unsigned,
+    /// 0 or 1.
+    Truth,
+    /// Days since 1970.
+    Dates,
+    /// Multiples of so many nanoseconds since 1970.
+    Timestamps(i128),
+}
+
+impl Values {
+    const fn kind(self) -> KeyKind {
+        if matches!(self, Self::Bytes) { KeyKind::Bytes } else { KeyKind::Integer }
+    }
+}
+
+/// What a column holds.
+pub(super) fn kind_of(name: &str, file: File, column: &str) -> anyhow::Result<KeyKind> {
+    Ok(open(name, file, column)?.2.kind())
+}
+
+/// A file, the column's place among the leaves of the schema, and what it holds.
+fn open(
+    name: &str,
+    file: File,
+    column: &str,
+) -> anyhow::Result<(SerializedFileReader<File>, usize, Values)> {
+    let file = SerializedFileReader::new(file)
+        .map_err(|error| anyhow!("{name}: not a Parquet file, or damaged: {error}"))?;
+    let (index, values) =
+        find(name, column, file.metadata().file_metadata().schema_descr().columns())?;
+    Ok((file, index, values))
 }
 
 impl Column {
+    /// A column whose keys are read as `kind`.
     pub(super) fn new(
         name: String,
         file: File,
         column: &str,
-        skip_missing: bool,
+        kind: KeyKind,
         progress: ProgressBar,
     ) -> anyhow::Result<Self> {
-        let file = SerializedFileReader::new(file)
-            .map_err(|error| anyhow!("{name}: not a Parquet file, or damaged: {error}"))?;
-        let (index, numbers) =
-            find(&name, column, file.metadata().file_metadata().schema_descr().columns())?;
-        Ok(Self {
-            name,
-            column: column.to_owned(),
-            file,
-            index,
-            numbers,
-            skip_missing,
-            row_group: 0,
-            reader: None,
-            progress,
-        })
+        let (file, index, values) = open(&name, file, column)?;
+        let has_text = matches!(values, Values::Bytes | Values::Signed | Values::Unsigned);
+        ensure!(
+            has_text || kind == KeyKind::Integer,
+            "{name}: the column `{column}` holds dates, timestamps or truth values, which have no one \
+             form as text: ask a filter of integers (--type int)"
+        );
+        let column = column.to_owned();
+        Ok(Self { name, column, file, index, values, row_group: 0, reader: None, progress })
     }
 
     fn damaged(&self, error: impl std::fmt::Display) -> anyhow::Error {
-        anyhow!(
-            "{}: could not read on: {error}; it is damaged or packed in an unknown way",
-            self.name
-        )
+        damaged(&self.name, error)
     }
 
     /// The reader of the current row group, or of the next one; none at the end.
@@ -88,36 +109,43 @@ impl Column {
 
     /// Adds the next records of a row group; `false` at its end.
     fn add(&mut self, reader: &mut ColumnReader, batch: &mut Batch) -> anyhow::Result<bool> {
-        let mut text = Vec::new();
-        let read = match (reader, self.numbers) {
-            (ColumnReader::Int32ColumnReader(reader), Numbers::Signed) => {
-                read(reader, |&number| add_number(batch, &mut text, number))
+        let name = &self.name;
+        let read = match (reader, self.values) {
+            (ColumnReader::BoolColumnReader(reader), _) => {
+                read(name, reader, |&truth| batch.add_integer(truth.into()))
             }
-            (ColumnReader::Int32ColumnReader(reader), Numbers::Unsigned) => {
-                read(reader, |number| add_number(batch, &mut text, number.cast_unsigned()))
+            (ColumnReader::Int32ColumnReader(reader), Values::Unsigned) => {
+                read(name, reader, |number| batch.add_integer(number.cast_unsigned().into()))
             }
-            (ColumnReader::Int64ColumnReader(reader), Numbers::Signed) => {
-                read(reader, |&number| add_number(batch, &mut text, number))
+            (ColumnReader::Int32ColumnReader(reader), _) => {
+                read(name, reader, |&number| batch.add_integer(number.into()))
             }
-            (ColumnReader::Int64ColumnReader(reader), Numbers::Unsigned) => {
-                read(reader, |number| add_number(batch, &mut text, number.cast_unsigned()))
+            (ColumnReader::Int64ColumnReader(reader), Values::Unsigned) => {
+                read(name, reader, |number| batch.add_integer(number.cast_unsigned().into()))
+            }
+            (ColumnReader::Int64ColumnReader(reader), Values::Timestamps(unit)) => {
+                read(name, reader, |&number| {
+                    batch.add_integer(nanoseconds(unit * i128::from(number))?)
+                })
+            }
+            (ColumnReader::Int64ColumnReader(reader), _) => {
+                read(name, reader, |&number| batch.add_integer(number.into()))
+            }
+            (ColumnReader::Int96ColumnReader(reader), _) => {
+                read(name, reader, |moment| batch.add_integer(nanoseconds(of_int96(moment))?))
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => {
-                read(reader, |bytes| add_bytes(batch, bytes.data()))
+                read(name, reader, |bytes| add_bytes(batch, bytes.data()))
             }
             (ColumnReader::FixedLenByteArrayColumnReader(reader), _) => {
-                read(reader, |bytes| add_bytes(batch, bytes.data()))
+                read(name, reader, |bytes| add_bytes(batch, bytes.data()))
             }
-            _ => bail!("{}: the column `{}` has changed its type", self.name, self.column),
+            _ => bail!("{name}: the column `{}` has changed its type", self.column),
         };
-        let read = read.map_err(|error| self.damaged(error))?;
-        ensure!(
-            self.skip_missing || read.values == read.records,
-            "{}, row group {}: the column `{}` is null in some rows: pass over them by --skip-missing",
-            self.name,
-            self.row_group,
-            self.column
-        );
+        let read = read.with_context(|| {
+            format!("{name}, row group {}, column `{}`", self.row_group, self.column)
+        })?;
+        batch.add_missing((read.records - read.values) as u64);
         Ok(read.records > 0)
     }
 }
@@ -141,25 +169,44 @@ struct Read {
 }
 
 fn read<T: DataType>(
+    name: &str,
     reader: &mut ColumnReaderImpl<T>,
-    add: impl FnMut(&T::T),
-) -> Result<Read, ParquetError> {
+    add: impl FnMut(&T::T) -> anyhow::Result<()>,
+) -> anyhow::Result<Read> {
     let (mut values, mut levels) = (Vec::with_capacity(RECORDS), Vec::new());
-    let (records, ..) = reader.read_records(RECORDS, Some(&mut levels), None, &mut values)?;
-    values.iter().for_each(add);
+    let (records, ..) = reader
+        .read_records(RECORDS, Some(&mut levels), None, &mut values)
+        .map_err(|error| damaged(name, error))?;
+    values.iter().try_for_each(add)?;
     Ok(Read { records, values: values.len() })
 }
 
-fn add_number(batch: &mut Batch, text: &mut Vec<u8>, number: impl std::fmt::Display) {
-    text.clear();
-    // Writing to memory does not fail.
-    let _ = write!(text, "{number}");
-    add_bytes(batch, text);
+fn damaged(name: &str, error: impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("{name}: could not read on: {error}; it is damaged or packed in an unknown way")
 }
 
 /// A record is its key: the rest of a row is in other columns.
-fn add_bytes(batch: &mut Batch, key: &[u8]) {
-    batch.add(key, |text| text.extend_from_slice(key));
+fn add_bytes(batch: &mut Batch, key: &[u8]) -> anyhow::Result<()> {
+    batch.add(key, |text| text.extend_from_slice(key))
+}
+
+/// Nanoseconds since 1970, if 64 bits hold them.
+fn nanoseconds(value: i128) -> anyhow::Result<i128> {
+    ensure!(
+        i64::try_from(value).is_ok(),
+        "a timestamp is {} seconds from 1970, and timestamps are keys from 1677 to 2262: \
+         correct it, or give another column",
+        value / 1_000_000_000
+    );
+    Ok(value)
+}
+
+/// The timestamps of old writers: nanoseconds of the day, and its Julian number.
+fn of_int96(moment: &Int96) -> i128 {
+    const DAY: i128 = 86_400_000_000_000;
+    const JULIAN_1970: i128 = 2_440_588;
+    let [low, high, day] = *moment.data() else { return 0 };
+    (i128::from(day) - JULIAN_1970) * DAY + (i128::from(high) << 32) + i128::from(low)
 }
 
 /// The leaf of this name, if its values can be keys.
@@ -167,7 +214,7 @@ fn find(
     file: &str,
     column: &str,
     leaves: &[parquet::schema::types::ColumnDescPtr],
-) -> anyhow::Result<(usize, Numbers)> {
+) -> anyhow::Result<(usize, Values)> {
     let Some(index) = leaves.iter().position(|leaf| leaf.path().string() == column) else {
         let names: Vec<_> = leaves.iter().map(|leaf| leaf.path().string()).collect();
         bail!("{file}: there is no column `{column}`: give one of {}", names.join(", "));
@@ -177,42 +224,57 @@ fn find(
         leaf.max_rep_level() == 0,
         "{file}: the column `{column}` has lists in it: give one with a single value in every row"
     );
-    match numbers(leaf) {
-        Some(numbers) => Ok((index, numbers)),
+    match values(leaf) {
+        Some(values) => Ok((index, values)),
         None => bail!(
-            "{file}: the column `{column}` is of type {}{}: give one of text, bytes or whole numbers",
+            "{file}: the column `{column}` is of type {}{}, which is not a key: give one of text, bytes, \
+             integers, dates, timestamps or truth values",
             leaf.physical_type(),
             leaf.logical_type_ref().map(|logical| format!(" ({logical:?})")).unwrap_or_default()
         ),
     }
 }
 
-/// How a leaf's numbers are read; none if its values are not text, bytes or whole numbers.
-fn numbers(leaf: &ColumnDescriptor) -> Option<Numbers> {
+/// How a leaf's values become keys; none if they do not, as floats and decimals.
+fn values(leaf: &ColumnDescriptor) -> Option<Values> {
+    let timestamps = |unit| {
+        Values::Timestamps(match unit {
+            TimeUnit::MILLIS => 1_000_000,
+            TimeUnit::MICROS => 1_000,
+            TimeUnit::NANOS => 1,
+        })
+    };
     let by_converted = || match leaf.converted_type() {
         ConvertedType::NONE
         | ConvertedType::INT_8
         | ConvertedType::INT_16
         | ConvertedType::INT_32
-        | ConvertedType::INT_64 => Some(Numbers::Signed),
+        | ConvertedType::INT_64 => Some(Values::Signed),
         ConvertedType::UINT_8
         | ConvertedType::UINT_16
         | ConvertedType::UINT_32
-        | ConvertedType::UINT_64 => Some(Numbers::Unsigned),
+        | ConvertedType::UINT_64 => Some(Values::Unsigned),
+        ConvertedType::DATE => Some(Values::Dates),
+        ConvertedType::TIMESTAMP_MILLIS => Some(timestamps(TimeUnit::MILLIS)),
+        ConvertedType::TIMESTAMP_MICROS => Some(timestamps(TimeUnit::MICROS)),
         _ => None,
     };
     match leaf.physical_type() {
         Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => match leaf.logical_type_ref() {
             Some(LogicalType::Decimal { .. } | LogicalType::Float16) => None,
             _ if leaf.converted_type() == ConvertedType::DECIMAL => None,
-            _ => Some(Numbers::Signed),
+            _ => Some(Values::Bytes),
         },
+        Type::BOOLEAN => Some(Values::Truth),
         Type::INT32 | Type::INT64 => match leaf.logical_type_ref() {
-            Some(LogicalType::Integer(number)) if number.is_signed => Some(Numbers::Signed),
-            Some(LogicalType::Integer(_)) => Some(Numbers::Unsigned),
+            Some(LogicalType::Integer(number)) if number.is_signed => Some(Values::Signed),
+            Some(LogicalType::Integer(_)) => Some(Values::Unsigned),
+            Some(LogicalType::Date) => Some(Values::Dates),
+            Some(LogicalType::Timestamp(timestamp)) => Some(timestamps(timestamp.unit)),
             Some(_) => None,
             None => by_converted(),
         },
-        _ => None,
+        Type::INT96 => Some(Values::Timestamps(1)),
+        Type::FLOAT | Type::DOUBLE => None,
     }
 }

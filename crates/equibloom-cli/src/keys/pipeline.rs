@@ -33,19 +33,20 @@ impl<F: FnMut(&Batch) -> anyhow::Result<ControlFlow<()>>> Consumer for F {
     }
 }
 
-/// Reads all keys, hashed by `hasher`, and gives them to the consumer.
+/// Reads all keys, hashed by `hasher`, gives them to the consumer, and tells how many records had none.
 pub(crate) fn for_each_batch(
     input: &Input,
     wanted: Wanted,
     hasher: Stable,
     progress: &ProgressBar,
     consumer: &mut impl Consumer,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<u64> {
+    let mut missing = 0;
     let batches = if wanted == Wanted::Slabs { SLABS } else { BATCHES };
     let (fill, filled) = sync_channel(batches);
     let (give_back, given_back) = channel();
     for _ in 0..batches {
-        give_back.send(Batch::new(wanted, hasher, input.keep_empty))?;
+        give_back.send(Batch::new(wanted, hasher, input))?;
     }
     let (input, progress) = (input.clone(), progress.clone());
     // Not a scoped thread: it may wait for standard input when we know enough already.
@@ -73,12 +74,14 @@ pub(crate) fn for_each_batch(
             message => message.ok(),
         };
         let Some(batch) = message.transpose()? else {
-            return reader
-                .join()
+            let joined = reader.join();
+            return joined
+                .map(|()| missing)
                 .map_err(|_| anyhow!("the reader of the keys failed: this is a bug"));
         };
+        missing += batch.missing();
         if consumer.take(&batch)?.is_break() {
-            return Ok(());
+            return Ok(missing);
         }
         // At its end the reader wants none back.
         let _ = give_back.send(batch);

@@ -7,6 +7,7 @@
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
+use anyhow::Context;
 use memchr::{memchr_iter, memrchr};
 
 use super::Records;
@@ -78,19 +79,19 @@ impl<'a> Separated<'a> {
         {
             key = rest;
         }
-        match &self.field {
+        let added = match &self.field {
             None => batch.add_in_place(record, key),
-            Some(_) if key.trim_ascii().is_empty() => {}
-            Some(field) => {
-                let key = field.of(key).map_err(|problem| {
-                    anyhow::anyhow!("{}, line {}: {problem}", self.name, self.number)
-                })?;
-                if let Some(key) = key {
-                    batch.add_in_place(record, &key);
+            Some(_) if key.trim_ascii().is_empty() => Ok(()),
+            Some(field) => match field.of(key) {
+                Ok(Some(key)) => batch.add_in_place(record, &key),
+                Ok(None) => {
+                    batch.add_missing(1);
+                    Ok(())
                 }
-            }
-        }
-        Ok(())
+                Err(problem) => Err(anyhow::anyhow!(problem)),
+            },
+        };
+        added.with_context(|| format!("{}, line {}", self.name, self.number))
     }
 
     fn add_all(&mut self, batch: &mut Batch, text: &[u8]) -> anyhow::Result<()> {

@@ -147,6 +147,12 @@ impl Source {
         Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
     }
 
+    /// Whether a format with columns applies to it, as to files.
+    #[cfg(feature = "parquet")]
+    pub(super) fn is_columnar(&self) -> bool {
+        !matches!(self, Self::Literal(_))
+    }
+
     /// A file that can be read in any order.
     #[cfg(feature = "parquet")]
     pub(super) fn seekable(&self) -> anyhow::Result<File> {
@@ -210,7 +216,7 @@ impl Records for Literal<'_> {
         while !batch.is_full()
             && let Some(key) = self.keys.next()
         {
-            batch.add_even_if_empty(key, |text| text.extend(key));
+            batch.add_even_if_empty(key, |text| text.extend(key)).context("on the command line")?;
         }
         Ok(self.keys.len() < before)
     }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use csv::{ByteRecord, ErrorKind, Position};
 
 use super::Records;
@@ -122,7 +122,10 @@ impl Records for Table {
             };
             if has_more {
                 let key = row.get(self.column).unwrap_or_default();
-                batch.add(key, |text| self.layout.write(&row, text));
+                let line = || row.position().map_or(0, Position::line);
+                batch
+                    .add(key, |text| self.layout.write(&row, text))
+                    .with_context(|| format!("{}, line {}", self.name, line()))?;
             }
         }
         self.row = row;

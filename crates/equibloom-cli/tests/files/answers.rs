@@ -111,7 +111,7 @@ fn selection_count_and_status_are_those_of_grep() {
         assert!(output.stderr.is_empty(), "{arguments}");
     }
     let numbers: Value = scratch.json("query set.eqb queries");
-    assert_eq!(numbers, serde_json::json!({"keys": 5, "selected": 3}));
+    assert_eq!(numbers, serde_json::json!({"keys": 5, "missing": 0, "selected": 3}));
     let output = scratch.run_with_input("query set.eqb", b"carol\nbob");
     assert_eq!(output.stdout, b"bob\n");
     let output = scratch.run_with_input("query set.eqb -0", b"carol\0bob\0alice");

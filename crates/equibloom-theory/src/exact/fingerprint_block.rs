@@ -26,19 +26,12 @@ const ALL_MARKED: usize = 30;
 /// Beyond so many arrivals a block is so crowded that only the mean of D matters.
 const MOST_FOLLOWED: usize = 2_000;
 
-/// Blocks with slots for fingerprints.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Slots {
-    /// Keys that a block stores.
-    pub(crate) slots: usize,
-    /// Different fingerprints.
-    pub(crate) fingerprints: f64,
-    pub(crate) hints: u32,
-    pub(crate) multiset: bool,
-}
-
 pub(crate) struct FingerprintBlock {
-    block: Slots,
+    slots: usize,
+    /// Number of different fingerprints, M.
+    fingerprints: f64,
+    hints: u32,
+    multiset: bool,
     arrivals: usize,
     /// D.
     distinct: Window,
@@ -47,16 +40,16 @@ pub(crate) struct FingerprintBlock {
 }
 
 impl FingerprintBlock {
-    pub(crate) fn new(block: Slots) -> Self {
-        let none = Window::certain(0);
-        Self { block, arrivals: 0, distinct: none.clone(), distinct_rejects: none }
+    pub(crate) fn new(slots: usize, fingerprints: f64, hints: u32, multiset: bool) -> Self {
+        let (distinct, distinct_rejects) = (Window::certain(0), Window::certain(0));
+        Self { slots, fingerprints, hints, multiset, arrivals: 0, distinct, distinct_rejects }
     }
 
     /// Probability that a given hint is set after `rejects` different ones, and the mean square of the share
     /// of hints that are.
     fn marked(&self, rejects: usize) -> (f64, f64) {
-        let hints = f64::from(self.block.hints);
-        if self.block.hints == 0 {
+        let hints = f64::from(self.hints);
+        if self.hints == 0 {
             // The load decides.
             return (1.0, 1.0);
         }
@@ -68,7 +61,7 @@ impl FingerprintBlock {
     }
 
     fn of_a_set(&self) -> Look {
-        let Slots { slots, fingerprints, .. } = self.block;
+        let Self { slots, fingerprints, .. } = *self;
         let mut meeting = Meeting::default();
         let (mut loads, mut sent_on) = (Window::default(), 0.0);
         for (distinct, mass) in self.distinct.iter() {
@@ -97,7 +90,7 @@ impl FingerprintBlock {
     }
 
     fn of_a_multiset(&self) -> Look {
-        let Slots { slots, fingerprints, .. } = self.block;
+        let Self { slots, fingerprints, .. } = *self;
         let stored = self.arrivals.min(slots);
         let found = self.distinct.mean_of(|distinct| distinct as f64 / fingerprints);
         let found_squared =
@@ -137,7 +130,7 @@ fn draw(distinct: &Window, values: f64) -> Window {
 
 impl Chain for FingerprintBlock {
     fn arrive(&mut self) {
-        let Slots { slots, fingerprints, multiset, .. } = self.block;
+        let Self { slots, fingerprints, multiset, .. } = *self;
         self.distinct = draw(&self.distinct, fingerprints);
         if multiset && self.arrivals >= slots {
             self.distinct_rejects = draw(&self.distinct_rejects, fingerprints - 1.0);
@@ -146,25 +139,24 @@ impl Chain for FingerprintBlock {
     }
 
     fn look(&mut self) -> Look {
-        if self.block.multiset { self.of_a_multiset() } else { self.of_a_set() }
+        if self.multiset { self.of_a_multiset() } else { self.of_a_set() }
     }
 
     fn hints(&self) -> u32 {
-        self.block.hints
+        self.hints
     }
 
     fn looks_alike(&self) -> f64 {
-        1.0 / self.block.fingerprints
+        1.0 / self.fingerprints
     }
 
     fn followed_arrivals(&self) -> usize {
-        let Slots { slots, hints, .. } = self.block;
-        MOST_FOLLOWED.max(slots + ALL_MARKED * hints as usize)
+        MOST_FOLLOWED.max(self.slots + ALL_MARKED * self.hints as usize)
     }
 
     /// All hints are set long since, and D is near its mean.
     fn beyond(&self, last: &Meeting, arrivals: usize) -> Meeting {
-        let found = chance_of_one(self.block.fingerprints, arrivals).max(last.found);
+        let found = chance_of_one(self.fingerprints, arrivals).max(last.found);
         let here = last.found - last.found_further_on;
         let goes_on = 1.0 - found;
         Meeting {
@@ -180,7 +172,7 @@ impl Chain for FingerprintBlock {
     }
 
     fn found_though_turned_away(&self) -> f64 {
-        let Slots { slots, fingerprints, multiset, .. } = self.block;
+        let Self { slots, fingerprints, multiset, .. } = *self;
         if multiset { chance_of_one(fingerprints, slots) } else { 0.0 }
     }
 }

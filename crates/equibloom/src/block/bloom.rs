@@ -32,7 +32,7 @@ const WORD_BITS: u32 = u64::BITS;
 
 /// What a Bloom block is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BloomShape {
+pub(crate) struct BloomShape {
     /// Bits of a block, counter and hints included.
     pub(crate) bits: u32,
     /// Bits that a key sets.
@@ -45,7 +45,7 @@ pub struct BloomShape {
 
 /// An array of Bloom blocks of one size, from 64 bits to a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BloomBlocks {
+pub(crate) struct BloomBlocks {
     words: Words,
     count: u64,
     words_per_block: usize,

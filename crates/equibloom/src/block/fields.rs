@@ -12,7 +12,7 @@ pub(super) const LINE_BYTES: u32 = 64;
 
 /// A part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// First bit.
     pub(super) start: u32,
     /// Behind the last bit.

@@ -15,9 +15,9 @@ mod pattern;
 mod sight;
 pub(crate) mod simd;
 
-pub use bloom::{BloomBlocks, BloomShape};
-pub use equibloom_layout::placement::{BlockIndex, BlockView};
-pub use fingerprint::{FingerprintBlocks, FingerprintShape};
+pub(crate) use bloom::{BloomBlocks, BloomShape};
+pub(crate) use equibloom_layout::placement::{BlockIndex, BlockView};
+pub(crate) use fingerprint::{FingerprintBlocks, FingerprintShape};
 pub(crate) use sight::Sight;
 
 use alloc::boxed::Box;
@@ -33,7 +33,7 @@ use simd::{Machine, Nearness};
 
 /// What can be told quickly of whether a block holds a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub(crate) enum Holds {
     /// It does not.
     No,
     /// It does.
@@ -45,7 +45,7 @@ pub enum Holds {
 /// What led to a "perhaps", for those who [look closely](BlockArray::look_closely): a word of the
 /// array's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clue(u64);
+pub(crate) struct Clue(u64);
 
 impl Clue {
     /// Nothing that would help.
@@ -67,7 +67,7 @@ impl Holds {
 
 /// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
 /// "absent". Only the arrays of this crate implement it.
-pub trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
+pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// What its blocks are made from.
     type Shape: Copy;
 
@@ -234,7 +234,7 @@ impl<B: BlockArray, M: Machine> BlockView for On<'_, B, M> {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    pub(crate) trait Sealed {}
     impl Sealed for super::BloomBlocks {}
     impl Sealed for super::FingerprintBlocks {}
 }

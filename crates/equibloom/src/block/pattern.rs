@@ -40,7 +40,7 @@ pub(super) struct PatternShape {
 
 /// The first draws of a key in a block within a line, repeats included.
 #[derive(Debug, Clone, Copy)]
-pub struct Draws {
+pub(crate) struct Draws {
     pub(super) key: KeyHash,
     /// Positions that are drawn from, at most 512.
     pub(super) positions: u32,

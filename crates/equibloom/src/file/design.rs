@@ -51,10 +51,10 @@ pub(super) fn decode(from: &mut Decoder<'_>) -> Result<Design, FileErrorKind> {
 fn encode_layout(layout: &Layout, to: &mut Encoder) {
     match layout.blocks {
         Blocks::Bloom { bits, hashes, hints } => {
-            [number::BLOOM, bits, hashes, hints].map(|number| to.u32(number));
+            to.u32s(&[number::BLOOM, bits, hashes, hints]);
         }
         Blocks::Fingerprint { slots, lists, remainder_bits, hints } => {
-            [number::FINGERPRINT, slots, lists, remainder_bits, hints].map(|number| to.u32(number));
+            to.u32s(&[number::FINGERPRINT, slots, lists, remainder_bits, hints]);
         }
     }
     match &layout.candidates {

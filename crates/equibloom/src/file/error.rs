@@ -21,6 +21,7 @@ use crate::hashing::KeyKind;
 /// let error = HashFilter::load("no/such/file").unwrap_err();
 /// assert!(matches!(error.kind(), FileErrorKind::Io { .. }));
 /// assert!(error.to_string().starts_with("no/such/file: could not open it"));
+/// assert!(core::error::Error::source(&error).is_some_and(|cause| cause.is::<std::io::Error>()));
 /// ```
 #[derive(Debug)]
 pub struct FileError {

@@ -17,6 +17,10 @@ impl Encoder {
         self.bytes.extend(value.to_le_bytes());
     }
 
+    pub(super) fn u32s(&mut self, values: &[u32]) {
+        values.iter().for_each(|&value| self.u32(value));
+    }
+
     pub(super) fn u64(&mut self, value: u64) {
         self.bytes.extend(value.to_le_bytes());
     }

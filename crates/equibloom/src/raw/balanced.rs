@@ -28,7 +28,7 @@ use equibloom_layout::{Layout, WhenFull};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Balanced<R, B: BlockArray = BloomBlocks> {
+pub(crate) struct Balanced<R, B: BlockArray = BloomBlocks> {
     pub(super) blocks: B,
     pub(super) candidates: Levels<B::Routing>,
     pub(super) rule: R,

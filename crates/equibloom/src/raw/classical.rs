@@ -18,7 +18,7 @@ use crate::statistics::{Memory, Statistics};
 /// `k` independent bits anywhere in one array. Each of them is a memory access of its own; a miss
 /// stops at the first that is unset, after about two.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Classical {
+pub(crate) struct Classical {
     pub(super) array: Words,
     pub(super) bits: u64,
     pub(super) hashes: u32,

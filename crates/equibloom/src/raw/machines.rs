@@ -75,7 +75,7 @@ proptest! {
             }
             prop_assert!(filter.words().eq(plain.words()));
             let mut in_batches = on(machine, &empty);
-            if in_batches.insert_batch(&hashes).is_ok() {
+            if in_batches.insert_batch(&hashes, 1).is_ok() {
                 prop_assert!(in_batches.words().eq(plain.words()));
             }
             let mut found = vec![0_u64; asked.len().div_ceil(64)];

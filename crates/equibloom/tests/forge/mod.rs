@@ -13,7 +13,8 @@ pub const HASH: usize = 40;
 pub const SECTION_COUNT: usize = 108;
 pub const OVERFLOW_ENTRIES: usize = 112;
 pub const OVERFLOW_CAPACITY: usize = 120;
-pub const SECTIONS: usize = 128;
+pub const KEY_KIND: usize = 128;
+pub const SECTIONS: usize = 136;
 pub const SECTION_BYTES: usize = 48;
 
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use equibloom::{
-    AnyFilter, BlockTable, FingerprintTable, Overflow, Parameters, Route, Scheme, Threshold,
-    WhenFull,
+    AnyFilter, BlockTable, FingerprintTable, Overflow, Parameters, Route, Scheme, StableKey,
+    Threshold, WhenFull,
 };
 
 /// A filter of which a file is kept.
@@ -27,7 +27,7 @@ impl Sample {
         for number in 0..self.keys {
             filter.insert(&key(number)).unwrap();
         }
-        filter
+        filter.with_key_kind(String::KIND)
     }
 
     pub fn bytes(&self) -> Vec<u8> {

@@ -36,7 +36,7 @@ use shape::{Fingerprint, Shape};
 
 /// What a fingerprint block is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FingerprintShape {
+pub(crate) struct FingerprintShape {
     pub(crate) slots: u32,
     pub(crate) lists: u32,
     pub(crate) remainder_bits: u32,
@@ -45,7 +45,7 @@ pub struct FingerprintShape {
 
 /// An array of fingerprint blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FingerprintBlocks {
+pub(crate) struct FingerprintBlocks {
     words: Words,
     count: u64,
     shape: Shape,

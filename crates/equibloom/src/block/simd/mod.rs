@@ -57,7 +57,7 @@ pub(crate) type Line = [u64; WORDS_PER_LINE];
 pub(super) const DRAWS_AT_ONCE: usize = 16;
 
 /// A set of instructions.
-pub trait Machine: Copy {
+pub(crate) trait Machine: Copy {
     /// Whether it works on usual filters only: their blocks have their array's [usual
     /// shape](super::BlockArray::is_usual), and no budget limits the accesses of their keys.
     const USUAL: bool;
@@ -102,7 +102,7 @@ pub trait Machine: Copy {
 }
 
 /// Something to be compiled for each machine.
-pub trait Operation {
+pub(crate) trait Operation {
     /// What comes out.
     type Output;
 
@@ -111,7 +111,7 @@ pub trait Operation {
 }
 
 /// A step on a key's way through a filter, to be compiled for each machine.
-pub trait Step {
+pub(crate) trait Step {
     /// What comes out.
     type Output;
 

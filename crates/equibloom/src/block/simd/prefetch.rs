@@ -3,7 +3,7 @@
 
 /// How near a line is to be brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nearness {
+pub(crate) enum Nearness {
     /// Into the first-level cache: it will be changed.
     First,
     /// Into the second-level cache: it will be looked at once. Many of them come faster that way, because

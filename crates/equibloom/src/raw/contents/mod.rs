@@ -14,7 +14,7 @@ use crate::placement::Choose;
 use crate::statistics::LevelSurvey;
 
 /// Operations on the keys that blocks of a kind store.
-pub trait Contents: BlockArray {
+pub(crate) trait Contents: BlockArray {
     /// Takes in the blocks and the overflow list of a filter of the same shape with tables `factor`
     /// times as large.
     fn merge<R: Choose>(

@@ -10,6 +10,7 @@ use super::visit::{Part, Visit};
 use super::{Luggage, Portions, Travellers, cuts};
 use crate::block::BlockArray;
 use crate::hashing::KeyHash;
+use crate::parameters::Parameters;
 use crate::placement::{Choose, Level};
 use crate::raw::contents::Contents;
 use crate::raw::{Any, Balanced, designs};
@@ -134,7 +135,7 @@ fn check_enlarged(
 ) -> Result<(), TestCaseError> {
     let keys = keys.iter().flat_map(|&key| (0..factor).map(move |i| u64::from(key) << 8 | i));
     let keys: Vec<KeyHash> = keys.map(KeyHash::from_u64).collect();
-    match Any::new(&designs::enlarged(parameters, factor)) {
+    match Any::new(&designs::enlarged(parameters, factor).design) {
         Ok(Any::FirstWithRoom(filter)) => check(&filter, &keys, threads, portions),
         Ok(Any::LeastLoaded(filter)) => check(&filter, &keys, threads, portions),
         Ok(Any::Fingerprint(filter)) => check(&filter, &keys, threads, portions),
@@ -158,13 +159,13 @@ proptest! {
 
     #[test]
     fn threads_fill_a_filter_that_stores_every_insert(
-        scheme in designs::fingerprint_scheme(true),
+        layout in designs::fingerprints(true),
         factor in 1_u64..20,
         keys in designs::keys(),
         threads in prop_oneof![Just(0_usize), 2_usize..6],
         portions in portions(),
     ) {
-        let parameters = Parameters { keys: 100, seed: 5, scheme };
+        let parameters = Parameters { keys: 100, seed: 5, design: layout.into() };
         check_enlarged(parameters, factor, &keys, threads, portions)?;
     }
 

@@ -1,28 +1,28 @@
-//! What a user may ask of a filter.
+//! What a filter has to be.
 
-use super::block_kind::BlockKind;
-use super::memory::{BLOCK_BITS, MOST_BYTES, MOST_CHOICES, MOST_KEYS};
-use super::placement::PlacementName;
-use crate::error::{Error, require};
-use crate::exact::{
-    FINGERPRINT_BLOCK_BITS, MOST_HINTS, MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS,
+use equibloom_layout::{
+    BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
+    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_BLOCK_BITS, Placement,
 };
 
-/// What is asked of a filter; everything left out is chosen by the planner.
+use super::memory::{MOST_BYTES, MOST_KEYS};
+use crate::error::{Error, require};
+
+/// What a filter has to be; everything left out is chosen by the planner.
 ///
 /// Enough are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
 ///
 /// ```
-/// use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Wishes, plan};
+/// use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Requirements, plan};
 ///
-/// let plan = plan(&Wishes { keys: Some(1_000_000), rate: Some(0.001), ..Wishes::default() })?;
+/// let plan = plan(&Requirements { keys: Some(1_000_000), rate: Some(0.001), ..Requirements::default() })?;
 /// assert!(plan.expected.rate <= 0.001);
 /// assert!(plan.expected.accesses_miss <= DEFAULT_ACCESSES_MISS);
 /// assert!(plan.bits_per_key() < 14.0);
 /// # Ok::<(), equibloom_theory::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Wishes {
+pub struct Requirements {
     /// Number of keys.
     pub keys: Option<u64>,
     /// Bytes, everything counted.
@@ -31,8 +31,8 @@ pub struct Wishes {
     pub bits_per_key: Option<f64>,
     /// Highest false-positive rate.
     pub rate: Option<f64>,
-    /// Most accesses of a lookup of a key that is not there, on average; if not given,
-    /// [`DEFAULT_ACCESSES_MISS`], or as many as it takes for the classical filter, if that is wanted.
+    /// Most accesses of a lookup of an absent key, on average; if not given, [`DEFAULT_ACCESSES_MISS`], or
+    /// no limit for the classical filter, if that is required.
     pub accesses_miss: Option<f64>,
     /// Most accesses of an insert, on average.
     pub accesses_insert: Option<f64>,
@@ -42,32 +42,32 @@ pub struct Wishes {
     pub choices: Option<u32>,
     /// Largest share of the keys in the overflow list.
     pub overflow: Option<f64>,
-    /// The placement, if it is not the planner's to choose.
-    pub placement: Option<PlacementName>,
-    /// The kind of blocks, if it is not the planner's to choose.
+    /// The placement; chosen by the planner if not given.
+    pub placement: Option<Placement>,
+    /// The kind of blocks; chosen by the planner if not given.
     pub block: Option<BlockKind>,
-    /// Hint bits of a block, if they are not the planner's to choose; 0 is the papers' rule, by the load.
+    /// Hint bits of a block; chosen by the planner if not given. 0 is the papers' rule, by the load.
     pub hints: Option<u32>,
     /// Whether keys will be removed: every insert is stored then, which only blocks of fingerprints can do.
     pub multiset: bool,
-    /// Slots of a fingerprint block, if they are not the planner's to choose.
+    /// Slots of a fingerprint block; chosen by the planner if not given.
     pub slots: Option<u32>,
-    /// Lists of a fingerprint block, if they are not the planner's to choose.
+    /// Lists of a fingerprint block; chosen by the planner if not given.
     pub lists: Option<u32>,
-    /// Bits of a remainder in a fingerprint block, if they are not the planner's to choose.
+    /// Bits of a remainder in a fingerprint block; chosen by the planner if not given.
     pub remainder_bits: Option<u32>,
-    /// Bits of the hash that stands for a key; 128 if not given, as the library's own.
+    /// Bits of the hash of a key; 128 if not given, as the library's own.
     pub hash_bits: Option<u32>,
 }
 
 /// Bits of the library's own hash.
 const HASH_BITS: u32 = 128;
 
-/// Most accesses of a miss, on average, if nothing is said. More would prevent few false positives, fewer would
+/// Most accesses of a miss, on average, if not given. More would prevent few false positives, fewer would
 /// cost many: ARCHITECTURE.md has the numbers.
 pub const DEFAULT_ACCESSES_MISS: f64 = 1.2;
 
-/// Bits of a block if nothing is said: a cache line.
+/// Bits of a block if not given: a cache line.
 pub(crate) const CACHE_LINE_BITS: u32 = 512;
 
 /// What every filter in question must keep to.
@@ -83,15 +83,15 @@ pub(crate) struct Limits {
     pub(crate) slots: Option<u32>,
     pub(crate) lists: Option<u32>,
     pub(crate) remainder_bits: Option<u32>,
-    /// Whether the user wants one placement and no other.
+    /// Whether one placement is required.
     pub(crate) placement_is_fixed: bool,
 }
 
-impl Wishes {
+impl Requirements {
     pub(crate) fn limits(&self) -> Limits {
-        // Who wants the classical filter wants its rate, and knows that it reads two lines.
+        // The classical filter is chosen for its rate, although a miss reads two lines.
         let default_accesses_miss = match self.placement {
-            Some(PlacementName::Classical) => f64::INFINITY,
+            Some(Placement::Classical) => f64::INFINITY,
             _ => DEFAULT_ACCESSES_MISS,
         };
         Limits {
@@ -109,7 +109,7 @@ impl Wishes {
         }
     }
 
-    /// Whether nothing is said about placement and blocks, so that the simplest filter is good enough.
+    /// Whether placement and blocks are open, so that the simplest filter will do.
     pub(crate) fn leave_blocks_open(&self) -> bool {
         let of_slots = [self.slots, self.lists, self.remainder_bits];
         self.placement.is_none()
@@ -119,7 +119,7 @@ impl Wishes {
             && of_slots == [None; 3]
     }
 
-    /// How often a stranger has the same hash as one of the keys: no filter has a lower rate.
+    /// How often an absent key has the same hash as one of the keys: no filter has a lower rate.
     pub(crate) fn rate_floor(&self, keys: u64) -> f64 {
         keys as f64 * 0.5_f64.powi(self.hash_bits.unwrap_or(HASH_BITS) as i32)
     }
@@ -138,31 +138,34 @@ impl Wishes {
         let real = |argument, value: Option<f64>, holds: fn(f64) -> bool, accepted: &str| {
             value.map_or(Ok(()), |value| require(holds(value), argument, value, accepted))
         };
-        let (smallest, largest) = (*BLOCK_BITS.start(), *BLOCK_BITS.end());
         whole("keys", self.keys, 1, MOST_KEYS)?;
         whole("memory", self.memory, 1, MOST_BYTES)?;
-        whole("block_bits", self.block_bits.map(u64::from), smallest.into(), largest.into())?;
-        whole("choices", self.choices.map(u64::from), 1, MOST_CHOICES.into())?;
-        whole("hints", self.hints.map(u64::from), 0, MOST_HINTS.into())?;
-        whole("slots", self.slots.map(u64::from), 1, MOST_SLOTS.into())?;
-        whole("lists", self.lists.map(u64::from), 1, MOST_LISTS.into())?;
-        whole("remainder_bits", self.remainder_bits.map(u64::from), 1, MOST_REMAINDER_BITS.into())?;
+        for (argument, value, least, most) in [
+            ("block_bits", self.block_bits, MIN_BLOCK_BITS, MAX_BLOCK_BITS),
+            ("choices", self.choices, 1, MAX_CHOICES),
+            ("hints", self.hints, 0, MAX_HINTS),
+            ("slots", self.slots, 1, MAX_SLOTS),
+            ("lists", self.lists, 1, MAX_LISTS),
+            ("remainder_bits", self.remainder_bits, 1, MAX_REMAINDER_BITS),
+            ("hash_bits", self.hash_bits, 32, 1024),
+        ] {
+            whole(argument, value.map(u64::from), least.into(), most.into())?;
+        }
         if let Some(slots) = self.slots {
             let remainder_bits = self.remainder_bits.unwrap_or(1);
-            let beside = self.hints.unwrap_or(0) + self.lists.unwrap_or(1);
-            let used = beside + slots * (1 + remainder_bits);
+            let (lists, hints) = (self.lists.unwrap_or(1), self.hints.unwrap_or(0));
+            let used = Blocks::Fingerprint { slots, lists, remainder_bits, hints }.used_bits();
             require(
-                used <= FINGERPRINT_BLOCK_BITS,
+                used <= FINGERPRINT_BLOCK_BITS.into(),
                 "slots",
                 f64::from(slots),
                 format!(
                     "at most {}: hints + lists + slots × (1 + remainder bits) would be {used}, above \
                      {FINGERPRINT_BLOCK_BITS}",
-                    FINGERPRINT_BLOCK_BITS.saturating_sub(beside) / (1 + remainder_bits)
+                    FINGERPRINT_BLOCK_BITS.saturating_sub(hints + lists) / (1 + remainder_bits)
                 ),
             )?;
         }
-        whole("hash_bits", self.hash_bits.map(u64::from), 32, 1024)?;
         let few_bits = |bits: f64| (0.01..=1e6).contains(&bits);
         real("bits_per_key", self.bits_per_key, few_bits, "between 0.01 and 1e6")?;
         let possible = |rate: f64| (LOWEST_RATE..1.0).contains(&rate);

@@ -1,0 +1,159 @@
+//! `--type`: what are keys, text or integers? (`docs/keys.md`)
+//!
+//! A filter's file says what it holds, and a Parquet column what it is. Lines, cells, fields and the command line say
+//! nothing: they are text, unless the filter holds integers.
+
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use equibloom::KeyKind;
+
+use super::Input;
+
+/// What the user says about keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum KeyType {
+    /// What the filter holds. If there is none yet: the type of a Parquet column, and text elsewhere.
+    Auto,
+    /// Bytes as they are.
+    Text,
+    /// Decimal integers from -2^63 to 2^64 - 1, by value: 5, +5 and 005 are one key.
+    Int,
+    /// Bytes as they are: the same keys as text.
+    Bytes,
+}
+
+impl Input {
+    /// Decides how keys are read, for a new filter or one that holds keys already; they must agree.
+    pub(crate) fn settle_kind(
+        &mut self,
+        filter: Option<(&Path, KeyKind)>,
+    ) -> anyhow::Result<KeyKind> {
+        let said = match self.key_type {
+            KeyType::Auto => self.kind_of_columns()?,
+            KeyType::Text | KeyType::Bytes => Some(KeyKind::Bytes),
+            KeyType::Int => Some(KeyKind::Integer),
+        };
+        self.kind = match (filter, said) {
+            (None | Some((_, KeyKind::Unspecified)), said) => said.unwrap_or(KeyKind::Bytes),
+            (Some((_, held @ (KeyKind::Bytes | KeyKind::Integer))), None) => held,
+            (Some((_, held)), Some(said)) if held == said => held,
+            (Some((path, held)), said) => bail!(self.disagreement(path, held, said)),
+        };
+        Ok(self.kind)
+    }
+
+    fn disagreement(&self, path: &Path, held: KeyKind, said: Option<KeyKind>) -> String {
+        let path = path.display();
+        match said {
+            _ if !matches!(held, KeyKind::Bytes | KeyKind::Integer) => {
+                format!("{path}: it holds {held}, which only the library can ask for")
+            }
+            Some(said) if self.key_type == KeyType::Auto => {
+                let name = if held == KeyKind::Integer { "int" } else { "text" };
+                format!(
+                    "{path}: it holds {held}, and the column holds {said}: give a column of the same \
+                     kind, or convert this one by --type {name}"
+                )
+            }
+            _ => {
+                let name = if held == KeyKind::Integer { "int" } else { "text" };
+                format!(
+                    "{path}: it holds {held}, and --type asks for something else: leave --type out, \
+                     or give --type {name}"
+                )
+            }
+        }
+    }
+
+    /// What the column holds in all Parquet files; none if there are none.
+    fn kind_of_columns(&self) -> anyhow::Result<Option<KeyKind>> {
+        let mut found: Option<(String, KeyKind)> = None;
+        #[cfg(feature = "parquet")]
+        if let super::Format::Parquet(column) = &self.format {
+            for source in self.sources.iter().filter(|source| source.is_columnar()) {
+                let (name, file) = (source.name(), source.seekable()?);
+                let kind = super::parquet::kind_of(&name, file, column)?;
+                match &found {
+                    Some((first, other)) if *other != kind => bail!(
+                        "the column `{column}` holds {other} in {first} and {kind} in {name}: \
+                         give files that agree, or convert all of them by --type int or --type text"
+                    ),
+                    _ => found = Some((name, kind)),
+                }
+            }
+        }
+        Ok(found.map(|(_, kind)| kind))
+    }
+}
+
+/// The 64 bits that stand for a decimal integer.
+pub(super) fn parse(text: &[u8]) -> anyhow::Result<u64> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let value = match digits {
+        [b'0'..=b'9', ..] => str::from_utf8(digits).ok().and_then(|it| it.parse::<u64>().ok()),
+        _ => None,
+    };
+    match value {
+        Some(value) if !is_negative => Ok(value),
+        Some(value) if value <= 1 << 63 => Ok(value.wrapping_neg()),
+        _ => {
+            let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
+            Err(anyhow!(
+                "keys are read as integers, and `{shown}` is none from {} to {}: correct it, \
+                 or build a filter of text by --type text",
+                i64::MIN,
+                u64::MAX
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn integers_are_read_by_value() {
+        for (text, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("5", 5),
+            ("+5", 5),
+            ("0005", 5),
+            ("-5", -5_i64 as u64),
+            ("18446744073709551615", u64::MAX),
+            ("-9223372036854775808", i64::MIN as u64),
+        ] {
+            assert_eq!(parse(text.as_bytes()).unwrap(), value, "{text}");
+        }
+        for text in [
+            "",
+            "-",
+            "+",
+            "--5",
+            "+-5",
+            "-+5",
+            "5.0",
+            "1e3",
+            "0x5",
+            " 5",
+            "5 ",
+            "1_000",
+            "five",
+            "true",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "٥",
+            "\u{feff}5",
+        ] {
+            let error = parse(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{text}` is none from")), "{error}");
+        }
+        assert!(parse(b"\xff").is_err());
+    }
+}
