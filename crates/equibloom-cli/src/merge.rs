@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::answer::{self, number};
 use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
+use crate::query::open;
 
 /// Merges filters that were built with the same --keys, wishes and --seed: every key of either is in the result.
 ///
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for path in others {
         // Checked whole and then asked in place: one of them in memory is enough.
         file::verify(path)?;
-        let other = AnyFilter::open(path)?;
+        let other = open(path)?;
         filling.filter.merge(&other).map_err(|error| disagreement(first, path, error))?;
         filling.check()?;
     }

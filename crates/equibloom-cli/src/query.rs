@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use equibloom::file::FileError;
 use equibloom::{AnyFilter, Stable};
 use serde::Serialize;
 
@@ -48,10 +49,18 @@ pub(crate) struct Arguments {
     key_files: KeyFiles,
 }
 
+/// Maps a filter file. Changing the file while a command reads it is as wrong as with any program that reads
+/// files; `equibloom` itself only replaces files.
+pub(crate) fn open(path: &Path) -> Result<AnyFilter, FileError> {
+    // SAFETY: no command writes to a filter file in place. Should another program do so, a command that has
+    // the file mapped answers wrongly or is ended by the system; it only reads words, of which any bits are one.
+    unsafe { AnyFilter::open(path) }
+}
+
 /// Tells whether a record was selected.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let input = arguments.key_files.input(&arguments.literal)?;
-    let filter = AnyFilter::open(&arguments.filter)?;
+    let filter = open(&arguments.filter)?;
     let hasher = Stable::with_seed(filter.parameters().seed);
     let prints_records = !(arguments.count || arguments.quiet || arguments.json);
     // On a terminal the bar would stand between the records.

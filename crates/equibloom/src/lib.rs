@@ -37,12 +37,13 @@
 //! - `planner` (default): [`AnyFilter::builder`], the best filter for what a user wants, and
 //!   [`Parameters::predict`], what to expect of a filter before it is made.
 //! - `file`: filters in files ([`mod@file`]): [`AnyFilter::save`], [`AnyFilter::load`], and
-//!   [`AnyFilter::open`], which asks a file in place.
+//!   [`AnyFilter::open`] (unsafe), which asks a file in place.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-// Not `forbid`, for three exceptions: the buckets of the hash tables hold entries in slots that may be
-// free (`table/buckets/`), words are zeroed lazily or mapped from a file (`memory.rs`), and
-// processors have instructions without a safe name (`block/simd/`).
+// Not `forbid`, for four exceptions: the buckets of the hash tables hold entries in slots that may be
+// free (`table/buckets/`), words are zeroed lazily or mapped from a file (`memory.rs`),
+// a mapped file must stay as it is (`AnyFilter::open`), and processors have instructions without a safe name
+// (`block/simd/`).
 #![deny(unsafe_code)]
 
 extern crate alloc;

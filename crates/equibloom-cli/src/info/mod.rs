@@ -6,11 +6,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use equibloom::file::{self, Header};
-use equibloom::{AnyFilter, Scheme, Statistics};
+use equibloom::{Scheme, Statistics};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::answer::{self, number};
+use crate::query::open;
 
 /// Shows a filter file: parameters, keys, the false-positive rate now, how full its blocks are, and what takes how
 /// many bytes.
@@ -28,7 +29,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let header = file::inspect(&arguments.file)?;
-    let filter = AnyFilter::open(&arguments.file)?;
+    let filter = open(&arguments.file)?;
     let planned = filter.parameters().predict(filter.parameters().keys).ok();
     let info = Info {
         file: arguments.file.display().to_string(),

@@ -1,4 +1,5 @@
 //! A filter whose words are the pages of its file.
+#![allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
 
 use std::fs::File;
 use std::path::Path;
@@ -10,7 +11,10 @@ use crate::filter::AnyFilter;
 use crate::memory::{Mapping, Words, map};
 
 /// Maps a file after a look at its header.
-pub(super) fn open(path: &Path) -> Result<AnyFilter, FileErrorKind> {
+///
+/// # Safety
+/// As long as the filter or a clone of it lives, the file neither changes nor shrinks.
+pub(super) unsafe fn open(path: &Path) -> Result<AnyFilter, FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
     // Words lie in the file as on a little-endian machine.
@@ -19,7 +23,8 @@ pub(super) fn open(path: &Path) -> Result<AnyFilter, FileErrorKind> {
         return input(path).and_then(read::filter);
     }
     let header = Input::sized(&file, metadata.len()).header()?;
-    let mapping = map(&file).map_err(|error| FileErrorKind::io("map", error))?;
+    // SAFETY: the caller's promise. The words keep the mapping alive, and nothing else does.
+    let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
     let blocks = words(&mapping, &header, BLOCKS)?;
     let overflow = words(&mapping, &header, OVERFLOW)?;
     read::assemble(header, blocks, overflow)

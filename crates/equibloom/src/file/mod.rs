@@ -12,7 +12,8 @@
 //! filter.insert("alice@example.com")?;
 //! filter.save(&path)?;
 //!
-//! let opened = AnyFilter::open(&path)?; // at once, however large it is
+//! // SAFETY: only this program knows the file, and it does not change it.
+//! let opened = unsafe { AnyFilter::open(&path) }?; // at once, however large it is
 //! assert!(opened.contains("alice@example.com"));
 //! let loaded = AnyFilter::load(&path)?; // all of it, checked and in memory
 //! assert!(loaded == filter);
@@ -142,9 +143,7 @@ impl AnyFilter {
     /// block. The file can be larger than memory.
     ///
     /// Only the header is verified. If the rest is damaged, answers may be wrong, and nothing worse;
-    /// [`verify`] reads it all. The file must not be changed in place while it is open: answers would be
-    /// any, and if it became shorter the operating system would end the program. To
-    /// [replace](Self::save) it is harmless, the open filter keeps the old one.
+    /// [`verify`] reads it all.
     ///
     /// Every page is read when it is first asked for, one at a time. That is best for a file that is larger than
     /// memory, or for few questions; for very many, [`load`](Self::load) reads a file that is not in the
@@ -154,12 +153,23 @@ impl AnyFilter {
     /// [`detach`](Self::detach) does so beforehand. On big-endian machines, and for what cannot be
     /// mapped (a pipe), this is [`load`](Self::load).
     ///
+    /// # Safety
+    /// As long as the filter or a clone of it is [mapped](Self::is_mapped), no program may write to the file
+    /// or truncate it. Otherwise the behaviour is undefined: answers may be any, and if the file becomes
+    /// shorter the operating system ends the program.
+    ///
+    /// To remove the file or to replace it by a new one is harmless: the open filter keeps the old one.
+    /// This library changes files in no other way ([`save`](Self::save)), so a file that only it writes
+    /// is safe to open. If others may write to the file, [`load`](Self::load) it.
+    ///
     /// # Errors
     /// [`FileError`] if the file cannot be opened or mapped, or its header does not belong to a filter
     /// of its size.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
+    #[allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
+    pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
-        map::open(path).named(path)
+        // SAFETY: the caller's promise.
+        unsafe { map::open(path) }.named(path)
     }
 
     /// Whether any part of the filter is still [mapped](Self::open) from its file.
@@ -187,7 +197,8 @@ impl AnyFilter {
     /// # let path = directory.join("customers.eqb");
     /// # let scheme = Scheme::Classical { bits: 1_000, hashes: 7 };
     /// # AnyFilter::new(&Parameters { keys: 100, seed: 3, scheme })?.save(&path)?;
-    /// let mut filter = AnyFilter::open(&path)?;
+    /// // SAFETY: only this program knows the file, and it does not change it.
+    /// let mut filter = unsafe { AnyFilter::open(&path) }?;
     /// filter.detach()?;
     /// filter.insert("alice@example.com")?;
     /// assert!(!filter.is_mapped());
