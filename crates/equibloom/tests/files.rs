@@ -18,7 +18,7 @@ use equibloom::{
 use proptest::prelude::*;
 use samples::samples;
 use schemes::{cases, fingerprint_scheme, keys, parameters};
-use scratch::Scratch;
+use scratch::{Scratch, open};
 
 /// Filters that take a key once, and filters that store every insert.
 fn all_parameters() -> impl Strategy<Value = Parameters> {
@@ -57,7 +57,7 @@ proptest! {
         prop_assert!(std::fs::read(&path).unwrap() == bytes);
 
         let loaded = AnyFilter::load(&path).unwrap();
-        let opened = AnyFilter::open(&path).unwrap();
+        let opened = open(&path).unwrap();
         let read = AnyFilter::read_from(&bytes[..]).unwrap();
         prop_assert!(opened.is_mapped() && !loaded.is_mapped() && !read.is_mapped());
         for copy in [&loaded, &opened, &read] {
@@ -138,7 +138,7 @@ fn large_filters_come_back_from_files_and_streams() {
     filter.save(&path).unwrap();
     assert!(AnyFilter::load(&path).unwrap() == filter);
     assert!(AnyFilter::read_from(File::open(&path).unwrap()).unwrap() == filter);
-    let opened = AnyFilter::open(&path).unwrap();
+    let opened = open(&path).unwrap();
     assert!((0..100_000_u64).all(|key| opened.contains(&key)));
 }
 
@@ -161,7 +161,7 @@ fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
     for sample in samples() {
         let path = scratch.path(sample.name);
         sample.build().save(&path).unwrap();
-        let opened = AnyFilter::open(&path).unwrap();
+        let opened = open(&path).unwrap();
         let mut copy = opened.clone();
         let mut merged = AnyFilter::new(&sample.parameters).unwrap();
         merged.merge(&opened).unwrap();
@@ -183,7 +183,7 @@ fn an_open_filter_can_be_asked_by_many_threads() {
     let path = scratch.path("filter.eqb");
     let sample = &samples()[1];
     sample.build().save(&path).unwrap();
-    let opened = AnyFilter::open(&path).unwrap();
+    let opened = open(&path).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert!(sample.holds_its_keys(&opened.clone())));
@@ -244,7 +244,7 @@ fn what_cannot_be_mapped_is_read() {
             println!("skipped: no {path} here");
             return;
         }
-        let filter = AnyFilter::open(&path).unwrap();
+        let filter = open(&path).unwrap();
         assert!(!filter.is_mapped() && sample.holds_its_keys(&filter));
     });
 }
@@ -277,7 +277,7 @@ fn a_file_larger_than_memory_is_opened_and_asked_at_once() {
     file.seek(SeekFrom::Start(4096 + 64 * block as u64)).unwrap();
     file.write_all(&[0xff; 64]).unwrap();
 
-    let filter = AnyFilter::open(&path).unwrap();
+    let filter = open(&path).unwrap();
     assert!(filter.contains("alice"));
     assert!((0..1_000_u64).all(|key| !filter.contains(&key)));
 }

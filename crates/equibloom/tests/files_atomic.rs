@@ -15,7 +15,7 @@ use std::time::Duration;
 use equibloom::file::{self, FileErrorKind};
 use equibloom::{AnyFilter, BlockTable, KeyHash, Parameters, Scheme};
 use samples::samples;
-use scratch::Scratch;
+use scratch::{Scratch, open};
 
 /// Tells a test that runs as a child of another what to work on.
 const DIRECTORY: &str = "EQUIBLOOM_TEST_DIRECTORY";
@@ -83,11 +83,11 @@ fn a_filter_that_is_open_keeps_the_file_it_opened() {
     let path = scratch.path("filter.eqb");
     let (old, new) = (filter(50, "alice"), filter(9, "bob"));
     old.save(&path).unwrap();
-    let opened = AnyFilter::open(&path).unwrap();
+    let opened = open(&path).unwrap();
     new.save(&path).unwrap();
-    assert!(opened == old && AnyFilter::open(&path).unwrap() == new);
+    assert!(opened == old && open(&path).unwrap() == new);
     // It can be saved over the file it is mapped from.
-    let mut opened = AnyFilter::open(&path).unwrap();
+    let mut opened = open(&path).unwrap();
     opened.save(&path).unwrap();
     opened.insert("carol").unwrap();
     opened.save(&path).unwrap();
@@ -152,12 +152,11 @@ fn readers_see_the_old_file_or_the_new_one() {
     filters[0].save(&path).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for open in [false, true] {
+        for maps in [false, true] {
             let (path, filters, done) = (&path, &filters, &done);
             scope.spawn(move || {
                 while !done.load(Ordering::Relaxed) {
-                    let read =
-                        if open { AnyFilter::open(path) } else { AnyFilter::load(path) }.unwrap();
+                    let read = if maps { open(path) } else { AnyFilter::load(path) }.unwrap();
                     assert!(filters.contains(&read));
                 }
             });

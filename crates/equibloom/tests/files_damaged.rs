@@ -15,7 +15,7 @@ use equibloom::file::{self, FileError, FileErrorKind};
 use equibloom::{AnyFilter, KeyHash};
 use forge::{exercise, put, seal, section};
 use samples::{Sample, samples};
-use scratch::Scratch;
+use scratch::{Scratch, open};
 
 fn sample(name: &str) -> Sample {
     samples().into_iter().find(|sample| sample.name == name).unwrap()
@@ -37,7 +37,7 @@ fn refusal_of_all(path: &Path, bytes: &[u8]) -> String {
     std::fs::write(path, bytes).unwrap();
     let text = AnyFilter::load(path).unwrap_err().to_string();
     assert_eq!(text, file::verify(path).unwrap_err().to_string());
-    assert_eq!(text, AnyFilter::open(path).unwrap_err().to_string());
+    assert_eq!(text, open(path).unwrap_err().to_string());
     assert_eq!(text, file::inspect(path).unwrap_err().to_string());
     text
 }
@@ -74,7 +74,7 @@ fn a_flipped_bit_in_a_file_is_found_by_load_and_harmless_when_mapped() {
         set(at, byte ^ (1 << (at % 8)));
         assert!(AnyFilter::load(&path).is_err(), "load accepts byte {at}");
         assert!(file::verify(&path).is_err(), "verify accepts byte {at}");
-        match AnyFilter::open(&path) {
+        match open(&path) {
             Ok(filter) => {
                 assert!(at >= header_length, "open accepts byte {at}");
                 exercise(&filter);
@@ -220,7 +220,7 @@ fn mutated_files_can_be_mapped_and_asked() {
             seal(&mut bytes);
         }
         std::fs::write(&path, &bytes).unwrap();
-        if let Ok(filter) = AnyFilter::open(&path) {
+        if let Ok(filter) = open(&path) {
             opened += 1;
             exercise(&filter);
         }
@@ -242,7 +242,7 @@ fn blocks_may_hold_anything() {
             seal(&mut bytes);
             std::fs::write(&path, &bytes).unwrap();
             exercise(&load(&bytes).unwrap());
-            exercise(&AnyFilter::open(&path).unwrap());
+            exercise(&open(&path).unwrap());
         }
     }
 }
@@ -261,7 +261,7 @@ fn a_mapped_overflow_list_may_hold_anything() {
                 *byte = fill.wrapping_mul(1 + (at / 8) as u8 % 3);
             }
             std::fs::write(&path, &bytes).unwrap();
-            let mut filter = AnyFilter::open(&path).unwrap();
+            let mut filter = open(&path).unwrap();
             exercise(&filter);
             for key in 0..500_u32 {
                 if filter.insert(&key).is_ok() {
@@ -409,7 +409,7 @@ fn unknown_sections_are_skipped_unless_they_are_necessary() {
     let scratch = Scratch::new("sections");
     let path = scratch.path("filter.eqb");
     std::fs::write(&path, &bytes).unwrap();
-    for filter in [load(&bytes).unwrap(), AnyFilter::open(&path).unwrap()] {
+    for filter in [load(&bytes).unwrap(), open(&path).unwrap()] {
         assert!(sample.holds_its_keys(&filter));
     }
     let names: Vec<_> =
@@ -431,13 +431,12 @@ fn what_is_no_file_of_ours_is_told_so() {
         let text = refusal_of_all(&scratch.path("foreign"), foreign);
         assert!(text.contains("not a filter file"), "{text}");
     }
-    let missing = AnyFilter::open(scratch.path("missing")).unwrap_err();
+    let missing = open(scratch.path("missing")).unwrap_err();
     assert!(matches!(missing.kind(), FileErrorKind::Io { .. }));
     assert!(missing.to_string().contains("could not open it"), "{missing}");
-    for error in [
-        AnyFilter::load(scratch.directory()).unwrap_err(),
-        AnyFilter::open(scratch.directory()).unwrap_err(),
-    ] {
+    for error in
+        [AnyFilter::load(scratch.directory()).unwrap_err(), open(scratch.directory()).unwrap_err()]
+    {
         assert!(error.to_string().contains("could not read it"), "{error}");
         assert_eq!(error.path(), Some(scratch.directory()));
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use equibloom::{AnyFilter, BlockTable, Parameters, Scheme, file};
 use forge::{put, seal};
-use scratch::Scratch;
+use scratch::{Scratch, open};
 
 /// Bytes that are allocated, and the most there have been.
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -79,7 +79,7 @@ fn memory_is_taken_for_bytes_that_are_there() {
     assert!(error.contains(&claims) && most < 2 * MEBIBYTE, "{most} {error}");
     let (most, error) = peak(|| AnyFilter::load(&path).unwrap_err().to_string());
     assert!(error.contains(&claims) && most < MEBIBYTE, "{most} {error}");
-    let (most, error) = peak(|| AnyFilter::open(&path).unwrap_err().to_string());
+    let (most, error) = peak(|| open(&path).unwrap_err().to_string());
     assert!(error.contains(&claims) && most < MEBIBYTE, "{most} {error}");
     let (most, error) = peak(|| file::verify_from(&bytes[..]).unwrap_err().to_string());
     assert!(error.contains(&claims) && most < MEBIBYTE, "{most} {error}");
@@ -96,7 +96,7 @@ fn memory_is_taken_for_bytes_that_are_there() {
     let (most, saved) = peak(|| filter.save(&path));
     saved.unwrap();
     assert!(most < MEBIBYTE, "save: {most}");
-    let (most, opened) = peak(|| AnyFilter::open(&path).unwrap());
+    let (most, opened) = peak(|| open(&path).unwrap());
     assert!(opened.contains("alice") && most < MEBIBYTE, "open: {most}");
     let (most, copy) = peak(|| opened.clone());
     assert!(copy.contains("alice") && most < MEBIBYTE, "a clone of an open filter: {most}");

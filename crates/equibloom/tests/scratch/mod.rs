@@ -5,6 +5,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use equibloom::AnyFilter;
+use equibloom::file::FileError;
+
+/// Maps a file that no test changes while it is mapped; replacing it is harmless.
+pub fn open(path: impl AsRef<Path>) -> Result<AnyFilter, FileError> {
+    // SAFETY: as above.
+    unsafe { AnyFilter::open(path) }
+}
+
 pub struct Scratch {
     directory: PathBuf,
 }
