@@ -153,7 +153,7 @@ impl Consumer for Selection<'_> {
     }
 }
 
-/// A reader of ours who has seen enough and gone is no error, but the end.
+/// A closed pipe ends the query without an error.
 fn go_on(printed: io::Result<()>) -> anyhow::Result<ControlFlow<()>> {
     match printed {
         Ok(()) => Ok(ControlFlow::Continue(())),

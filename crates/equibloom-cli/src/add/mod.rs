@@ -100,7 +100,7 @@ fn refusal(path: &Path, number: u64, error: RemoveError) -> String {
 }
 
 impl Change {
-    /// Loads the filter, changes it and saves it, while nobody else does.
+    /// Loads the filter, changes it and saves it, under a lock.
     fn make(
         &self,
         when_full: WhenFull,

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// What to do with more keys than planned.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
     when_full: WhenFull,
-    /// Which hash function: filters of one seed can be merged, a secret one keeps strangers from choosing keys.
+    /// Which hash function: filters of one seed can be merged; with a secret seed, attackers cannot choose keys.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print nothing but errors.
@@ -131,7 +131,7 @@ impl Job<'_> {
         Ok(keys)
     }
 
-    /// An empty filter for so many keys. Nobody plans for none, but nothing is a set, too.
+    /// An empty filter for so many keys; no keys are planned for like one.
     fn planned(&self, keys: u64) -> anyhow::Result<Built> {
         let mut requirements = self.arguments.requirements.requirements(Some(keys.max(1)));
         if requirements.memory.is_none() && requirements.bits_per_key.is_none() {

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// More than anybody will read.
+/// More steps than a table for people should have.
 const MOST_STEPS: u32 = 1000;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
