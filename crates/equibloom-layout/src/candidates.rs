@@ -176,6 +176,22 @@ impl<T: Copy + Default> PerSubtable<T> {
     }
 }
 
+/// Values known at compile time, whose number the compiler checks.
+///
+/// ```
+/// use equibloom_layout::PerSubtable;
+///
+/// assert_eq!(Ok(PerSubtable::from([0.8, 0.2])), PerSubtable::new(&[0.8, 0.2]));
+/// ```
+impl<T: Copy + Default, const N: usize> From<[T; N]> for PerSubtable<T> {
+    fn from(values: [T; N]) -> Self {
+        const { assert!(1 <= N && N <= MAX_CHOICES as usize, "from 1 to `MAX_CHOICES` subtables") }
+        let mut all = [T::default(); MAX_CHOICES as usize];
+        all[..N].copy_from_slice(&values);
+        Self { values: all, len: N as u32 }
+    }
+}
+
 impl<T> Deref for PerSubtable<T> {
     type Target = [T];
 
