@@ -109,6 +109,14 @@ impl Proportions {
         }
     }
 
+    /// Share of the keys that have more than the first candidate.
+    pub const fn share(&self) -> Share {
+        match self {
+            Self::Anywhere { share, .. } => *share,
+            Self::Subtables { .. } => Share::ALL,
+        }
+    }
+
     /// Candidates among so many blocks. Subtables get whole numbers in these proportions; none is empty if
     /// there is a block for each, and the largest makes up for the rounding.
     ///
