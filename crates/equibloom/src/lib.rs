@@ -24,7 +24,6 @@
 //! - [`Statistics`] tell loads, bytes and the rate to expect from what the filter holds now;
 //!   [`AccessStatistics`] count block accesses of inserts, hits and misses.
 //! - [`SharedFilter`] takes inserts and lookups of many threads at once.
-//! - [`table`] has hash maps and sets whose buckets are filled by the same placements, and cuckoo maps.
 //!
 //! # Promises
 //! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
@@ -40,8 +39,7 @@
 //!   [`AnyFilter::open`], which asks a file in place.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-// Not `forbid`, for three exceptions: the buckets of the hash tables hold entries in slots that may be
-// free (`table/buckets/`), words are zeroed lazily or mapped from a file (`memory.rs`), and
+// Not `forbid`, for two exceptions: words are zeroed lazily or mapped from a file (`memory.rs`), and
 // processors have instructions without a safe name (`block/simd/`).
 #![deny(unsafe_code)]
 
@@ -75,7 +73,6 @@ pub mod raw;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod shared;
 mod statistics;
-pub mod table;
 
 #[cfg(feature = "planner")]
 pub use builder::{
