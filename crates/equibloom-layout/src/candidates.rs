@@ -130,6 +130,14 @@ impl Proportions {
         }
     }
 
+    /// Share of the keys that have more than the first candidate.
+    pub const fn share(&self) -> Share {
+        match self {
+            Self::Anywhere { share, .. } => *share,
+            Self::Subtables { .. } => Share::ALL,
+        }
+    }
+
     /// Candidates among so many blocks. Subtables get whole numbers in these proportions; none is empty if
     /// there is a block for each, and the largest makes up for the rounding.
     ///
@@ -194,6 +202,22 @@ impl<T: Copy + Default> PerSubtable<T> {
             *slot = change(*value);
         }
         PerSubtable { values, len: self.len }
+    }
+}
+
+/// Values known at compile time, whose number the compiler checks.
+///
+/// ```
+/// use equibloom_layout::PerSubtable;
+///
+/// assert_eq!(Ok(PerSubtable::from([0.8, 0.2])), PerSubtable::new(&[0.8, 0.2]));
+/// ```
+impl<T: Copy + Default, const N: usize> From<[T; N]> for PerSubtable<T> {
+    fn from(values: [T; N]) -> Self {
+        const { assert!(1 <= N && N <= MAX_CHOICES as usize, "from 1 to `MAX_CHOICES` subtables") }
+        let mut all = [T::default(); MAX_CHOICES as usize];
+        all[..N].copy_from_slice(&values);
+        Self { values: all, len: N as u32 }
     }
 }
 
