@@ -59,6 +59,26 @@ impl Candidates {
         }
     }
 
+    /// The same without sizes. [`Proportions::with_blocks`] is the way back.
+    ///
+    /// ```
+    /// use equibloom_layout::{Candidates, Proportions};
+    ///
+    /// let candidates = Candidates::subtables(&[6, 2])?;
+    /// assert_eq!(candidates.proportions(), Proportions::subtables(&[0.75, 0.25])?);
+    /// assert_eq!(candidates.proportions().with_blocks(8), candidates);
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn proportions(&self) -> Proportions {
+        match *self {
+            Self::Anywhere { choices, share, .. } => Proportions::Anywhere { choices, share },
+            Self::Subtables { sizes } => {
+                let blocks = self.blocks() as f64;
+                Proportions::Subtables { shares: sizes.map(|size| size as f64 / blocks) }
+            }
+        }
+    }
+
     /// The sizes of the tables: one, or those of the subtables.
     pub fn sizes_mut(&mut self) -> &mut [u64] {
         match self {
