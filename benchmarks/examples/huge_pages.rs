@@ -9,8 +9,8 @@ use std::error::Error;
 use std::time::Instant;
 
 use clap::Parser;
-use equibloom::table::BalancedMap;
 use equibloom::{AnyFilter, KeyHash};
+use equibloom_tables::BalancedMap;
 
 #[derive(Parser)]
 struct Arguments {

@@ -15,11 +15,11 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use equibloom::table::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 use equibloom::{
     AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow, Parameters, Route,
     Scheme, Stable, Threshold, WhenFull,
 };
+use equibloom_tables::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 
 /// Keys and strangers.
 const KEYS: u64 = 20_000;

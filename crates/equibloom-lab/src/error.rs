@@ -31,6 +31,9 @@ pub enum Error {
     /// A filter could not be made, for want of memory for instance.
     #[error(transparent)]
     Build(#[from] equibloom::BuildError),
+    /// A hash table could not be made.
+    #[error(transparent)]
+    Table(#[from] equibloom_tables::TableError),
     /// A filter turned a key away.
     #[error(transparent)]
     Full(#[from] equibloom::FullError),

@@ -107,10 +107,6 @@ impl Layout {
     }
 
     fn check_combination(&self) -> Result<(), LayoutError> {
-        let share = match self.candidates {
-            Candidates::Anywhere { share, .. } => share,
-            Candidates::Subtables { .. } => Share::ALL,
-        };
         match (self.blocks, self.rule) {
             (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => conflict(
                 "a full fingerprint block can take no key, and the least-loaded rule rejects none",
@@ -124,10 +120,12 @@ impl Layout {
                     "give the rule a threshold equal to the slots, and no coin",
                 )
             }
-            (_, Rule::FirstWithRoom { .. }) if !share.is_all() => conflict(
-                "only the least-loaded rule gives a share of the keys a single candidate",
-                "give the share 1, or the rule `LeastLoaded`",
-            ),
+            (_, Rule::FirstWithRoom { .. }) if !self.candidates.proportions().share().is_all() => {
+                conflict(
+                    "only the least-loaded rule gives a share of the keys a single candidate",
+                    "give the share 1, or the rule `LeastLoaded`",
+                )
+            }
             (_, Rule::LeastLoaded) if matches!(self.candidates, Candidates::Subtables { .. }) => {
                 conflict(
                     "the least-loaded rule compares blocks of one table",

@@ -5,7 +5,7 @@
 //! before it is used. Mapped words are the file's own pages and are never written: the first change
 //! copies them into allocated memory.
 //!
-//! One of the three places of the library with unsafe code, behind a safe interface that checks every index. It is
+//! One of the two places of the library with unsafe code, behind a safe interface that checks every index. It is
 //! needed because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
 //! every page, and so is everything that asks the allocator for more than its own alignment), and because
 //! the length of a mapping is known only at run time.

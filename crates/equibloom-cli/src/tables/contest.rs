@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use equibloom::KeyHash;
-use equibloom::table::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
+use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
 use hashbrown::DefaultHashBuilder;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use equibloom::MAX_CHOICES;
-use equibloom::table::{BucketPlacement, BucketPlan};
+use equibloom_tables::BucketPlan;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 
@@ -55,7 +55,7 @@ pub(super) fn balanced(wishes: &Wishes) -> anyhow::Result<Vec<BalancedEntrant>> 
         ),
         (
             "balanced-two-choice",
-            BucketPlan { load, placement: BucketPlacement::TwoChoice { slots: slots_for(load) } },
+            BucketPlan::two_choice(load, slots_for(load)),
             // Nothing is turned away but by full buckets.
             (2.0, 0.0),
         ),

@@ -11,7 +11,8 @@
 //! independently from bucket to bucket. Under the least-loaded rule a bucket is a small Markov chain: its size,
 //! and whether the class was seen to pass by, driven by the sizes of all others.
 
-use equibloom::Threshold;
+use equibloom_layout::{Proportions, Rule};
+use equibloom_tables::BucketPlan;
 use equibloom_theory::{Error, fluid};
 
 /// Chance that the tags of two keys agree: a byte, of which 1 stands for 0, too.
@@ -40,12 +41,33 @@ pub(super) fn deviation(distribution: &[f64]) -> f64 {
     (squares.sum::<f64>() - mean(distribution).powi(2)).max(0.0).sqrt()
 }
 
-/// Counters of a bucket, as `equibloom::table` lays headers out: tags and at least four bytes of counters, two in
+/// Counters of a bucket, as `equibloom_tables` lays headers out: tags and at least four bytes of counters, two in
 /// a byte, all in 8 bytes or a multiple of 16.
 pub(super) fn classes(slots: usize) -> usize {
     let least = slots + 4;
     let header = if least <= 8 { least.next_power_of_two() } else { least.next_multiple_of(16) };
     2 * (header - slots)
+}
+
+/// The papers' `h` and `p`.
+#[derive(Clone, Copy)]
+struct Threshold {
+    load: u32,
+    probability: f64,
+}
+
+/// Lookups in a table of this plan, after `arrivals` entries per bucket.
+pub(super) fn of_plan(plan: &BucketPlan, arrivals: f64) -> Result<Reads, Error> {
+    let Rule::FirstWithRoom { below, coin } = plan.rule else {
+        return Ok(less_loaded(arrivals, plan.proportions.share().get(), plan.slots as usize));
+    };
+    let threshold = Threshold { load: below, probability: coin.get() };
+    match plan.proportions {
+        Proportions::Anywhere { choices, .. } => {
+            sequential(plan.load, arrivals / plan.load, &threshold, choices)
+        }
+        Proportions::Subtables { shares } => Ok(multi_level(arrivals, &threshold, &shares)),
+    }
 }
 
 /// A bucket that so many entries come to on average.
@@ -117,7 +139,7 @@ fn vain_lines_of_hits(slots: usize, sizes: &[f64]) -> f64 {
 
 /// One bucket in each of these subtables (shares of all buckets), after `arrivals` entries per bucket of
 /// the whole table; the last entries turned away are in the stash.
-pub(super) fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64]) -> Reads {
+fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64]) -> Reads {
     let slots = slots_of(threshold);
     let classes = classes(slots);
     let mut coming = arrivals;
@@ -164,12 +186,7 @@ fn finish(
 
 /// One of `choices` buckets anywhere; one choice is the single scheme. `load` is that of the full table, of
 /// which a share `fill` has come.
-pub(super) fn sequential(
-    load: f64,
-    fill: f64,
-    threshold: &Threshold,
-    choices: u32,
-) -> Result<Reads, Error> {
+fn sequential(load: f64, fill: f64, threshold: &Threshold, choices: u32) -> Result<Reads, Error> {
     /// Moments at which the chance of being turned away is taken.
     const MOMENTS: u32 = 400;
     let scheme = fluid::Scheme::Threshold {
@@ -204,7 +221,7 @@ pub(super) fn sequential(
 }
 
 /// The less full of two buckets for a share of the entries, one for the others, after `arrivals` per bucket.
-pub(super) fn less_loaded(arrivals: f64, second_choice: f64, slots: usize) -> Reads {
+fn less_loaded(arrivals: f64, second_choice: f64, slots: usize) -> Reads {
     /// Steps per entry and bucket.
     const STEPS: f64 = 400.0;
     let chain = Chain { second_choice, slots, seen: 1.0 / classes(slots) as f64 };

@@ -1,6 +1,7 @@
 //! `table-variance`: how even the buckets of balanced maps are, by the accesses of an insert.
 
-use equibloom::table::{BalancedMap, BucketPlacement, BucketPlan, Distribution};
+use equibloom_layout::Share;
+use equibloom_tables::{BalancedMap, BucketPlan, Distribution};
 use equibloom_theory::fluid;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum::{self, Optimum};
@@ -91,25 +92,17 @@ fn multi_level(accesses: f64, buckets: u64) -> Result<Filled, Error> {
     Ok(optimal(plan, &best, accesses, tables, buckets))
 }
 
-fn less_loaded(accesses: f64, placement: BucketPlacement) -> Result<Filled, Error> {
+/// With two accesses it is two-choice.
+fn one_plus_alpha(accesses: f64, _buckets: u64) -> Result<Filled, Error> {
     let second_choice = accesses - 1.0;
     let states = fluid::trace(&fluid::Scheme::LessLoaded { second_choice }, LOAD, &[1.0])?;
     Ok(Filled {
-        plan: BucketPlan { load: LOAD, placement },
+        plan: BucketPlan::one_plus_alpha(LOAD, MANY_SLOTS, Share::clamped(second_choice)),
         placement: Placement::LessLoaded { second_choice },
         accesses,
         overflow: 0.0,
         sizes: states.into_iter().next().and_then(|state| state.loads.into_iter().next()),
     })
-}
-
-fn one_plus_alpha(accesses: f64, _buckets: u64) -> Result<Filled, Error> {
-    let alpha = accesses - 1.0;
-    less_loaded(accesses, BucketPlacement::OnePlusAlpha { slots: MANY_SLOTS, alpha })
-}
-
-fn two_choice(accesses: f64, _buckets: u64) -> Result<Filled, Error> {
-    less_loaded(accesses, BucketPlacement::TwoChoice { slots: MANY_SLOTS })
 }
 
 /// A placement at every number of accesses it is looked at.
@@ -132,9 +125,8 @@ fn curves() -> [Curve; 5] {
         curve("single", Hue::Single, vec![1.2], Vec::new(), single),
         curve("sequential", Hue::Sequential, steps.clone(), drawn(51, 70), sequential),
         curve("multi-level", Hue::MultiLevel, steps, drawn(51, 70), multi_level),
-        // With α = 1 it is two-choice.
         curve("1+α", Hue::OnePlusAlpha, wide, drawn(50, 100), one_plus_alpha),
-        curve("two-choice", Hue::TwoChoice, vec![2.0], Vec::new(), two_choice),
+        curve("two-choice", Hue::TwoChoice, vec![2.0], Vec::new(), one_plus_alpha),
     ]
 }
 
@@ -163,9 +155,9 @@ fn point(context: &Context<'_>, curve: &Curve, accesses: f64) -> Result<Found, E
         Ok(Distribution::of(&fill(&setting, &[entries], seed)[0].all_loads()).variance)
     })?;
     let runs = context.repeat(&name("map"), repetitions, |seed| {
-        let plan = filled.plan.clone();
-        let mut map = BalancedMap::with_plan_and_hasher(entries as usize, plan, AsItIs::default())?;
-        map.extend(words(seed).take(entries as usize).map(|key| (key, ())));
+        let (entries, hasher) = (entries as usize, AsItIs::default());
+        let mut map = BalancedMap::with_plan_and_hasher(entries, filled.plan, hasher)?;
+        map.extend(words(seed).take(entries).map(|key| (key, ())));
         let statistics = map.statistics();
         let stashed = statistics.stashed as f64 / entries as f64;
         Ok((statistics.variance(), stashed, statistics.hits.buckets.mean))
