@@ -77,7 +77,7 @@ impl fmt::Display for Info {
             let keys = HumanCount(statistics.saturated);
             writeln!(f, "  past the thresholds   {keys} keys, which came when the list was full")?;
         }
-        writeln!(f, "  hash                  {}, seed {}", header.hash, header.hash_seed)?;
+        writeln!(f, "  hash                  {}, seed {}", header.hash, parameters.seed)?;
         writeln!(f, "  format                version {}\n", header.version)?;
 
         writeln!(f, "  header                {:>12} bytes", header.header_length)?;
