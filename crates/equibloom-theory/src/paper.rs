@@ -125,7 +125,7 @@ pub enum Hashes {
 }
 
 /// What the papers' model says of a filter.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     /// False-positive rate.
     pub rate: f64,
@@ -185,13 +185,9 @@ struct Filter {
     /// `None` for the classical filter.
     loads: Option<Vec<f64>>,
     data_bits: f64,
-    counter_bits: u32,
     bits_per_key: f64,
-    overflow: f64,
-    accesses_insert: f64,
-    accesses_hit: f64,
-    accesses_miss: f64,
-    accesses_miss_with_coin: f64,
+    /// All but the rate, which depends on the number of hash functions.
+    known: Rate,
 }
 
 impl Filter {
@@ -228,18 +224,16 @@ impl Filter {
                 closed => closed,
             },
         };
-        Ok(Self {
-            loads: state.and_then(|mut state| state.loads.pop()),
-            data_bits: bits,
-            counter_bits: 0,
-            bits_per_key,
-            overflow: 0.0,
+        let known = Rate {
             accesses_insert: 1.0 + alpha,
             // By symmetry half of those with two choices lie in the first.
             accesses_hit: 1.0 + alpha / 2.0,
             accesses_miss: 1.0 + alpha,
             accesses_miss_with_coin: 1.0 + alpha,
-        })
+            ..Rate::default()
+        };
+        let loads = state.and_then(|mut state| state.loads.pop());
+        Ok(Self { loads, data_bits: bits, bits_per_key, known })
     }
 
     /// `in_time` is the share of the elements that find the access budget not yet spent.
@@ -264,18 +258,17 @@ impl Filter {
         let goes_on = loads[h] + loads[h + 1];
         let goes_on_with_coin = (1.0 - optimum.probability) * loads[h] + loads[h + 1];
         let accesses_miss = geometric_sum(goes_on, choices);
-        Ok(Self {
-            loads: Some(loads),
-            data_bits,
+        let known = Rate {
             counter_bits,
-            bits_per_key,
             overflow: optimum.overflow,
             accesses_insert: optimum.accesses,
             // A placed element is found where it was placed; a late one is looked for like a miss.
             accesses_hit: optimum.accesses + (1.0 - in_time) * accesses_miss,
             accesses_miss,
             accesses_miss_with_coin: geometric_sum(goes_on_with_coin, choices),
-        })
+            ..Rate::default()
+        };
+        Ok(Self { loads: Some(loads), data_bits, bits_per_key, known })
     }
 
     fn rate(&self, hashes: u32) -> Rate {
@@ -288,28 +281,19 @@ impl Filter {
                 rate,
                 rate_with_coin: rate,
                 hashes,
-                counter_bits: 0,
                 accesses_insert: k,
                 accesses_hit: k,
                 accesses_miss: miss,
                 accesses_miss_with_coin: miss,
-                overflow: 0.0,
+                ..self.known
             };
         };
         let block = costs::bloom_block(self.data_bits, hashes);
         let one_block: f64 =
             loads.iter().enumerate().map(|(load, share)| share * block(load as u32)).sum();
-        Rate {
-            rate: one_block * self.accesses_miss,
-            rate_with_coin: one_block * self.accesses_miss_with_coin,
-            hashes,
-            counter_bits: self.counter_bits,
-            accesses_insert: self.accesses_insert,
-            accesses_hit: self.accesses_hit,
-            accesses_miss: self.accesses_miss,
-            accesses_miss_with_coin: self.accesses_miss_with_coin,
-            overflow: self.overflow,
-        }
+        let rate = one_block * self.known.accesses_miss;
+        let rate_with_coin = one_block * self.known.accesses_miss_with_coin;
+        Rate { rate, rate_with_coin, hashes, ..self.known }
     }
 
     /// The rate falls, then rises with the number of hash functions: walk downhill from the papers' choice.

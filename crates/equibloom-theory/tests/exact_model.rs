@@ -1,4 +1,4 @@
-//! The exact model against a straightforward simulation of the machine, |measured − model| ≤ 4σ + 0.5 %.
+//! The exact model against a straightforward simulation of the filter, |measured − model| ≤ 4σ + 0.5 %.
 
 #![allow(
     clippy::unwrap_used,

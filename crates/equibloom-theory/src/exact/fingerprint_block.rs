@@ -2,19 +2,19 @@
 //!
 //! A key's fingerprint is one of M = lists · 2^remainder bits values. Where a key goes when a block turns it
 //! away is a function of the block and its fingerprint only, so that two keys with the same fingerprint in one
-//! block have one path from there on: whatever holds for the first of them, the second will find. A stranger is
-//! taken for a key if that key has *arrived* here with the stranger's fingerprint, stored or turned away, in
-//! which case the stranger follows its path (all hints on it are set) to where it is.
+//! block have one path from there on: whatever holds for the first of them, the second will find. An absent key is
+//! found if a key has *arrived* here with the same fingerprint, stored or rejected: in the second case the lookup
+//! follows that key's path (all hints on it are set) to where it is.
 //!
-//! With D different fingerprints among the arrivals a stranger is therefore found with probability D/M,
+//! With D different fingerprints among the arrivals an absent key is therefore found with probability D/M,
 //! h of which are in the block's slots at most. Another arrival adds a new fingerprint with 1 − D/M: the number D is
 //! all there is to follow.
 //!
-//! - **Sets** store a fingerprint once. The load is min(D, h), R = (D − h)⁺ different ones were turned away, and
-//!   each of them marked a hint class of its own choice: a stranger that is found nowhere goes on with
+//! - **Sets** store a fingerprint once. The load is min(D, h), R = (D − h)⁺ different ones were rejected, and
+//!   each of them marked one hint at random: an absent key that is found nowhere goes on with
 //!   probability 1 − (1 − 1/w)^R (w = 0: if the block is full).
-//! - **Multisets** store every arrival: after i arrivals the load is min(i, h), and (i − h)⁺ were turned away.
-//!   Equal ones among these mark the same class. Given that none has the stranger's fingerprint they are
+//! - **Multisets** store every arrival: after i arrivals the load is min(i, h), and (i − h)⁺ were rejected.
+//!   Equal ones among these mark the same hint. Given that none has the absent key's fingerprint they are
 //!   draws from the M − 1 others, so R is the number of different ones among that many draws.
 
 use super::block_history::{Chain, Look, Meeting};
@@ -35,7 +35,7 @@ pub(crate) struct FingerprintBlock {
     arrivals: usize,
     /// D.
     distinct: Window,
-    /// For multisets: the different ones among those turned away, if none is the stranger's.
+    /// For multisets: the different ones among those rejected, if none is the absent key's.
     distinct_rejects: Window,
 }
 
@@ -79,7 +79,7 @@ impl FingerprintBlock {
                 continue;
             }
             let (marked, marked_squared) = self.marked(rejects);
-            meeting.turned_away += mass * (1.0 - present);
+            meeting.rejected += mass * (1.0 - present);
             meeting.found_further_on += mass * (found - present);
             meeting.goes_on += mass * (1.0 - found) * marked;
             meeting.unmarked += mass * (1.0 - found) * (1.0 - marked);
@@ -101,7 +101,7 @@ impl FingerprintBlock {
         } else {
             let marked = self.distinct_rejects.mean_of(|rejects| self.marked(rejects).0);
             let marked_squared = self.distinct_rejects.mean_of(|rejects| self.marked(rejects).1);
-            meeting.turned_away = 1.0;
+            meeting.rejected = 1.0;
             meeting.found_further_on = (found - chance_of_one(fingerprints, stored)).max(0.0);
             meeting.goes_on = (1.0 - found) * marked;
             meeting.unmarked = (1.0 - found) * (1.0 - marked);
@@ -171,7 +171,7 @@ impl Chain for FingerprintBlock {
         }
     }
 
-    fn found_though_turned_away(&self) -> f64 {
+    fn found_though_rejected(&self) -> f64 {
         let Self { slots, fingerprints, multiset, .. } = *self;
         if multiset { chance_of_one(fingerprints, slots) } else { 0.0 }
     }

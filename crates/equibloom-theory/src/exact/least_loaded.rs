@@ -65,23 +65,6 @@ impl Choices {
         let all_but_one = (1.0 - matched).powi(self.number as i32 - 1);
         1.0 - self.share + self.share * f64::from(self.number) * all_but_one
     }
-
-    /// G(s+1)^i·G(s)^(d−1−i) for every candidate i.
-    fn chosen(self, as_full: f64, fuller: f64) -> [f64; MAX_CHOICES as usize] {
-        let mut terms = [0.0; MAX_CHOICES as usize];
-        let number = self.number as usize;
-        let mut power = 1.0;
-        for term in terms[..number].iter_mut().rev() {
-            *term = power;
-            power *= as_full;
-        }
-        power = 1.0;
-        for term in &mut terms[..number] {
-            *term *= power;
-            power *= fuller;
-        }
-        terms
-    }
 }
 
 fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> Prediction {
@@ -190,11 +173,12 @@ fn set_bits_variance(patterns: &Patterns, arrivals: f64) -> f64 {
     set_bits.mean_of(|set| (set as f64 - mean).powi(2))
 }
 
-/// Eight steps per key and block while a single key matters. Later only stability does: the rule stands
-/// 2.78 / |eigenvalue|, and the eigenvalues of a chain left at rates up to 1 + α(d − 1) reach twice that.
+/// Eight steps per key and block while a single key matters, and more where keys have many choices. Later only
+/// stability does: the rule stands 2.78 / |eigenvalue|, and the eigenvalues of a chain left at rates up to
+/// 1 + α(d − 1) reach twice that.
 fn steps(arrivals: f64, choices: Choices) -> usize {
     let (fine, least) = (arrivals.min(128.0), choices.reads(0.0));
-    (least.max(8.0) * fine + least * (arrivals - fine)).ceil() as usize + 32
+    ((4.0 * least).max(8.0) * fine + least * (arrivals - fine)).ceil() as usize + 32
 }
 
 /// Adds what flows from each source with its probability to the target beside it.
@@ -327,11 +311,13 @@ impl<'a> Flow<'a> {
     fn compute_slope(&mut self, low: usize, end: usize) {
         let Self { patterns, by_new_bits, stage, slope, as_full, choices, .. } = self;
         as_full[end] = 0.0;
+        let mut matched = 0.0;
         for s in (low..end).rev() {
-            as_full[s] = as_full[s + 1] + stage.blocks[s] * (1.0 - patterns.matched(s));
+            let here = stage.blocks[s] * patterns.matched(s);
+            matched += here;
+            as_full[s] = as_full[s + 1] + (stage.blocks[s] - here);
         }
         let unmatched = as_full[low];
-        let matched: f64 = (low..end).map(|s| stage.blocks[s] * patterns.matched(s)).sum();
         let reads = choices.reads(matched);
         slope.sums = Sums { present: matched * reads, reads, ..Sums::default() };
         // By j: the probability that a key with a candidate of s set bits among its first j is stored in another
@@ -339,22 +325,28 @@ impl<'a> Flow<'a> {
         let mut stored_below = [0.0; MAX_CHOICES as usize];
         for s in low..end {
             let leaves = 1.0 - patterns.matched(s);
-            let chosen = choices.chosen(as_full[s], as_full[s + 1]);
+            // G(s+1)^i·G(s)^(d−1−i), from i = 0 on.
+            let first = (1..choices.number).fold(1.0, |power, _| power * as_full[s]);
+            let ratio = if as_full[s] > 0.0 { as_full[s + 1] / as_full[s] } else { 0.0 };
+            let (mut term, mut chosen) = (first, 0.0);
             // Keys that pass their first j candidates, one of which is a block with s set bits.
             let (mut passed, mut passed_weighted) = (0.0, 0.0);
             let mut unmatched_before = 1.0;
-            for j in 1..choices.number as usize {
-                let pass = choices.share * (unmatched_before - stored_below[j] - chosen[0]);
+            for (j, stored_below) in (1..choices.number).zip(&mut stored_below) {
+                let pass = choices.share * (unmatched_before - *stored_below - first);
                 passed += pass;
-                passed_weighted += j as f64 * pass;
-                stored_below[j] += chosen[0] - chosen[j - 1];
+                passed_weighted += f64::from(j) * pass;
+                *stored_below += first - term;
                 unmatched_before *= unmatched;
+                chosen += term;
+                term *= ratio;
             }
-            slope.sums.passed += stage.blocks[s] * leaves * passed;
-            slope.sums.passed_weighted += stage.blocks[s] * leaves * passed_weighted;
+            let here = stage.blocks[s] * leaves;
+            slope.sums.passed += here * passed;
+            slope.sums.passed_weighted += here * passed_weighted;
             slope.passed[s] = stage.blocks[s] * passed_weighted;
             // From here on the stage holds what flows out.
-            let chosen = 1.0 - choices.share + choices.share * chosen.iter().sum::<f64>();
+            let chosen = 1.0 - choices.share + choices.share * (chosen + term);
             stage.blocks[s] *= chosen;
             stage.passed[s] *= chosen;
             slope.blocks[s] = -leaves * stage.blocks[s];

