@@ -31,7 +31,9 @@ impl Rule {
     pub const fn capacity(&self) -> Option<u32> {
         match *self {
             Self::LeastLoaded => None,
-            Self::FirstWithRoom { below, coin } => Some(below + (coin.units() > 0) as u32),
+            Self::FirstWithRoom { below, coin } => {
+                Some(below.saturating_add((coin.units() > 0) as u32))
+            }
         }
     }
 
