@@ -274,7 +274,8 @@ impl Layout {
 
     /// Bits of a Bloom block that keys may set: its bits less load counter and hints.
     pub const fn data_bits(&self) -> u32 {
-        self.blocks.bits().saturating_sub(self.rule.counter_bits() + self.blocks.hints())
+        let reserved = self.rule.counter_bits().saturating_add(self.blocks.hints());
+        self.blocks.bits().saturating_sub(reserved)
     }
 
     /// Most bits that a key can set in a Bloom block: more would fill half of it with one key.

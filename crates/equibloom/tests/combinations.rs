@@ -271,7 +271,6 @@ fn a_combination_is_refused_for_one_reason_or_works() {
             // The cures, one after the other, lead to a filter.
             while let Err(error) = layout.check() {
                 prop_assert_eq!(layout.check(), Err(error));
-                prop_assert!(!refusals.contains(&error), "«{}» comes back for {:?}", error, drawn);
                 prop_assert!(refusals.len() < 16, "{:?}: {:?}", drawn, refusals);
                 let parameters = Parameters { keys: KEYS, seed, design: layout.into() };
                 prop_assert_eq!(Filter::<u64>::new(&parameters).err(), Some(error.into()));

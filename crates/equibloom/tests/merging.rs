@@ -165,3 +165,19 @@ fn the_rate_of_a_merged_filter_is_that_of_one_with_all_keys() {
         assert!((0.98..most).contains(&ratio), "{} {ratio}", parameters.design.name());
     }
 }
+
+/// Without hints a lookup ends at the first block with room. A key that a merge sends on must not be behind
+/// such a block.
+#[test]
+fn fingerprints_without_hints_are_found_after_a_merge() {
+    let blocks = Blocks::Fingerprint { slots: 4, lists: 16, remainder_bits: 8, hints: 0 };
+    let layout = Layout::sequential(blocks, 20, 3, Rule::below(4))
+        .with_overflow(Overflow { capacity: 100, when_full: WhenFull::Refuse });
+    for seed in 0..100 {
+        let parameters = Parameters { keys: 60, seed, design: layout.into() };
+        let keys: Vec<u16> = (0..60).collect();
+        let (mut merged, _) = filled(&parameters, &keys[..30]);
+        merged.merge(&filled(&parameters, &keys[30..]).0).unwrap();
+        assert!(keys.iter().all(|key| merged.contains(key)), "seed {seed}");
+    }
+}
