@@ -3,8 +3,9 @@
 use core::f64::consts::LN_2;
 use std::fmt::Write;
 
-use equibloom::{AnyFilter, Parameters, Scheme as Kind};
-use equibloom_theory::exact::ClassicalMachine;
+use equibloom::{Filter, Parameters};
+use equibloom_layout::Design;
+use equibloom_theory::exact;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
 use super::Outcome;
@@ -134,7 +135,8 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
         || fill_with_addresses(context, &moments, seed),
     );
     let filtered = filtered?;
-    let exact = |&keys: &u64| Ok(ClassicalMachine { keys, bits, hashes: HASHES }.predict()?);
+    let design = Design::Classical { bits, hashes: HASHES };
+    let exact = |&keys: &u64| Ok(exact::predict(&design, keys)?);
     let exact = moments.iter().map(exact).collect::<Result<Vec<_>, Error>>()?;
     let estimates = |rates: &mut dyn Iterator<Item = f64>| -> Vec<Estimate> {
         let pairs = rates.zip(&exact);
@@ -209,8 +211,8 @@ fn fill_with_addresses(context: &Context<'_>, moments: &[u64], seed: u64) -> Res
     /// Lookups of members, and of strangers.
     const LOOKUPS: u64 = 1_000_000;
     let addresses = moments.last().copied().unwrap_or(0);
-    let scheme = Kind::Classical { bits: BITS_PER_ADDRESS * addresses, hashes: HASHES };
-    let mut filter = AnyFilter::new(&Parameters { keys: addresses, seed, scheme })?;
+    let design = Design::Classical { bits: BITS_PER_ADDRESS * addresses, hashes: HASHES };
+    let mut filter = Filter::new(&Parameters { keys: addresses, seed, design })?;
     let mut address = String::new();
     let mut rates = Vec::new();
     let mut come = 0;

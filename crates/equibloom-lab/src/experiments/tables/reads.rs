@@ -1,7 +1,7 @@
 //! What lookups in the tables read, in the limit of many buckets.
 //!
-//! A bucket of a threshold scheme is come to by a Poisson number A of entries. It keeps the first h of
-//! them and the first of the others that its coin admits; all others pass it by. An entry belongs to one of C
+//! A bucket of a threshold scheme is tried by a Poisson number A of entries. It keeps the first h of
+//! them and the first of the others that its coin admits, and rejects the rest. An entry belongs to one of C
 //! classes, so that a miss reads on with probability
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! independently from bucket to bucket. Under the least-loaded rule a bucket is a small Markov chain: its size,
-//! and whether the class was seen to pass by, driven by the sizes of all others.
+//! and whether it rejected an entry of the class, driven by the sizes of all others.
 
 use equibloom_layout::{Proportions, Rule};
 use equibloom_tables::BucketPlan;
@@ -49,28 +49,23 @@ pub(super) fn classes(slots: usize) -> usize {
     2 * (header - slots)
 }
 
-/// The papers' `h` and `p`.
-#[derive(Clone, Copy)]
-struct Threshold {
-    load: u32,
-    probability: f64,
-}
-
 /// Lookups in a table of this plan, after `arrivals` entries per bucket.
 pub(super) fn of_plan(plan: &BucketPlan, arrivals: f64) -> Result<Reads, Error> {
     let Rule::FirstWithRoom { below, coin } = plan.rule else {
         return Ok(less_loaded(arrivals, plan.proportions.share().get(), plan.slots as usize));
     };
-    let threshold = Threshold { load: below, probability: coin.get() };
+    let threshold = (below as usize, coin.get());
     match plan.proportions {
         Proportions::Anywhere { choices, .. } => {
-            sequential(plan.load, arrivals / plan.load, &threshold, choices)
+            sequential(plan, arrivals / plan.load, threshold, choices)
         }
-        Proportions::Subtables { shares } => Ok(multi_level(arrivals, &threshold, &shares)),
+        Proportions::Subtables { shares } => {
+            Ok(multi_level(arrivals, threshold, plan.slots as usize, &shares))
+        }
     }
 }
 
-/// A bucket that so many entries come to on average.
+/// A bucket with this threshold, the papers' h and p, that so many entries try on average.
 struct Bucket {
     /// Share of buckets at each size.
     sizes: Vec<f64>,
@@ -81,8 +76,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn new(arrivals: f64, threshold: &Threshold, classes: usize) -> Self {
-        let (h, turned_away) = (threshold.load as usize, 1.0 - threshold.probability);
+    fn new(arrivals: f64, (h, p): (usize, f64), classes: usize) -> Self {
         let missed_class = 1.0 - 1.0 / classes as f64;
         let mut found = Self { sizes: vec![0.0; h + 2], read_on: 0.0, passed: 0.0 };
         let mut chance = (-arrivals).exp();
@@ -90,7 +84,7 @@ impl Bucket {
         let most = (arrivals + 20.0 * arrivals.sqrt() + 40.0) as usize;
         for come in 0..most {
             let beyond = come.saturating_sub(h);
-            let none_admitted = turned_away.powi(beyond as i32);
+            let none_admitted = (1.0 - p).powi(beyond as i32);
             if beyond == 0 {
                 found.sizes[come] += chance;
             } else {
@@ -138,9 +132,8 @@ fn vain_lines_of_hits(slots: usize, sizes: &[f64]) -> f64 {
 }
 
 /// One bucket in each of these subtables (shares of all buckets), after `arrivals` entries per bucket of
-/// the whole table; the last entries turned away are in the stash.
-fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64]) -> Reads {
-    let slots = slots_of(threshold);
+/// the whole table; entries that all of them reject are in the stash.
+fn multi_level(arrivals: f64, threshold: (usize, f64), slots: usize, subtables: &[f64]) -> Reads {
     let classes = classes(slots);
     let mut coming = arrivals;
     let (mut hits, mut misses) = (Vec::new(), Vec::new());
@@ -162,10 +155,6 @@ fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64]) -> Reads
     finish(hits, misses, slots, slots, placed, own_lines, read_in_vain)
 }
 
-fn slots_of(threshold: &Threshold) -> usize {
-    threshold.load as usize + usize::from(threshold.probability > 0.0)
-}
-
 /// Lines, from what is known of buckets: a header each; for hits the entry's line, if it is not in the stash;
 /// and those of entries whose tags agree by chance. Buckets that a hit has passed hold `passed_size`.
 fn finish(
@@ -184,30 +173,29 @@ fn finish(
     Reads { hits, misses, hit_lines, miss_lines }
 }
 
-/// One of `choices` buckets anywhere; one choice is the single scheme. `load` is that of the full table, of
-/// which a share `fill` has come.
-fn sequential(load: f64, fill: f64, threshold: &Threshold, choices: u32) -> Result<Reads, Error> {
-    /// Moments at which the chance of being turned away is taken.
+/// One of `choices` buckets anywhere; one choice is the single scheme. A share `fill` of the full table's entries
+/// is inserted.
+fn sequential(
+    plan: &BucketPlan,
+    fill: f64,
+    threshold: (usize, f64),
+    choices: u32,
+) -> Result<Reads, Error> {
+    /// Moments at which the chance of being rejected is taken.
     const MOMENTS: u32 = 400;
-    let scheme = fluid::Scheme::Threshold {
-        threshold: threshold.load,
-        probability: threshold.probability,
-        tables: fluid::Tables::Shared { choices },
-    };
-    let at = |time: f64| fluid::closed_form(&scheme, load, time);
+    let (load, slots, (h, p)) = (plan.load, plan.slots as usize, threshold);
+    let at = |time: f64| fluid::closed_form(&plan.proportions, plan.rule, load, time);
     let mut reach = vec![0.0; choices as usize + 1];
     for moment in 0..MOMENTS {
         let time = fill * (f64::from(moment) + 0.5) / f64::from(MOMENTS);
         let loads = at(time)?.map(|state| state.loads.concat()).unwrap_or_default();
-        let share = |size: u32| loads.get(size as usize).copied().unwrap_or(0.0);
-        let away =
-            share(threshold.load) * (1.0 - threshold.probability) + share(threshold.load + 1);
+        let share = |size: usize| loads.get(size).copied().unwrap_or(0.0);
+        let rejected = share(h) * (1.0 - p) + share(h + 1);
         for (reach, probe) in reach.iter_mut().zip(0..) {
-            *reach += away.powi(probe) / f64::from(MOMENTS);
+            *reach += rejected.powi(probe) / f64::from(MOMENTS);
         }
     }
     let accesses = at(fill)?.map_or(fill, |state| state.accesses);
-    let slots = slots_of(threshold);
     let bucket = Bucket::new(load * accesses, threshold, classes(slots));
     let last = choices as usize - 1;
     let hits = (0..=last).map(|i| reach[i] - if i < last { reach[i + 1] } else { 0.0 }).collect();
