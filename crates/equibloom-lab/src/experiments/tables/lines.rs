@@ -254,8 +254,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             "Entries are 16 bytes; r = 6 entries a bucket when full, a = 1.2, d = 3 for sequential \
              and multi-level; two-choice has 8 slots a bucket, 1+α has 12. The stash is not \
              counted: a lookup that has read all its buckets may search it, too.",
-            "A miss reads the header of a bucket and goes on only if an entry of its key's class \
-             passed by; a hit reads the entry's line, too. Tags that agree by chance add a line \
+            "A miss reads the header of a bucket and goes on only if the bucket rejected an entry \
+             of its key's class; a hit reads the entry's line, too. Tags that agree by chance add a line \
              with probability 0.4 % for each entry.",
             "A cuckoo table reads both buckets of a key at once, before it knows which of them has \
              the entry. Lines are not simulated.",

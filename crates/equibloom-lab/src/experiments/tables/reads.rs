@@ -5,7 +5,7 @@
 //! classes, so that a miss reads on with probability
 //!
 //! ```text
-//!     q = 1 − E (1 − 1/C)^passed
+//!     q = 1 − E (1 − 1/C)^rejected
 //! ```
 //!
 //! independently from bucket to bucket. Under the least-loaded rule a bucket is a small Markov chain: its size,
@@ -71,32 +71,32 @@ struct Bucket {
     sizes: Vec<f64>,
     /// Chance that a miss reads on.
     read_on: f64,
-    /// Entries that pass by, on average.
-    passed: f64,
+    /// Entries that it rejects, on average.
+    rejected: f64,
 }
 
 impl Bucket {
     fn new(arrivals: f64, (h, p): (usize, f64), classes: usize) -> Self {
         let missed_class = 1.0 - 1.0 / classes as f64;
-        let mut found = Self { sizes: vec![0.0; h + 2], read_on: 0.0, passed: 0.0 };
+        let mut found = Self { sizes: vec![0.0; h + 2], read_on: 0.0, rejected: 0.0 };
         let mut chance = (-arrivals).exp();
         // Far beyond where anything is left of a Poisson distribution.
         let most = (arrivals + 20.0 * arrivals.sqrt() + 40.0) as usize;
-        for come in 0..most {
-            let beyond = come.saturating_sub(h);
+        for tries in 0..most {
+            let beyond = tries.saturating_sub(h);
             let none_admitted = (1.0 - p).powi(beyond as i32);
             if beyond == 0 {
-                found.sizes[come] += chance;
+                found.sizes[tries] += chance;
             } else {
-                for (size, passed, share) in
+                for (size, rejected, share) in
                     [(h, beyond, none_admitted), (h + 1, beyond - 1, 1.0 - none_admitted)]
                 {
                     found.sizes[size] += chance * share;
-                    found.passed += chance * share * passed as f64;
-                    found.read_on += chance * share * (1.0 - missed_class.powi(passed as i32));
+                    found.rejected += chance * share * rejected as f64;
+                    found.read_on += chance * share * (1.0 - missed_class.powi(rejected as i32));
                 }
             }
-            chance *= arrivals / (come + 1) as f64;
+            chance *= arrivals / (tries + 1) as f64;
         }
         found
     }
@@ -141,7 +141,7 @@ fn multi_level(arrivals: f64, threshold: (usize, f64), slots: usize, subtables: 
     let (mut read_in_vain, mut own_lines, mut placed) = (0.0, 0.0, 0.0);
     for (level, &share) in subtables.iter().enumerate() {
         let bucket = Bucket::new(coming / share, threshold, classes);
-        let on = bucket.passed * share / coming;
+        let on = bucket.rejected * share / coming;
         let is_last = level + 1 == subtables.len();
         hits.push(if is_last { left_hits } else { left_hits * (1.0 - on) });
         misses.push(if is_last { left_misses } else { left_misses * (1.0 - bucket.read_on) });
@@ -267,7 +267,7 @@ impl Chain {
             let here = self.share(state, size);
             let larger = all - smaller - here;
             let (grows, passed) = if size == slots {
-                // A full bucket is passed by all that come to it first, and by those that find both full.
+                // A full bucket rejects all that try it first, and those that find both full.
                 (0.0, 1.0 + second * here)
             } else {
                 (1.0 - second * smaller + second * larger, second * smaller)
@@ -292,7 +292,7 @@ impl Chain {
 }
 
 /// Two tables of single slots, `entries` per bucket of one table. A bucket of the first is filled by the
-/// first entry that comes to it and stays so.
+/// first entry that tries it and stays so.
 pub(super) fn one_slot_cuckoo(entries: f64) -> Reads {
     let first = -(-entries).exp_m1() / entries;
     let second = 1.0 - first;

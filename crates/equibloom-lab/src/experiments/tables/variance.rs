@@ -17,7 +17,7 @@ use crate::simulator::{fill, words};
 
 const LOAD: f64 = 6.0;
 const CHOICES: u32 = 3;
-/// More than a bucket of these maps ever holds: nothing is turned away for want of room.
+/// More than a bucket of these maps ever holds: no bucket is full.
 const MANY_SLOTS: u32 = 64;
 /// Buckets of the limit.
 const MANY: u64 = 1_000_000;
