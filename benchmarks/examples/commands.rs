@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use equibloom::{AnyFilter, KeyHash, KeyHasher, Parameters, Stable};
+use equibloom::{AnyFilter, KeyHash, KeyHasher, Parameters, Stable, file};
 
 /// Measures `equibloom build` and `equibloom query`.
 #[derive(Parser)]
@@ -81,7 +81,7 @@ fn run(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
     let found: u64 = found.trim().parse()?;
     assert_eq!(found, keys, "keys are lost");
 
-    let parameters = AnyFilter::open(&set)?.parameters().clone();
+    let parameters = file::inspect(&set)?.parameters;
     let mut filter = AnyFilter::new(&parameters)?;
     let inserting = apart(&key_file, &parameters, |hashes| {
         filter.insert_hashes(hashes).map_or(0, |new| new as usize)

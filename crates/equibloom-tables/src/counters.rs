@@ -1,14 +1,14 @@
 //! Small counters, several in a byte: how many entries of each class passed a bucket by.
 //!
-//! A counter that has reached its highest value stays there until the table is rebuilt, because nobody
-//! knows any more how many it stands for. Lookups then read a bucket more than they need, and are right.
-//! The more counters there are, the fewer lookups go on in vain; that is worth more than their width.
+//! A counter at its highest value means "many" and stays there until the table is rebuilt: the number is no
+//! longer known. Lookups may then read a bucket more than they need; their answers stay correct. The more
+//! counters there are, the fewer lookups go on without need; that is worth more than wide counters.
 
 /// Bits of a counter.
 const BITS: usize = 4;
 /// Counters in a byte.
 pub(crate) const PER_BYTE: usize = 8 / BITS;
-/// The value that tells no more than "many".
+/// The highest value: this many or more.
 const MANY: u8 = (1 << BITS) - 1;
 
 /// The place of one counter in a row of bytes.

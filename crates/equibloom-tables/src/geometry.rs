@@ -15,7 +15,7 @@
 //! A tag is a byte of the entry's hash, never 0; the tag 0 says that the slot is free. A lookup
 //! compares the tags of the header and touches an entry only if its tag agrees: a miss reads one line for
 //! each bucket, a hit one more. The rest of the header counts the entries that passed the bucket by, in as
-//! many classes of keys as there is room for counters: the more there are, the fewer lookups go on in vain. (At
+//! many classes of keys as there is room for counters: the more there are, the fewer lookups go on without need. (At
 //! six entries a bucket, misses read 1.71 buckets with one class, 1.13 with nine and 1.07 with eighteen.)
 //!
 //! Rejected: header and entries of a bucket in one line. Hits then read a line less, but the lines that

@@ -1,10 +1,10 @@
-//! What a lookup reads, told to those who count it.
+//! Observers of what lookups read.
 
 use alloc::vec::Vec;
 
 use super::geometry::Geometry;
 
-/// Is told of everything that a lookup reads. The unit type ignores it and compiles to nothing.
+/// Observes everything that a lookup reads. The unit type ignores it and compiles to nothing.
 pub trait LookupObserver {
     /// The header of a bucket was read.
     fn bucket_read(&mut self, bucket: usize);

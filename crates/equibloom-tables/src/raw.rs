@@ -7,10 +7,11 @@ use super::statistics::TableStatistics;
 use super::storage::{IntoIter, Place, Storage};
 use crate::error::TableError;
 
-/// A table of entries, each under a 64-bit hash. Only the tables of this crate implement it.
+/// A table of entries, each under a 64-bit hash. Sealed: [`Balanced`](crate::Balanced) and
+/// [`Cuckoo`](crate::Cuckoo) implement it.
 ///
-/// Operations that may move entries take `hash_of`, which tells an entry's hash. If it panics, no
-/// entry is lost: what is being moved goes to the stash.
+/// Operations that may move entries take `hash_of`, which computes an entry's hash. If it panics, no
+/// entry is lost: those being moved go to the stash.
 pub trait RawTable: Sized + sealed::Sealed {
     /// What is stored.
     type Entry;
@@ -33,7 +34,7 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// An empty table like this one, planned for `capacity` entries. It may have other hash functions.
     fn emptied(&self, capacity: usize) -> Result<Self, TableError>;
 
-    /// The entry with this hash for which `is_match` says yes, and where it is.
+    /// The entry with this hash that `is_match` accepts, and where it is.
     fn find<O: LookupObserver>(
         &self,
         hash: u64,
@@ -52,21 +53,21 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// Takes an entry out; `hash` is its hash.
     fn remove(&mut self, hash: u64, place: Place) -> Option<Self::Entry>;
 
-    /// Looks through the whole table and tells how it is doing.
+    /// Statistics, from a pass over the whole table.
     fn statistics(&self, hash_of: impl Fn(&Self::Entry) -> u64) -> TableStatistics {
         TableStatistics::take(self, hash_of)
     }
 
     /// Grows a table that is full, and rebuilds one whose stash has become too long.
     ///
-    /// A rebuild that does not shorten the stash (the hashes are all equal, perhaps) is not tried
-    /// again before the stash is twice as long. If the memory for more buckets cannot be had, the
-    /// table stays as it is, and the stash takes what its buckets cannot.
+    /// A rebuild that does not shorten the stash (all hashes may be equal) is tried again only when the stash
+    /// is twice as long. If the memory for more buckets cannot be had, the table stays as it is, and the stash
+    /// takes the entries that its buckets cannot.
     #[inline]
     fn make_room(&mut self, hash_of: impl Fn(&Self::Entry) -> u64) {
         let (storage, capacity) = (self.storage(), self.capacity());
         let wanted = if storage.len() >= capacity {
-            capacity.saturating_mul(2).max(LEAST_CAPACITY)
+            capacity.saturating_mul(2).max(MIN_CAPACITY)
         } else if storage.stash.len() > storage.stash_limit || storage.stash.has_unhashed() {
             capacity
         } else {
@@ -83,31 +84,31 @@ pub trait RawTable: Sized + sealed::Sealed {
     ) -> Result<(), TableError> {
         let fresh = self.emptied(capacity.max(self.storage().len()))?;
         let old = mem::replace(self, fresh).into_storage();
-        let mut move_in = MoveIn { table: self, in_hand: None, rest: IntoIter::new(old) };
-        move_in.run(hash_of);
-        drop(move_in);
+        let mut moving = Rebuild { table: self, pending: None, rest: IntoIter::new(old) };
+        moving.run(hash_of);
+        drop(moving);
         let storage = self.storage_mut();
         storage.stash_limit = storage.stash_limit.max(2 * storage.stash.len());
         Ok(())
     }
 }
 
-/// A table that starts to grow gets room for this many entries.
-const LEAST_CAPACITY: usize = 12;
+/// Entries that the smallest table with memory has room for.
+const MIN_CAPACITY: usize = 12;
 
 /// The entries of an old table on their way into a new one.
-struct MoveIn<'a, R: RawTable> {
+struct Rebuild<'a, R: RawTable> {
     table: &'a mut R,
-    in_hand: Option<R::Entry>,
+    pending: Option<R::Entry>,
     rest: IntoIter<R::Entry>,
 }
 
-impl<R: RawTable> MoveIn<'_, R> {
+impl<R: RawTable> Rebuild<'_, R> {
     fn run(&mut self, hash_of: impl Fn(&R::Entry) -> u64) {
         loop {
-            self.in_hand = self.rest.next();
-            let Some(hash) = self.in_hand.as_ref().map(&hash_of) else { return };
-            if let Some(entry) = self.in_hand.take() {
+            self.pending = self.rest.next();
+            let Some(hash) = self.pending.as_ref().map(&hash_of) else { return };
+            if let Some(entry) = self.pending.take() {
                 self.table.place(hash, entry, &hash_of);
             }
         }
@@ -115,9 +116,9 @@ impl<R: RawTable> MoveIn<'_, R> {
 }
 
 /// Something is left only if `hash_of` panicked.
-impl<R: RawTable> Drop for MoveIn<'_, R> {
+impl<R: RawTable> Drop for Rebuild<'_, R> {
     fn drop(&mut self) {
-        for entry in self.in_hand.take().into_iter().chain(&mut self.rest) {
+        for entry in self.pending.take().into_iter().chain(&mut self.rest) {
             self.table.storage_mut().keep_unhashed(entry);
         }
     }

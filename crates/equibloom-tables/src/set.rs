@@ -79,7 +79,7 @@ impl<K, T: RawTable<Entry = (K, ())>, S> Set<K, T, S> {
         self.map.capacity()
     }
 
-    /// All keys, in an order that means nothing.
+    /// All keys, in arbitrary order.
     pub fn iter(&self) -> Keys<'_, K, ()> {
         self.map.keys()
     }
@@ -96,7 +96,7 @@ impl<K, T: RawTable<Entry = (K, ())>, S> Set<K, T, S> {
 }
 
 impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
-    /// Puts a key in and tells whether it is new. If not, the stored key stays.
+    /// Inserts a key and returns whether it is new. If not, the stored key stays.
     pub fn insert(&mut self, key: K) -> bool {
         match self.map.entry(key) {
             Entry::Occupied(_) => false,
@@ -124,7 +124,7 @@ impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
         self.map.get_key_value(key).map(|(key, ())| key)
     }
 
-    /// Removes a key and tells whether it was there.
+    /// Removes a key and returns whether it was there.
     pub fn remove<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -132,7 +132,7 @@ impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
         self.take(key).is_some()
     }
 
-    /// Removes a key and gives it back.
+    /// Removes a key and returns it.
     pub fn take<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<K>
     where
         K: Borrow<Q>,
@@ -140,7 +140,7 @@ impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
         self.map.remove_entry(key).map(|(key, ())| key)
     }
 
-    /// Keeps the keys for which `keep` says yes.
+    /// Keeps the keys for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&K) -> bool) {
         self.map.retain(|key, ()| keep(key));
     }
@@ -158,12 +158,12 @@ impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
         self.map.reserve(additional);
     }
 
-    /// Gives back the memory that the keys do not need.
+    /// Frees the memory that the keys do not need.
     pub fn shrink_to_fit(&mut self) {
         self.map.shrink_to_fit();
     }
 
-    /// Looks through the whole set and tells how it is doing.
+    /// Statistics, from a pass over the whole set.
     pub fn statistics(&self) -> TableStatistics {
         self.map.statistics()
     }

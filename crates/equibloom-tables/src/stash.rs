@@ -1,7 +1,7 @@
 //! The exact stash: entries that no bucket holds.
 //!
-//! A vector of entries, chained by their hashes. It stays fast at any size, as long as the hashes
-//! differ; if they are all equal it is a list, as everywhere.
+//! A vector of entries, chained by their hashes. It is fast at any size as long as the hashes differ; if they
+//! are all equal, it is a list.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -14,8 +14,8 @@ pub(crate) struct Stash<T> {
     /// First entry of each chain; a power of two of them, or none.
     heads: Vec<usize>,
     nodes: Vec<Node<T>>,
-    /// Entries whose hash is not known, because the user's hash function panicked while the table was
-    /// rebuilt. They are searched one by one until the next rebuild.
+    /// Entries whose hash is unknown, because the user's hash function panicked during a rebuild. They are
+    /// searched one by one until the next rebuild.
     unhashed: Vec<T>,
 }
 
@@ -66,7 +66,7 @@ impl<T> Stash<T> {
         hash as usize & (self.heads.len() - 1)
     }
 
-    /// The entry with this hash for which `is_match` says yes, and where it stands.
+    /// The entry with this hash that `is_match` accepts, and its position.
     #[inline]
     pub(crate) fn find(
         &self,

@@ -1,4 +1,4 @@
-//! How a table is doing: sizes of its buckets, bytes, and what lookups read.
+//! Statistics of a table: sizes of its buckets, bytes, and what lookups read.
 
 use alloc::vec::Vec;
 

@@ -26,7 +26,7 @@ pub struct Storage<T> {
     len: usize,
     /// Entries the table is planned for.
     pub(crate) capacity: usize,
-    /// Entries in the stash with which the table is still content.
+    /// Entries that the stash may hold before the table is rebuilt.
     pub(crate) stash_limit: usize,
 }
 
@@ -87,7 +87,7 @@ impl<T> Storage<T> {
         !matches!(place.0, Position::Stash(at) if self.stash.is_unhashed(at))
     }
 
-    /// Keeps an entry whose hash is not known. It has passed every bucket by, for all one knows.
+    /// Keeps an entry whose hash is not known. It counts as having passed every bucket by.
     pub(crate) fn keep_unhashed(&mut self, entry: T) {
         if !self.stash.has_unhashed() {
             self.buckets.count_many_everywhere();
@@ -131,7 +131,7 @@ impl<T> Storage<T> {
         Place(Position::Bucket(at))
     }
 
-    /// Puts an entry into a slot and hands out the one that was there.
+    /// Puts an entry into a slot and returns the one that was there.
     pub(crate) fn exchange(&mut self, at: Slot, tag: NonZeroU8, entry: T) -> Option<T> {
         let before = self.buckets.replace(at, tag, entry);
         self.len += usize::from(before.is_none());
@@ -219,7 +219,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a T> {
-        // At the end there may be millions of free slots to look through in vain.
+        // Stops at the last entry: millions of free slots may follow.
         self.left = self.left.checked_sub(1)?;
         self.buckets.next().or_else(|| self.stash.next())
     }

@@ -45,10 +45,13 @@ const LINE_BYTES: usize = 64;
 pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
 
 /// Maps a file, all of it, to be read.
+///
+/// # Safety
+/// As long as the mapping lives, the file neither changes nor shrinks.
 #[cfg(feature = "file")]
-pub(crate) fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
-    // SAFETY: what is read from it are words, of which every bit pattern is one. That the file neither
-    // changes nor shrinks meanwhile no program can make sure of; `Filter::open` asks for it.
+pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
+    // SAFETY: what is read from it are words, of which every bit pattern is one; the caller knows that the file
+    // stays as it is.
     let mapping = unsafe { memmap2::Mmap::map(file) }?;
     // A lookup wants one page, not the many around it that the system would read as well.
     #[cfg(unix)]
@@ -147,8 +150,8 @@ impl Words {
         if !bytes.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
             return None;
         }
-        // The mapping does not move when its handle does. That nobody changes the file under it is
-        // what `Filter::open` asks of its callers; any bits are words.
+        // The mapping does not move when its handle does, and any bits are words. That the file stays as it is
+        // is the contract of `map`.
         let owner = Owner::Mapping(mapping.clone());
         Some(Self { start, count: bytes / LINE_BYTES, owner })
     }
@@ -323,9 +326,16 @@ pub(crate) struct Divided(Arc<Words>);
 
 #[cfg(feature = "std")]
 impl Divided {
-    /// The array again, with what its parts were changed to; `None` if one of them is still there.
-    pub(crate) fn unite(self) -> Option<Words> {
-        Arc::into_inner(self.0)
+    /// The array again, with what its parts were changed to.
+    ///
+    /// # Panics
+    /// If one of them is still there: it could go on changing the words, and without them the filter would
+    /// have lost its keys.
+    pub(crate) fn unite(self) -> Words {
+        match Arc::into_inner(self.0) {
+            Some(words) => words,
+            None => unreachable!("a part of the words is still in use"),
+        }
     }
 }
 
@@ -404,7 +414,7 @@ mod tests {
             });
             let copy = parts[0].clone();
             drop(parts);
-            let words = divided.unite().unwrap();
+            let words = divided.unite();
             let starts: Vec<usize> =
                 [0].into_iter().chain(cuts.iter().map(|cut| cut * 8)).collect();
             for (index, word) in words.iter().enumerate() {
@@ -417,10 +427,10 @@ mod tests {
 
     #[cfg(feature = "std")]
     #[test]
+    #[should_panic(expected = "a part of the words is still in use")]
     fn nothing_is_united_while_there_is_a_part() {
-        let (divided, parts) = Words::zeroed(80).unwrap().divide([3].into_iter());
-        assert!(divided.unite().is_none());
-        assert!(parts[1].iter().all(|word| word == 0));
+        let (divided, _parts) = Words::zeroed(80).unwrap().divide([3].into_iter());
+        divided.unite();
     }
 
     #[test]

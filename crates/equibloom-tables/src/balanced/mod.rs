@@ -2,7 +2,7 @@
 //!
 //! An entry's bucket is chosen by the same rules as a key's block in a filter ([`placement`](equibloom_layout::placement)).
 //! Lookups do not use the rule: loads go down when entries are removed, so that a bucket with room
-//! proves nothing. Instead each bucket counts the entries that passed it by, which live in a later
+//! proves nothing. Instead each bucket counts the entries that passed it by, which are in a later
 //! candidate or in the stash:
 //!
 //! ```text
@@ -11,10 +11,11 @@
 //!     lookup:   candidates in order, until found or passed = 0, then the stash
 //! ```
 //!
-//! The entries are counted in classes of keys ([`counters`](super::counters)), so that few lookups go on in vain.
+//! The entries are counted in classes of keys ([`counters`](super::counters)), so that few lookups
+//! read another bucket without need.
 //!
-//! Entries come into a larger table in the order of the old buckets. Multi-level and single placement do
-//! not depend on the order; with sequential placement the sizes are a little less even after growth than in a
+//! When a table grows, its entries are moved in the order of the old buckets. Multi-level and single placement
+//! do not depend on the order; with sequential placement the sizes are a little less even after growth than in a
 //! table that had its size from the start.
 
 mod plan;
@@ -41,21 +42,21 @@ pub struct Balanced<T> {
     candidates: Levels,
 }
 
-/// Bytes of counters in a bucket's header at the least; what the header leaves over are more.
-const LEAST_COUNTERS: usize = 4;
-/// Entries in the stash that a table of any size is content with.
-const LEAST_STASH: usize = 16;
+/// Minimum bytes of counters in a bucket's header; padding of the header adds more.
+const MIN_COUNTERS: usize = 4;
+/// Entries that the stash of a table of any size may hold before a rebuild.
+const MIN_STASH_LIMIT: usize = 16;
 
 impl<T> Balanced<T> {
     /// An empty table for `capacity` entries.
     pub fn new(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
         plan.check()?;
         let buckets = plan.buckets_for(capacity);
-        let mut storage = Storage::new(buckets, plan.slots as usize, LEAST_COUNTERS)?;
+        let mut storage = Storage::new(buckets, plan.slots as usize, MIN_COUNTERS)?;
         // Rounding up to whole buckets may have made room for a few more.
         storage.capacity = capacity.max((buckets as f64 * plan.load) as usize);
         // More than plans of the papers let overflow.
-        storage.stash_limit = LEAST_STASH + storage.capacity / 8;
+        storage.stash_limit = MIN_STASH_LIMIT + storage.capacity / 8;
         Ok(Self::over(storage, plan))
     }
 
@@ -79,9 +80,9 @@ impl<T> Balanced<T> {
         self.candidates.block(key, probe).0 as usize
     }
 
-    /// Goes on with a lookup behind the first word of tags of its first bucket, where most lookups end. Not inlined:
-    /// what it needs would take the registers of those lookups. It takes `is_match` by value, because a
-    /// reference to it would put it into memory in all of them.
+    /// Continues a lookup behind the first word of tags of its first bucket, where most lookups end. Not inlined:
+    /// it would take registers from those lookups. It takes `is_match` by value, because a reference would force
+    /// it into memory in all of them.
     #[inline(never)]
     fn find_further<O: LookupObserver>(
         &self,
@@ -107,20 +108,20 @@ impl<T> Balanced<T> {
         self.storage.find_in_stash(key, &mut is_match, observer)
     }
 
-    /// Tells the buckets that an entry passes on its way to `place`.
+    /// Calls `change` for the buckets that an entry passes on its way to `place`.
     #[inline]
-    fn tell_passed(
+    fn for_each_passed(
         &mut self,
         key: KeyHash,
         place: Place,
-        tell: impl Fn(&mut BucketArray<T>, usize, KeyHash),
+        change: impl Fn(&mut BucketArray<T>, usize, KeyHash),
     ) {
         for probe in 0..self.candidates.choices(key) {
             let bucket = self.bucket(key, probe);
             if matches!(place.0, Position::Bucket(at) if at.bucket == bucket) {
                 return;
             }
-            tell(&mut self.storage.buckets, bucket, key);
+            change(&mut self.storage.buckets, bucket, key);
         }
     }
 
@@ -206,7 +207,7 @@ impl<T> RawTable for Balanced<T> {
             Some(slot) => self.storage.put(slot, tag_of(key), entry),
             None => self.storage.put_into_stash(key, entry),
         };
-        self.tell_passed(key, place, BucketArray::count_passed);
+        self.for_each_passed(key, place, BucketArray::count_passed);
         place
     }
 
@@ -215,7 +216,7 @@ impl<T> RawTable for Balanced<T> {
         let entry = self.storage.take(place)?;
         if counted {
             let key = spread(hash, DEFAULT_MULTIPLIER);
-            self.tell_passed(key, place, BucketArray::forget_passed);
+            self.for_each_passed(key, place, BucketArray::uncount_passed);
         }
         Some(entry)
     }

@@ -1,4 +1,4 @@
-//! One bucket, as lookups see it.
+//! One bucket, read by lookups.
 
 use core::num::NonZeroU8;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use crate::observer::LookupObserver;
 use crate::tag::class_of;
 use crate::tag_word::{Positions, WORD, first_halves};
 
-/// One bucket. Its number was checked when this was made; what is read of it needs no check any more.
+/// One bucket. Its index was checked when this was made, so that reads need no further check.
 pub(crate) struct Bucket<'a, T> {
     pub(super) array: &'a BucketArray<T>,
     /// Less than the number of buckets.
@@ -73,7 +73,7 @@ impl<'a, T> Bucket<'a, T> {
     ) -> Option<(Slot, &'a T)> {
         let at = Slot { bucket: self.index, slot };
         observer.entry_read(at.bucket, at.slot);
-        // SAFETY: the slot is occupied, says the caller, and the reference borrows the array.
+        // SAFETY: the caller promises that the slot is occupied; the reference borrows the array.
         let entry = unsafe { &*self.array.entry_unchecked(at) };
         is_match(entry).then_some((at, entry))
     }
@@ -90,7 +90,7 @@ impl<'a, T> Bucket<'a, T> {
         found.or_else(|| self.find_further(tag, is_match, observer))
     }
 
-    /// The same among the slots whose tags are in the first word. The usual bucket has no others.
+    /// The same among the slots whose tags are in the first word. Most tables have no others.
     #[inline(always)]
     pub(crate) fn find_in_first_word<O: LookupObserver>(
         self,
@@ -210,7 +210,7 @@ impl<'a, T> Bucket<'a, T> {
         let geometry = &self.array.geometry;
         let counter = Counter::number(class_of(key, geometry.classes()));
         let offset = geometry.slots + counter.byte;
-        debug_assert!(offset < geometry.header, "nobody counts");
+        debug_assert!(offset < geometry.header, "the table has no counters");
         // SAFETY: there is such a bucket, and the class is less than the number of classes. (If that were
         // 0, this would be the byte behind the header, which is there, too.)
         let byte =

@@ -4,9 +4,8 @@
 //! because a free slot holds no entry, and safe Rust would pay for that with a discriminant: 24 bytes
 //! instead of 16 for a pair of words.
 //!
-//! **Invariant.** A slot holds an entry exactly if its tag is not 0. Every function below keeps it,
-//! and none of them runs code of the user's between two steps that break and mend it, except `Drop`,
-//! which clears the tag first.
+//! **Invariant.** A slot holds an entry exactly if its tag is not 0. Every function below keeps it. None of
+//! them runs user code while it does not hold, except `Drop` of an entry, whose tag is cleared first.
 
 #![allow(unsafe_code, reason = "entries in slots that may be free, see above")]
 
@@ -65,7 +64,7 @@ impl<T> BucketArray<T> {
         }
     }
 
-    /// `count` buckets of `slots` free slots, with at least so many bytes to count who passed by.
+    /// `count` buckets of `slots` free slots, with at least `counters` bytes of counters.
     pub(crate) fn new(count: usize, slots: usize, counters: usize) -> Result<Self, TableError> {
         if count == 0 {
             return Ok(Self::empty(slots));
@@ -77,9 +76,8 @@ impl<T> BucketArray<T> {
         let memory = NonNull::new(memory).ok_or(refused)?;
         #[cfg(all(feature = "huge-pages", target_os = "linux"))]
         crate::huge_pages::ask_for_huge_pages(memory, layout.size());
-        // The headers are written from the first to the last, so that the system gives them pages that lie
-        // together. Pages that it gives at the first insert into each are scattered among those of the entries,
-        // and misses seemed slower for it.
+        // All headers are written now, so that their pages are allocated together. Allocated by the first inserts,
+        // they would be scattered among the pages of the entries; misses seemed slower then.
         // SAFETY: headers and the bytes behind the last one end where the entries begin.
         unsafe { memory.write_bytes(0, geometry.first_entry) };
         // SAFETY: the entries lie inside the allocation, behind the headers, and aligned.
@@ -147,13 +145,13 @@ impl<T> BucketArray<T> {
     }
 
     /// Undoes [`count_passed`](Self::count_passed).
-    pub(crate) fn forget_passed(&mut self, bucket: usize, key: KeyHash) {
+    pub(crate) fn uncount_passed(&mut self, bucket: usize, key: KeyHash) {
         let counter = Counter::number(class_of(key, self.geometry.classes()));
         let byte = &mut self.passed_mut(bucket)[counter.byte];
         *byte = counter.decremented(*byte);
     }
 
-    /// Every counter says "many" from now on.
+    /// Sets every counter to "many".
     pub(crate) fn count_many_everywhere(&mut self) {
         for bucket in 0..self.count {
             self.passed_mut(bucket).fill(u8::MAX);
@@ -203,11 +201,11 @@ impl<T> BucketArray<T> {
             return None;
         }
         self.header_mut(at.bucket)[at.slot] = 0;
-        // SAFETY: the slot was occupied; its tag says "free" now, so that nobody reads it again.
+        // SAFETY: the slot was occupied; its tag says "free" now, so that it is not read again.
         Some(unsafe { self.entry(at).read() })
     }
 
-    /// Puts an entry into a slot and gives back the one that was there.
+    /// Puts an entry into a slot and returns the one that was there.
     #[inline]
     pub(crate) fn replace(&mut self, at: Slot, tag: NonZeroU8, entry: T) -> Option<T> {
         let before = self.take(at);
@@ -235,7 +233,7 @@ impl<T> BucketArray<T> {
         self.take(found)
     }
 
-    /// Drops all entries and forgets who passed by.
+    /// Drops all entries and sets the counters to 0.
     pub(crate) fn clear(&mut self) {
         let mut cursor = Cursor::default();
         while let Some(entry) = self.take_next(&mut cursor) {
@@ -248,8 +246,8 @@ impl<T> BucketArray<T> {
 }
 
 impl<T: Clone> Clone for BucketArray<T> {
-    /// Slot by slot. Like `Vec::clone` it stops the program if the memory cannot be had. A `clone` of the
-    /// user's that panics leaves a copy that is dropped as far as it goes.
+    /// Slot by slot. Like `Vec::clone` it aborts if the memory cannot be had. If a `clone` of an entry panics,
+    /// the entries copied so far are dropped.
     fn clone(&self) -> Self {
         let counters = self.geometry.header - self.geometry.slots;
         let Ok(mut copy) = Self::new(self.count, self.geometry.slots, counters) else {

@@ -2,11 +2,11 @@
 //!
 //! Two tables of the same size, each with a hash function of its own (Pagh and Rodler). A new entry that finds
 //! no room takes the place of another, which moves to its bucket in the other table, where it may
-//! displace a third, and so on ([`walk`]). After a bounded number of steps the entry in hand goes to the
-//! stash; when that has become too long, the table is rebuilt with other functions, or larger.
+//! displace a third, and so on ([`walk`]). After a bounded number of steps the displaced entry goes to
+//! the stash; when that has become too long, the table is rebuilt with other functions, or larger.
 //!
-//! A lookup reads both buckets at once: their lines come from memory together, and which of them has the entry
-//! is not guessed. (Reading the second one only if the first has nothing reads 1.46 buckets per hit instead
+//! A lookup reads both buckets at once: their cache lines are loaded together, and no branch depends on which of
+//! them has the entry. (Reading the second one only if the first has nothing reads 1.46 buckets per hit instead
 //! of two, and is slower.)
 //!
 //! With one slot a bucket, as on the slides, this works up to a load of one half; with four up to
@@ -31,7 +31,7 @@ use crate::error::TableError;
 /// Entries in the stash before a table is rebuilt with other functions.
 const SMALL_STASH: usize = 4;
 
-/// A lookup reads both buckets whoever passed by: entries move about.
+/// Lookups always read both buckets, so that there is nothing to count.
 const NO_COUNTERS: usize = 0;
 
 /// Two tables of buckets with `SLOTS` entries each, from 1 to 8.
@@ -51,9 +51,9 @@ pub struct Cuckoo<T, const SLOTS: usize = 4, F = Seeded> {
 pub struct CuckooHistory {
     /// Entries that were displaced by others.
     pub displacements: u64,
-    /// Walks that were given up, so that an entry went to the stash.
+    /// Walks that reached the limit, so that an entry went to the stash.
     pub failed_walks: u64,
-    /// How often all entries were placed anew, with other functions or more room.
+    /// How often all entries were placed again, with other functions or more room.
     pub rehashes: u64,
 }
 

@@ -7,8 +7,8 @@ use super::{Cuckoo, Lecture, RawTable};
 use crate::error::TableError;
 use crate::storage::Position;
 
-/// Rehashes after which a trace gives up: the keys do not fit.
-const MOST_REHASHES: u64 = 100;
+/// Limit of rehashes in a row: the keys do not fit.
+const MAX_REHASHES: u64 = 100;
 
 /// Two tables with one slot a bucket, and the steps in which keys came into them.
 ///
@@ -64,7 +64,7 @@ pub enum Outcome {
     Placed,
     /// The key was there before.
     AlreadyPresent,
-    /// The walk did not end. All keys were placed anew, with the functions after this many exchanges.
+    /// The walk did not end. All keys were placed again, with the functions after this many exchanges.
     Rehashed {
         /// Exchanges of the functions so far.
         functions: u64,
@@ -86,7 +86,7 @@ impl Trace {
         Ok(Self { table: Cuckoo::with_functions(size, 1.0, Lecture::default())? })
     }
 
-    /// Inserts a key and tells how.
+    /// Inserts a key and returns the steps.
     pub fn insert(&mut self, key: u64) -> Step {
         let buckets = self.buckets_of(key);
         let mut moves = Moves(Vec::new());
@@ -102,7 +102,7 @@ impl Trace {
         Step { key, buckets, moves: moves.0, outcome, tables: self.tables() }
     }
 
-    /// The buckets of a key under the functions of the moment.
+    /// The buckets of a key under the current functions.
     pub fn buckets_of(&self, key: u64) -> [u64; 2] {
         use super::TwoFunctions;
         self.table.functions.buckets(key, self.table.size)
@@ -110,7 +110,7 @@ impl Trace {
 
     fn rehash(&mut self) -> Outcome {
         let size = self.table.capacity();
-        for _ in 0..MOST_REHASHES {
+        for _ in 0..MAX_REHASHES {
             // Without memory the tables stay as they are.
             if self.table.rebuild(size, |&key| key).is_err() || self.table.storage.stash.is_empty()
             {
@@ -134,7 +134,7 @@ impl Trace {
     }
 }
 
-/// Writes the steps of a walk down.
+/// Records the steps of a walk.
 struct Moves(Vec<Move>);
 
 impl WalkObserver<u64> for Moves {

@@ -1,23 +1,23 @@
 //! How a cuckoo table makes room for an entry.
 //!
-//! The entry in hand is put into its bucket; if that is full, it displaces an entry there, which is in
-//! hand now and goes on to its bucket in the other table. An entry's hash is found out *before* it is
-//! displaced, so that nothing has moved if the user's hash function panics; and whatever ends the walk,
-//! an entry that is still in hand goes to the stash. None is ever lost.
+//! A walk holds one pending entry. It puts the entry into its bucket; if that is full, an entry there is displaced,
+//! becomes the pending one and goes on to its bucket in the other table. An entry's hash is computed *before* it is
+//! displaced, so that nothing has moved if the user's hash function panics. However the walk ends, an entry that
+//! is still pending goes to the stash: none is lost.
 //!
-//! With several slots a bucket, a newcomer goes to the roomier of its two buckets, and an entry is displaced
+//! With several slots a bucket, a new entry goes to the roomier of its two buckets, and a walk displaces an entry
 //! whose other bucket has room. Only if there is none, one is drawn at random. The other buckets of a bucket's
-//! entries are read at once, so that looking at all of them costs little more than looking at one.
+//! entries are read at once, so that reading all of them costs little more than reading one.
 
 use super::{Cuckoo, Slot, TwoFunctions};
 use crate::storage::{Place, Position};
 use equibloom_layout::{KeyHash, scale};
 
-/// Entries that one insertion displaces at most. With four slots three or four are usual at a load of 95 %, just
+/// Limit of displacements by one insertion. With four slots the mean is three or four at a load of 95 %, just
 /// before the table is full.
-const MOST_DISPLACEMENTS: u64 = 500;
+const MAX_DISPLACEMENTS: u64 = 500;
 
-/// Is told of every step of a walk. The unit type ignores it.
+/// Observes every step of a walk. The unit type ignores it.
 pub(super) trait WalkObserver<T> {
     /// `entry` comes into `bucket` of table 0 or 1, where `displaced` was.
     fn entry_moves(&mut self, entry: &T, table: usize, bucket: usize, displaced: Option<&T>);
@@ -28,20 +28,20 @@ impl<T> WalkObserver<T> for () {
     fn entry_moves(&mut self, _: &T, _: usize, _: usize, _: Option<&T>) {}
 }
 
-/// Where an entry goes that is displaced.
+/// Where a displaced entry goes.
 #[derive(Clone, Copy)]
 struct Next {
     hash: u64,
     bucket: usize,
 }
 
-/// The entry in hand.
+/// An insertion that displaces entries.
 struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
     table: &'a mut Cuckoo<T, SLOTS, F>,
     hash: u64,
-    in_hand: Option<T>,
-    /// Where the entry is that the walk began with; `None` while it is in hand.
-    newcomer: Option<Place>,
+    pending: Option<T>,
+    /// Place of the entry that the walk began with; `None` while that is pending.
+    inserted: Option<Place>,
 }
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
@@ -62,13 +62,13 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         self.displace(hash, entry, hash_of, observer)
     }
 
-    /// A free slot for a newcomer.
+    /// A free slot for a new entry.
     #[inline]
     fn free_slot_of(&self, hash: u64) -> Option<Slot> {
         let [first, second] = self.buckets(hash);
         let buckets = &self.storage.buckets;
         let first = buckets.bucket(first)?;
-        // As on the slides, an entry in tables of one slot begins in the first, whoever is there.
+        // As on the slides, an entry of tables of one slot begins in the first table, free or not.
         if SLOTS == 1 {
             first.free_slot()
         } else {
@@ -82,7 +82,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         if bucket < size { (0, bucket) } else { (1, bucket - size) }
     }
 
-    /// Puts in an entry in the place of another.
+    /// Puts in an entry by displacing others.
     #[inline(never)]
     fn displace<O: WalkObserver<T>>(
         &mut self,
@@ -91,7 +91,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         hash_of: impl Fn(&T) -> u64,
         observer: &mut O,
     ) -> Place {
-        let mut walk = Walk { table: self, hash, in_hand: Some(entry), newcomer: None };
+        let mut walk = Walk { table: self, hash, pending: Some(entry), inserted: None };
         if walk.table.size > 0 {
             walk.run(hash_of, observer);
         }
@@ -104,8 +104,8 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
         let mut bucket = self.table.buckets(self.hash)[0];
         // A walk that comes to an end visits no slot more than twice.
         let slots = (self.table.storage.buckets.count() * SLOTS) as u64;
-        for _ in 0..=MOST_DISPLACEMENTS.min(2 * slots) {
-            // The user's code: nothing has moved yet.
+        for _ in 0..=MAX_DISPLACEMENTS.min(2 * slots) {
+            // Runs user code, while nothing has moved yet.
             let (slot, next) = match self.table.free_slot(bucket) {
                 Some(slot) => (slot, None),
                 None => {
@@ -113,7 +113,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
                     (slot, Some(next))
                 }
             };
-            if let Some(entry) = &self.in_hand {
+            if let Some(entry) = &self.pending {
                 let displaced = self.table.storage.buckets.get(slot);
                 let (table, bucket) = self.table.table_and_bucket(bucket);
                 observer.entry_moves(entry, table, bucket, displaced);
@@ -126,7 +126,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
         }
     }
 
-    /// Which entry of a full bucket has to go, and where to.
+    /// The entry of a full bucket to displace, and where it goes.
     fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, Next) {
         let (table, _) = self.table.table_and_bucket(bucket);
         let buckets = &self.table.storage.buckets;
@@ -142,38 +142,38 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
         (Slot { bucket, slot }, others[slot])
     }
 
-    /// Exchanges the entry in hand for the one in the slot, if there is one.
+    /// Exchanges the pending entry for the one in the slot, if there is one.
     fn put(&mut self, slot: Slot) {
-        let Some(entry) = self.in_hand.take() else { return };
+        let Some(entry) = self.pending.take() else { return };
         let place = Place(Position::Bucket(slot));
         let tag = self.table.functions.tag(self.hash);
-        self.in_hand = self.table.storage.exchange(slot, tag, entry);
-        if self.newcomer.is_none() {
-            self.newcomer = Some(place);
-        } else if self.newcomer == Some(place) {
-            self.newcomer = None;
+        self.pending = self.table.storage.exchange(slot, tag, entry);
+        if self.inserted.is_none() {
+            self.inserted = Some(place);
+        } else if self.inserted == Some(place) {
+            self.inserted = None;
         }
     }
 
-    /// The stash takes what is still in hand.
-    fn lay_down(&mut self) {
-        if let Some(entry) = self.in_hand.take() {
+    /// Moves an entry that is still pending to the stash.
+    fn stash_pending(&mut self) {
+        if let Some(entry) = self.pending.take() {
             self.table.history.failed_walks += 1;
             let place = self.table.storage.put_into_stash(KeyHash::from_u64(self.hash), entry);
-            self.newcomer.get_or_insert(place);
+            self.inserted.get_or_insert(place);
         }
     }
 
-    /// Where the newcomer is at last.
+    /// The final place of the inserted entry.
     fn finish(mut self) -> Place {
-        self.lay_down();
-        // Either it was put into a bucket and stayed there, or it was in hand and is in the stash.
-        self.newcomer.unwrap_or(Place(Position::Stash(0)))
+        self.stash_pending();
+        // It stayed in a bucket, or it was pending and is in the stash now.
+        self.inserted.unwrap_or(Place(Position::Stash(0)))
     }
 }
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Drop for Walk<'_, T, SLOTS, F> {
     fn drop(&mut self) {
-        self.lay_down();
+        self.stash_pending();
     }
 }

@@ -1,4 +1,4 @@
-//! How maps come to be.
+//! Constructors.
 
 use core::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub type DefaultHashBuilder = std::hash::RandomState;
 pub enum DefaultHashBuilder {}
 
 impl<K, V, T, S> Map<K, V, T, S> {
-    /// A map over a table that was made before.
+    /// A map over an existing table.
     pub const fn from_table(table: T, hasher: S) -> Self {
         Self { table, hasher, entries: PhantomData }
     }
@@ -30,15 +30,15 @@ impl<K, V, S> BalancedMap<K, V, S> {
     }
 
     /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default).
-    /// If the memory cannot be had, it starts without.
+    /// If the memory cannot be had, it starts without any.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Self::from_table(Balanced::with_capacity_or_empty(capacity), hasher)
     }
 
-    /// An empty map for `capacity` entries, filled by a plan of the user's.
+    /// An empty map for `capacity` entries, filled by this plan.
     ///
     /// # Errors
-    /// If the plan makes no sense or the memory cannot be had.
+    /// If the plan cannot work or the memory cannot be had.
     pub fn with_plan_and_hasher(
         capacity: usize,
         plan: BucketPlan,
@@ -59,8 +59,8 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
         Self::with_capacity_and_hasher(0, hasher)
     }
 
-    /// An empty map with room for `capacity` entries at the [usual load](Cuckoo::DEFAULT_LOAD). If the
-    /// memory cannot be had, it starts without.
+    /// An empty map with room for `capacity` entries at the [default load](Cuckoo::DEFAULT_LOAD). If the
+    /// memory cannot be had, it starts without any.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Self::from_table(Cuckoo::with_capacity_or_empty(capacity), hasher)
     }
@@ -100,10 +100,10 @@ impl<K, V> BalancedMap<K, V> {
         Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::new())
     }
 
-    /// An empty map for `capacity` entries, filled by a plan of the user's.
+    /// An empty map for `capacity` entries, filled by this plan.
     ///
     /// # Errors
-    /// If the plan makes no sense or the memory cannot be had.
+    /// If the plan cannot work or the memory cannot be had.
     pub fn with_plan(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
         Self::with_plan_and_hasher(capacity, plan, DefaultHashBuilder::new())
     }
@@ -122,7 +122,7 @@ impl<K, V, const SLOTS: usize> CuckooMap<K, V, DefaultHashBuilder, SLOTS> {
     }
 }
 
-/// A table of the usual kind, which `Default` and `FromIterator` of both maps begin with.
+/// A table with default settings, for `Default` and `FromIterator` of both maps.
 pub trait DefaultTable: Sized {
     /// A table for `capacity` entries, or for none if the memory cannot be had.
     fn with_capacity_or_empty(capacity: usize) -> Self;

@@ -1,11 +1,11 @@
-//! The place of one key in a map, whether there is an entry or not.
+//! The entry of one key, present or not.
 
 use core::hash::{BuildHasher, Hash};
 
 use super::{Map, RawTable, hash_of};
 use crate::storage::Place;
 
-/// What [`Map::entry`] gives.
+/// The entry of a key, present or not: see [`Map::entry`].
 pub enum Entry<'a, K, V, T, S> {
     /// There is an entry.
     Occupied(OccupiedEntry<'a, K, V, T, S>),
@@ -101,17 +101,17 @@ impl<'a, K, V, T: RawTable<Entry = (K, V)>, S> OccupiedEntry<'a, K, V, T, S> {
         &mut present(self.map.table.storage_mut().get_mut(self.place)).1
     }
 
-    /// Puts another value in and gives back the old one.
+    /// Replaces the value and returns the old one.
     pub fn insert(&mut self, value: V) -> V {
         core::mem::replace(self.get_mut(), value)
     }
 
-    /// Removes the entry and gives back its value.
+    /// Removes the entry and returns its value.
     pub fn remove(self) -> V {
         self.remove_entry().1
     }
 
-    /// Removes the entry and gives it back.
+    /// Removes the entry and returns it.
     pub fn remove_entry(self) -> (K, V) {
         present(self.map.table.remove(self.hash, self.place))
     }

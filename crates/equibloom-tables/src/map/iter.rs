@@ -1,24 +1,24 @@
-//! Iteration, in an order that means nothing.
+//! Iteration, in arbitrary order.
 
 use core::iter::FusedIterator;
 
 use super::{Map, RawTable};
 use crate::storage;
 
-/// What [`Map::iter`] gives.
+/// Iterator of [`Map::iter`].
 pub struct Iter<'a, K, V>(storage::Iter<'a, (K, V)>);
-/// What [`Map::iter_mut`] gives.
+/// Iterator of [`Map::iter_mut`].
 pub struct IterMut<'a, K, V>(storage::IterMut<'a, (K, V)>);
-/// What [`Map::into_iter`](IntoIterator::into_iter) gives.
+/// Iterator of [`Map::into_iter`](IntoIterator::into_iter).
 pub struct IntoIter<K, V>(storage::IntoIter<(K, V)>);
-/// What [`Map::keys`] gives.
+/// Iterator of [`Map::keys`].
 pub struct Keys<'a, K, V>(storage::Iter<'a, (K, V)>);
-/// What [`Map::values`] gives.
+/// Iterator of [`Map::values`].
 pub struct Values<'a, K, V>(storage::Iter<'a, (K, V)>);
-/// What [`Map::values_mut`] gives.
+/// Iterator of [`Map::values_mut`].
 pub struct ValuesMut<'a, K, V>(storage::IterMut<'a, (K, V)>);
 
-/// What [`Map::drain`] gives: takes the entries out; the map is empty when this is dropped.
+/// Iterator of [`Map::drain`]: takes the entries out. The map is empty when this is dropped.
 pub struct Drain<'a, K, V> {
     storage: &'a mut storage::Storage<(K, V)>,
     cursor: storage::Cursor,
@@ -113,7 +113,7 @@ impl<K, V> FusedIterator for Drain<'_, K, V> {}
 
 impl<K, V> Drop for Drain<'_, K, V> {
     fn drop(&mut self) {
-        // The counters of the buckets, too.
+        // Also resets the counters of the buckets.
         self.storage.clear();
     }
 }

@@ -143,7 +143,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         self.find(key).is_some()
     }
 
-    /// Puts a value under a key and gives back the one that was there. The stored key stays.
+    /// Inserts a value under a key and returns the one that was there. The stored key stays.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let Self { table, hasher, .. } = self;
         let hash = hasher.hash_one(&key);
@@ -156,7 +156,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         None
     }
 
-    /// Removes the entry under a key and gives back its value.
+    /// Removes the entry under a key and returns its value.
     pub fn remove<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -164,7 +164,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         self.remove_entry(key).map(|(_, value)| value)
     }
 
-    /// Removes the entry under a key and gives it back.
+    /// Removes the entry under a key and returns it.
     pub fn remove_entry<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<(K, V)>
     where
         K: Borrow<Q>,
@@ -192,7 +192,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         }
     }
 
-    /// Keeps the entries for which `keep` says yes.
+    /// Keeps the entries for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let Self { table, hasher, .. } = self;
         let mut place = table.storage().last_place();
@@ -222,20 +222,19 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         self.table.rebuild(wanted, hash_of(&self.hasher))
     }
 
-    /// [`try_reserve`](Self::try_reserve) as a wish: if the memory cannot be had, the map grows when
-    /// it must.
+    /// [`try_reserve`](Self::try_reserve) without an error: if the memory cannot be had, the map grows later.
     pub fn reserve(&mut self, additional: usize) {
         let _no_memory = self.try_reserve(additional);
     }
 
-    /// Gives back the memory that the entries do not need.
+    /// Frees the memory that the entries do not need.
     pub fn shrink_to_fit(&mut self) {
         let entries = self.len();
         // Without memory for the smaller table, the larger one stays.
         let _no_memory = self.table.rebuild(entries, hash_of(&self.hasher));
     }
 
-    /// Looks through the whole map and tells how it is doing.
+    /// Statistics, from a pass over the whole map.
     pub fn statistics(&self) -> TableStatistics {
         self.table.statistics(hash_of(&self.hasher))
     }

@@ -66,26 +66,6 @@ pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bo
     answer_on::<F, _, USUAL>(Avx2(()), asked, key)
 }
 
-/// The two halves of a line.
-#[inline(always)]
-fn halves(line: &Line) -> [__m256i; 2] {
-    let start = line.as_ptr().cast::<__m256i>();
-    // SAFETY: a line has twice 32 bytes to load; called behind `with_avx2` only.
-    unsafe { [_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))] }
-}
-
-/// The bits of the line that the first sixteen draws, from the given word on, hit: one in each lane.
-#[inline(always)]
-pub(super) fn bits_hit(draws: &Draws, first_word: u32) -> __m256i {
-    let word = |index| draws.key.pattern_lanes(first_word + index) as i64;
-    // SAFETY: called behind `with_avx2` only.
-    unsafe {
-        let lanes = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
-        let positions = _mm256_mulhi_epu16(lanes, _mm256_set1_epi16(draws.positions as i16));
-        _mm256_add_epi16(positions, _mm256_set1_epi16(draws.start as i16))
-    }
-}
-
 impl Machine for Avx2 {
     const USUAL: bool = false;
 
@@ -103,7 +83,7 @@ impl Machine for Avx2 {
 
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
-        let [low, high] = halves(line);
+        let [low, high] = self.halves(line);
         // SAFETY: `self` exists, so the processor has AVX2.
         unsafe {
             let pattern = _mm256_set1_epi8(byte as i8);
@@ -115,7 +95,7 @@ impl Machine for Avx2 {
 
     #[inline(always)]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
-        let [low, high] = halves(line);
+        let [low, high] = self.halves(line);
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
             // Every byte one further up; what the first one becomes does not matter.
@@ -124,8 +104,11 @@ impl Machine for Avx2 {
             let below = _mm256_permute2x128_si256::<0x21>(low, high);
             let moved_high = _mm256_alignr_epi8::<15>(high, below);
             let start = line.as_mut_ptr().cast::<__m256i>();
-            _mm256_storeu_si256(start, with_byte(low, moved_low, at as i8, byte));
-            _mm256_storeu_si256(start.add(1), with_byte(high, moved_high, at as i8 - 32, byte));
+            _mm256_storeu_si256(start, self.with_byte(low, moved_low, at as i8, byte));
+            _mm256_storeu_si256(
+                start.add(1),
+                self.with_byte(high, moved_high, at as i8 - 32, byte),
+            );
         }
     }
 
@@ -158,7 +141,7 @@ impl Machine for Avx2 {
 
     #[inline(always)]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
-        let ([low, high], [low_mask, high_mask]) = (halves(line), halves(&field.mask));
+        let ([low, high], [low_mask, high_mask]) = (self.halves(line), self.halves(&field.mask));
         let start = line.as_mut_ptr().cast::<__m256i>();
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
@@ -167,13 +150,13 @@ impl Machine for Avx2 {
             let leaving = _mm_cvtsi32_si128(64 - width as i32);
             let turned =
                 |moving| _mm256_permute4x64_epi64::<0x93>(_mm256_srl_epi64(moving, leaving));
-            let low = Insertion::new(low, low_mask, at, 0);
+            let low = Insertion::new(self, low, low_mask, at, 0);
             let from_low = turned(low.moving);
             let into_low = _mm256_blend_epi32::<0x03>(from_low, _mm256_setzero_si256());
             _mm256_storeu_si256(start, low.done(into_low, width, value));
             // Foreseeable: it is the same for all blocks.
             if field.end > HALF_BITS {
-                let high = Insertion::new(high, high_mask, at, HALF_BITS.into());
+                let high = Insertion::new(self, high, high_mask, at, HALF_BITS.into());
                 let into_high = _mm256_blend_epi32::<0x03>(turned(high.moving), from_low);
                 _mm256_storeu_si256(start.add(1), high.done(into_high, width, value));
             }
@@ -189,20 +172,20 @@ impl Machine for Avx2 {
     /// All of them, sixteen at a time.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
-        let halves = halves(line);
-        let bits = bits_hit(draws, 0);
-        if any_missing(halves, bits, draws.count) {
+        let halves = self.halves(line);
+        let bits = self.bits_hit(draws, 0);
+        if self.any_missing(halves, bits, draws.count) {
             return Holds::No;
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
-            return if any_repeat(bits, draws.count) {
+            return if self.any_repeat(bits, draws.count) {
                 Holds::Perhaps(Clue::NONE)
             } else {
                 Holds::Yes
             };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
-            if any_missing(halves, bits_hit(draws, word), draws.count - 4 * word) {
+            if self.any_missing(halves, self.bits_hit(draws, word), draws.count - 4 * word) {
                 return Holds::No;
             }
         }
@@ -214,8 +197,8 @@ impl Machine for Avx2 {
         if draws.count > DRAWS_AT_ONCE as u32 {
             return None;
         }
-        let bits = bits_hit(draws, 0);
-        if any_repeat(bits, draws.count) {
+        let bits = self.bits_hit(draws, 0);
+        if self.any_repeat(bits, draws.count) {
             return None;
         }
         let mut stored = [0; DRAWS_AT_ONCE];
@@ -226,71 +209,112 @@ impl Machine for Avx2 {
     }
 }
 
-/// Whether one of the first `count` of these bits is not in the line.
-#[inline(always)]
-fn any_missing([low, high]: [__m256i; 2], bits: __m256i, count: u32) -> bool {
-    // SAFETY: called behind `with_avx2` only.
-    unsafe {
-        let count = _mm256_set1_epi32(count as i32);
-        let even = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
-        let odd = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15));
-        let even_bits = _mm256_and_si256(bits, _mm256_set1_epi32(0xffff));
-        let odd_bits = _mm256_srli_epi32::<16>(bits);
-        let missing = _mm256_or_si256(
-            missing([low, high], even_bits, even),
-            missing([low, high], odd_bits, odd),
-        );
-        _mm256_testz_si256(missing, missing) == 0
+/// Steps of what the machine does. They take it as the proof that the processor has their instructions.
+impl Avx2 {
+    /// The two halves of a line.
+    #[inline(always)]
+    fn halves(self, line: &Line) -> [__m256i; 2] {
+        let start = line.as_ptr().cast::<__m256i>();
+        // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to load.
+        unsafe { [_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))] }
     }
-}
 
-/// Those of eight bits, if they count, that are not in the line.
-#[inline(always)]
-fn missing([low, high]: [__m256i; 2], bits: __m256i, counts: __m256i) -> __m256i {
-    // SAFETY: called behind `with_avx2` only.
-    unsafe {
-        let words = _mm256_srli_epi32::<5>(bits);
-        let in_low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, words));
-        let in_high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, words));
-        // The fourth bit of a word's number becomes the sign, which chooses the half.
-        let half = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(words));
-        let found = _mm256_castps_si256(_mm256_blendv_ps(in_low, in_high, half));
-        let within_word = _mm256_and_si256(bits, _mm256_set1_epi32(31));
-        let wanted = _mm256_sllv_epi32(_mm256_set1_epi32(1), within_word);
-        _mm256_andnot_si256(found, _mm256_and_si256(wanted, counts))
-    }
-}
-
-/// Whether one of the first `count` draws repeats another: each is compared with the eight behind it,
-/// in a ring of sixteen.
-#[inline(always)]
-pub(super) fn any_repeat(bits: __m256i, count: u32) -> bool {
-    // SAFETY: called behind `with_avx2` only.
-    unsafe {
-        let numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        // Lanes that do not count differ from all others.
-        let counts = _mm256_cmpgt_epi16(_mm256_set1_epi16(count as i16), numbers);
-        let others = _mm256_or_si256(numbers, _mm256_set1_epi16(i16::MIN));
-        let bits = _mm256_blendv_epi8(others, bits, counts);
-        let swapped = _mm256_permute2x128_si256::<0x01>(bits, bits);
-        macro_rules! equal_after {
-            ($($lanes:literal)*) => {{
-                let mut equal = _mm256_cmpeq_epi16(bits, swapped);
-                $(
-                    let turned = _mm256_alignr_epi8::<{ 2 * $lanes }>(swapped, bits);
-                    equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(bits, turned));
-                )*
-                equal
-            }};
+    /// The bits of the line that the first sixteen draws, from the given word on, hit: one in each lane.
+    #[inline(always)]
+    pub(super) fn bits_hit(self, draws: &Draws, first_word: u32) -> __m256i {
+        let word = |index| draws.key.pattern_lanes(first_word + index) as i64;
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let lanes = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
+            let positions = _mm256_mulhi_epu16(lanes, _mm256_set1_epi16(draws.positions as i16));
+            _mm256_add_epi16(positions, _mm256_set1_epi16(draws.start as i16))
         }
-        let equal = equal_after!(1 2 3 4 5 6 7);
-        _mm256_testz_si256(equal, equal) == 0
+    }
+
+    /// Whether one of the first `count` of these bits is not in the line.
+    #[inline(always)]
+    fn any_missing(self, [low, high]: [__m256i; 2], bits: __m256i, count: u32) -> bool {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let count = _mm256_set1_epi32(count as i32);
+            let even = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
+            let odd = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15));
+            let even_bits = _mm256_and_si256(bits, _mm256_set1_epi32(0xffff));
+            let odd_bits = _mm256_srli_epi32::<16>(bits);
+            let missing = _mm256_or_si256(
+                self.missing([low, high], even_bits, even),
+                self.missing([low, high], odd_bits, odd),
+            );
+            _mm256_testz_si256(missing, missing) == 0
+        }
+    }
+
+    /// Those of eight bits, if they count, that are not in the line.
+    #[inline(always)]
+    fn missing(self, [low, high]: [__m256i; 2], bits: __m256i, counts: __m256i) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let words = _mm256_srli_epi32::<5>(bits);
+            let in_low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, words));
+            let in_high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, words));
+            // The fourth bit of a word's number becomes the sign, which chooses the half.
+            let half = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(words));
+            let found = _mm256_castps_si256(_mm256_blendv_ps(in_low, in_high, half));
+            let within_word = _mm256_and_si256(bits, _mm256_set1_epi32(31));
+            let wanted = _mm256_sllv_epi32(_mm256_set1_epi32(1), within_word);
+            _mm256_andnot_si256(found, _mm256_and_si256(wanted, counts))
+        }
+    }
+
+    /// Whether one of the first `count` draws repeats another: each is compared with the eight behind it,
+    /// in a ring of sixteen.
+    #[inline(always)]
+    pub(super) fn any_repeat(self, bits: __m256i, count: u32) -> bool {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            // Lanes that do not count differ from all others.
+            let counts = _mm256_cmpgt_epi16(_mm256_set1_epi16(count as i16), numbers);
+            let others = _mm256_or_si256(numbers, _mm256_set1_epi16(i16::MIN));
+            let bits = _mm256_blendv_epi8(others, bits, counts);
+            let swapped = _mm256_permute2x128_si256::<0x01>(bits, bits);
+            macro_rules! equal_after {
+                ($($lanes:literal)*) => {{
+                    let mut equal = _mm256_cmpeq_epi16(bits, swapped);
+                    $(
+                        let turned = _mm256_alignr_epi8::<{ 2 * $lanes }>(swapped, bits);
+                        equal = _mm256_or_si256(equal, _mm256_cmpeq_epi16(bits, turned));
+                    )*
+                    equal
+                }};
+            }
+            let equal = equal_after!(1 2 3 4 5 6 7);
+            _mm256_testz_si256(equal, equal) == 0
+        }
+    }
+
+    /// Half a line with a byte inserted at `at`, which may lie before or behind it: `moved` is the half with
+    /// every byte one further up.
+    #[inline(always)]
+    fn with_byte(self, half: __m256i, moved: __m256i, at: i8, byte: u8) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let numbers = _mm256_setr_epi8(
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                23, 24, 25, 26, 27, 28, 29, 30, 31,
+            );
+            let at = _mm256_set1_epi8(at);
+            let half = _mm256_blendv_epi8(half, moved, _mm256_cmpgt_epi8(numbers, at));
+            _mm256_blendv_epi8(half, _mm256_set1_epi8(byte as i8), _mm256_cmpeq_epi8(numbers, at))
+        }
     }
 }
 
 /// Half a line into which bits are inserted.
 #[derive(Clone, Copy)]
 struct Insertion {
+    /// What inserts them, and the proof that the processor has its instructions.
+    _machine: Avx2,
     half: __m256i,
     mask: __m256i,
     /// How far behind the first bit of each word the place is; negative before it.
@@ -302,8 +326,8 @@ struct Insertion {
 impl Insertion {
     /// Half a line that begins at bit `start` of it, the field's bits there, and the place.
     #[inline(always)]
-    fn new(half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
-        // SAFETY: called behind `with_avx2` only.
+    fn new(machine: Avx2, half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
+        // SAFETY: `machine` exists, so the processor has AVX2.
         unsafe {
             let words = _mm256_setr_epi64x(start, start + 64, start + 128, start + 192);
             let place = _mm256_sub_epi64(at, words);
@@ -311,15 +335,15 @@ impl Insertion {
             let first = _mm256_max_epi32(place, _mm256_setzero_si256());
             let behind = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), first);
             let moving = _mm256_and_si256(half, _mm256_and_si256(mask, behind));
-            Self { half, mask, place, moving }
+            Self { _machine: machine, half, mask, place, moving }
         }
     }
 
     /// The half with its bits moved, those that enter its words from below, and the value.
     #[inline(always)]
     fn done(self, entering: __m256i, width: u32, value: u64) -> __m256i {
-        let Self { half, mask, place, moving } = self;
-        // SAFETY: called behind `with_avx2` only.
+        let Self { half, mask, place, moving, .. } = self;
+        // SAFETY: `self` has a machine, so the processor has AVX2.
         unsafe {
             let within = _mm256_sll_epi64(moving, _mm_cvtsi32_si128(width as i32));
             let moved = _mm256_and_si256(_mm256_or_si256(within, entering), mask);
@@ -330,21 +354,5 @@ impl Insertion {
                 _mm256_or_si256(_mm256_sllv_epi64(value, place), _mm256_srlv_epi64(value, before));
             _mm256_or_si256(_mm256_xor_si256(half, moving), _mm256_or_si256(moved, value))
         }
-    }
-}
-
-/// Half a line with a byte inserted at `at`, which may lie before or behind it: `moved` is the half with
-/// every byte one further up.
-#[inline(always)]
-fn with_byte(half: __m256i, moved: __m256i, at: i8, byte: u8) -> __m256i {
-    // SAFETY: called behind `with_avx2` only.
-    unsafe {
-        let numbers = _mm256_setr_epi8(
-            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-            24, 25, 26, 27, 28, 29, 30, 31,
-        );
-        let at = _mm256_set1_epi8(at);
-        let half = _mm256_blendv_epi8(half, moved, _mm256_cmpgt_epi8(numbers, at));
-        _mm256_blendv_epi8(half, _mm256_set1_epi8(byte as i8), _mm256_cmpeq_epi8(numbers, at))
     }
 }

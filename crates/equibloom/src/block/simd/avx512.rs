@@ -10,7 +10,7 @@ use core::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use super::avx2::{Avx2, any_repeat, bits_hit};
+use super::avx2::Avx2;
 use super::engine::{Asked, answer_on};
 use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
 use crate::block::fields::Field;
@@ -65,12 +65,6 @@ pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bo
     answer_on::<F, _, USUAL>(Avx512(Avx2::found()), asked, key)
 }
 
-#[inline(always)]
-fn whole(line: &Line) -> __m512i {
-    // SAFETY: a line has 64 bytes to load; called behind `with_avx512` only.
-    unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
-}
-
 impl Machine for Avx512 {
     const USUAL: bool = false;
 
@@ -115,7 +109,7 @@ impl Machine for Avx512 {
             // The bytes go in order to all places but this one.
             let others = !(1 << (at % u64::BITS));
             let byte = _mm512_set1_epi8(byte as i8);
-            let changed = _mm512_mask_expand_epi8(byte, others, whole(line));
+            let changed = _mm512_mask_expand_epi8(byte, others, self.whole(line));
             _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
         }
     }
@@ -138,7 +132,7 @@ impl Machine for Avx512 {
     /// As with AVX2, only that nothing goes from one half of a line to the other.
     #[inline(always)]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
-        let (bits, mask) = (whole(line), whole(&field.mask));
+        let (bits, mask) = (self.whole(line), self.whole(&field.mask));
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {
             let zero = _mm512_setzero_si512();
@@ -171,16 +165,16 @@ impl Machine for Avx512 {
     /// All of them, sixteen at a time.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
-        let line = whole(line);
-        if any_missing(line, draws, 0) {
+        let line = self.whole(line);
+        if self.any_missing(line, draws, 0) {
             return Holds::No;
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
-            let repeat = any_repeat(bits_hit(draws, 0), draws.count);
+            let repeat = self.0.any_repeat(self.0.bits_hit(draws, 0), draws.count);
             return if repeat { Holds::Perhaps(Clue::NONE) } else { Holds::Yes };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
-            if any_missing(line, draws, word) {
+            if self.any_missing(line, draws, word) {
                 return Holds::No;
             }
         }
@@ -193,17 +187,27 @@ impl Machine for Avx512 {
     }
 }
 
-/// Whether one of sixteen draws, from the given word on, is not in the line.
-#[inline(always)]
-fn any_missing(line: __m512i, draws: &Draws, first_word: u32) -> bool {
-    let left = draws.count - 4 * first_word;
-    let counts = ((1_u32 << left.min(DRAWS_AT_ONCE as u32)) - 1) as u16;
-    // SAFETY: called behind `with_avx512` only.
-    unsafe {
-        let bits = _mm512_cvtepu16_epi32(bits_hit(draws, first_word));
-        let found = _mm512_permutexvar_epi32(_mm512_srli_epi32::<5>(bits), line);
-        let within_word = _mm512_and_si512(bits, _mm512_set1_epi32(31));
-        let wanted = _mm512_sllv_epi32(_mm512_set1_epi32(1), within_word);
-        _mm512_mask_testn_epi32_mask(counts, found, wanted) != 0
+/// Steps of what the machine does. They take it as the proof that the processor has their instructions.
+impl Avx512 {
+    /// A line in a register.
+    #[inline(always)]
+    fn whole(self, line: &Line) -> __m512i {
+        // SAFETY: `self` exists, so the processor has AVX-512; a line has 64 bytes to load.
+        unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
+    }
+
+    /// Whether one of sixteen draws, from the given word on, is not in the line.
+    #[inline(always)]
+    fn any_missing(self, line: __m512i, draws: &Draws, first_word: u32) -> bool {
+        let left = draws.count - 4 * first_word;
+        let counts = ((1_u32 << left.min(DRAWS_AT_ONCE as u32)) - 1) as u16;
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        unsafe {
+            let bits = _mm512_cvtepu16_epi32(self.0.bits_hit(draws, first_word));
+            let found = _mm512_permutexvar_epi32(_mm512_srli_epi32::<5>(bits), line);
+            let within_word = _mm512_and_si512(bits, _mm512_set1_epi32(31));
+            let wanted = _mm512_sllv_epi32(_mm512_set1_epi32(1), within_word);
+            _mm512_mask_testn_epi32_mask(counts, found, wanted) != 0
+        }
     }
 }

@@ -26,14 +26,20 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod engine;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
 mod portable;
 mod prefetch;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sse2;
 mod usual;
-#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(
+    test,
+    not(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon"),
+    ))
+))]
 mod words;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,5 @@
-//! Sixteen bytes at a time. Every 64-bit ARM processor that Rust has a standard library for can do this.
+//! Sixteen bytes at a time. Every 64-bit ARM processor that Rust has a standard library for can do this; targets
+//! without floating point (kernels) forbid it.
 #![allow(unsafe_code, reason = "vector instructions; see the one block below")]
 
 use core::arch::aarch64::{
@@ -13,7 +14,7 @@ use super::Line;
 pub(super) fn equal_bytes(line: &Line, byte: u8) -> u64 {
     let mut mask = 0;
     for quarter in 0..4 {
-        // SAFETY: NEON is part of the target, and a line has four times 16 bytes to load.
+        // SAFETY: this file is compiled only if the target has NEON, and a line has four times 16 bytes to load.
         let nibbles = unsafe {
             let bytes = vld1q_u8(line.as_ptr().cast::<u8>().add(16 * quarter));
             let equal = vceqq_u8(bytes, vdupq_n_u8(byte));

@@ -25,11 +25,14 @@ impl Machine for Portable {
 
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         return super::sse2::equal_bytes(line, byte);
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
         return super::neon::equal_bytes(line, byte);
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        #[cfg(not(any(
+            all(target_arch = "x86_64", target_feature = "sse2"),
+            all(target_arch = "aarch64", target_feature = "neon"),
+        )))]
         return super::words::equal_bytes(line, byte);
     }
 

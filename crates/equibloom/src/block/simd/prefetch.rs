@@ -14,12 +14,12 @@ pub(crate) enum Nearness {
 /// Asks for a line to be brought into a cache. Changes nothing but time.
 #[inline(always)]
 pub(crate) fn prefetch(line: *const u8, nearness: Nearness) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
         let line = line.cast();
         match nearness {
-            // SAFETY: prefetching has no effect on the program, whatever the address.
+            // SAFETY: the target has SSE, and prefetching has no effect on the program, whatever the address.
             Nearness::First => unsafe { _mm_prefetch::<_MM_HINT_T0>(line) },
             // SAFETY: as above.
             Nearness::Second => unsafe { _mm_prefetch::<_MM_HINT_T1>(line) },
@@ -44,6 +44,6 @@ pub(crate) fn prefetch(line: *const u8, nearness: Nearness) {
             );
         },
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(any(all(target_arch = "x86_64", target_feature = "sse"), target_arch = "aarch64",)))]
     let _ = (line, nearness);
 }

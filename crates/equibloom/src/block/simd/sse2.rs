@@ -1,4 +1,4 @@
-//! Sixteen bytes at a time. Every x86-64 processor can do this.
+//! Sixteen bytes at a time. Every x86-64 processor can do this; targets without floating point (kernels) forbid it.
 #![allow(unsafe_code, reason = "vector instructions; see the one block below")]
 
 use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
@@ -8,7 +8,7 @@ use super::Line;
 /// Which of a line's 64 bytes equal `byte`, one bit for each.
 #[inline(always)]
 pub(super) fn equal_bytes(line: &Line, byte: u8) -> u64 {
-    // SAFETY: SSE2 is part of x86-64, and a line has four times 16 bytes to load.
+    // SAFETY: this file is compiled only if the target has SSE2, and a line has four times 16 bytes to load.
     unsafe {
         let pattern = _mm_set1_epi8(byte as i8);
         let mut mask = 0;

@@ -243,10 +243,9 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         let tasks = parts.zip(luggage).enumerate();
         let tasks = tasks.map(|(number, (part, luggage))| (number, part, luggage)).collect();
         let placed = each_by_a_thread(tasks, run);
-        // All threads have ended, and their parts with them.
-        if let Some(words) = divided.unite() {
-            *self.blocks.storage_mut() = words;
-        }
+        // All threads have ended, and their parts with them; a seat could hold a part too.
+        drop(seats);
+        *self.blocks.storage_mut() = divided.unite();
         placed
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Share<B> {
 
 /// Where a thread can be asked.
 pub(super) struct Seat<B> {
-    /// Whether somebody waits for an answer: for a quick look, and changed with the state only.
+    /// Whether a request has no answer yet: for a quick look, and changed with the state only.
     is_asked: AtomicBool,
     state: Mutex<State<B>>,
     answered: Condvar,
@@ -61,10 +61,10 @@ impl<B> Seat<B> {
         }
         state.is_taken_up = true;
         self.is_asked.store(true, Ordering::Relaxed);
-        // An answer counts even if the thread is done by now: nobody else has those blocks.
+        // A thread that ends answers first, and an answer stays until it is fetched here.
         let mut state = self
             .answered
-            .wait_while(state, |state| state.answer.is_none() && state.is_working)
+            .wait_while(state, |state| state.answer.is_none())
             .unwrap_or_else(PoisonError::into_inner);
         state.is_taken_up = false;
         state.answer.take().flatten()
@@ -78,7 +78,10 @@ impl<B> Seat<B> {
 
     /// What the thread says to who has asked.
     pub(super) fn answer(&self, share: Option<Share<B>>) {
-        let mut state = self.lock();
+        self.answer_locked(&mut self.lock(), share);
+    }
+
+    fn answer_locked(&self, state: &mut State<B>, share: Option<Share<B>>) {
         state.answer = Some(share);
         self.is_asked.store(false, Ordering::Relaxed);
         self.answered.notify_one();
@@ -89,11 +92,13 @@ impl<B> Seat<B> {
 pub(super) struct Working<'a, B>(&'a Seat<B>);
 
 impl<B> Drop for Working<'_, B> {
-    /// Also if the thread panics: nobody must wait for it.
+    /// Answers a request that is still open, also if the thread panics. Without an answer the other thread would
+    /// not notice this end if the thread begins again before it wakes up.
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.is_working = false;
-        self.0.is_asked.store(false, Ordering::Relaxed);
-        self.0.answered.notify_one();
+        if self.0.is_asked() {
+            self.0.answer_locked(&mut state, None);
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! The same filter by any number of threads, however the keys are cut into portions.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -84,7 +87,7 @@ fn what_changes_hands_is_filled_as_before() {
             drop(working);
             [placed, asks.join().unwrap()]
         });
-        *two.blocks.storage_mut() = divided.unite().unwrap();
+        *two.blocks.storage_mut() = divided.unite();
         assert!(placed_by_each.iter().all(|&placed| placed > 0), "{placed_by_each:?}");
         assert_eq!(placed_by_each.iter().sum::<u64>(), placed[0]);
         assert!(one.words().eq(two.words()), "level {probe}");
@@ -115,6 +118,26 @@ fn nobody_waits_for_a_thread_that_is_done_and_no_share_is_lost() {
             assert_eq!(asks.join().unwrap(), answers.then_some(5));
         });
         assert!(!seat.is_asked() && seat.ask().is_none(), "it is done");
+    }
+}
+
+/// A request is answered when the thread is done, even if it begins again before the other one wakes up.
+#[test]
+fn a_request_is_answered_although_the_thread_begins_again() {
+    for _ in 0..100 {
+        let seat = Arc::new(Seat::<()>::new());
+        let (done, answers) = mpsc::channel();
+        let working = seat.begin();
+        let asked = seat.clone();
+        // Not joined: if the request were lost, it would wait for ever.
+        thread::spawn(move || done.send(asked.ask().is_none()));
+        while !seat.is_asked() {
+            thread::yield_now();
+        }
+        drop(working);
+        let _working = seat.begin();
+        assert_eq!(answers.recv_timeout(Duration::from_secs(10)), Ok(true));
+        assert!(!seat.is_asked());
     }
 }
 

@@ -1,13 +1,13 @@
-//! Which filter is wanted: the flags that `equibloom plan` and `equibloom build` share.
+//! What the filter has to be: the flags that `equibloom plan` and `equibloom build` share.
 
-use equibloom::{BlockKind, PlacementName};
-use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Wishes};
+use equibloom::{BlockKind, DEFAULT_ACCESSES_MISS, Placement};
+use equibloom_theory::planner::Requirements;
 
 use crate::quantity;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "The filter")]
-pub(crate) struct WishFlags {
+pub(crate) struct RequirementFlags {
     /// Highest false-positive rate, such as 0.1% or 1e-6.
     #[arg(long, value_name = "RATE", value_parser = quantity::share, allow_negative_numbers = true)]
     fpr: Option<f64>,
@@ -35,7 +35,7 @@ pub(crate) struct WishFlags {
     /// The placement, instead of the best one: classical, blocked, single, sequential, multi-level, two-choice
     /// or one-plus-alpha.
     #[arg(long, value_name = "NAME")]
-    placement: Option<PlacementName>,
+    placement: Option<Placement>,
     /// The kind of blocks, instead of the better one: bloom or fingerprint.
     #[arg(long, value_name = "KIND")]
     block: Option<BlockKind>,
@@ -48,10 +48,10 @@ pub(crate) struct WishFlags {
     removable: bool,
 }
 
-impl WishFlags {
-    /// The wishes for so many keys, if that is known.
-    pub(crate) fn wishes(&self, keys: Option<u64>) -> Wishes {
-        Wishes {
+impl RequirementFlags {
+    /// The requirements of so many keys, if that is known.
+    pub(crate) fn requirements(&self, keys: Option<u64>) -> Requirements {
+        Requirements {
             keys,
             memory: self.memory,
             bits_per_key: self.bits_per_key,
@@ -65,7 +65,7 @@ impl WishFlags {
             block: self.block,
             hints: self.hints,
             multiset: self.removable,
-            ..Wishes::default()
+            ..Requirements::default()
         }
     }
 }
