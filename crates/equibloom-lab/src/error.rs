@@ -25,9 +25,6 @@ pub enum Error {
     /// A model refused its arguments.
     #[error(transparent)]
     Theory(#[from] equibloom_theory::Error),
-    /// A filter's model refused its arguments.
-    #[error(transparent)]
-    Prediction(#[from] equibloom::PredictionError),
     /// A filter could not be made, for want of memory for instance.
     #[error(transparent)]
     Build(#[from] equibloom::BuildError),

@@ -1,6 +1,6 @@
 //! `table-lines`: buckets and cache lines that lookups read, for every map, by its load.
 
-use equibloom_layout::{Candidates, Rule, Share};
+use equibloom_layout::Share;
 use equibloom_tables::{
     BalancedMap, BucketPlan, Cuckoo, CuckooMap, LookupStatistics, Map, RawTable, TableStatistics,
 };
@@ -14,7 +14,7 @@ use crate::estimate::Estimate;
 use crate::experiments::Outcome;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::{Buckets, Lookups, Placement, Tables, look_up, words};
+use crate::simulator::{Buckets, Lookups, look_up, words};
 
 const LOAD: f64 = 6.0;
 const ACCESSES: f64 = 1.2;
@@ -22,9 +22,9 @@ const CHOICES: u32 = 3;
 const ALPHA: Share = Share::clamped(0.3);
 /// Shares of a map's capacity at which it is looked at.
 const FILLS: [f64; 6] = [0.1, 0.3, 0.5, 0.7, 0.85, 1.0];
-/// Lookups of strangers in each simulated table.
-const STRANGERS: u64 = 50_000;
-/// Lookups of strangers behind a map's statistics.
+/// Lookups of absent keys in each simulated table.
+const SIMULATED_MISSES: u64 = 50_000;
+/// Lookups of absent keys behind a map's statistics.
 const MISSES: f64 = 131_072.0;
 
 fn repetitions(length: Length) -> u64 {
@@ -135,28 +135,16 @@ impl Table {
 
     /// Mean buckets by simulation.
     fn simulate(&self, moments: &[u64], statistics: &TableStatistics, seed: u64) -> Vec<Lookups> {
-        let count = statistics.buckets as u64;
         let Self::Balanced(plan) = self else {
             return moments.iter().map(|_| Lookups { hit: 2.0, miss: 2.0 }).collect();
         };
-        let placement = match plan.rule {
-            Rule::LeastLoaded => {
-                Placement::LessLoaded { second_choice: plan.proportions.share().get() }
-            }
-            Rule::FirstWithRoom { below, coin } => Placement::FirstWithRoom {
-                threshold: below,
-                probability: coin.get(),
-                tables: match plan.proportions.with_blocks(count) {
-                    Candidates::Anywhere { choices, .. } => Tables::Shared { choices },
-                    Candidates::Subtables { sizes } => Tables::Subtables(sizes.to_vec()),
-                },
-                access_budget: None,
-            },
+        let buckets = Buckets {
+            candidates: plan.proportions.with_blocks(statistics.buckets as u64),
+            rule: plan.rule,
+            slots: plan.slots,
+            classes: reads::classes(plan.slots as usize) as u64,
         };
-        let slots = statistics.slots;
-        let classes = reads::classes(slots) as u64;
-        let buckets = Buckets { count, slots: slots as u32, classes, placement };
-        look_up(&buckets, moments, STRANGERS, seed)
+        look_up(&buckets, moments, SIMULATED_MISSES, seed)
     }
 }
 
@@ -266,8 +254,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             "Entries are 16 bytes; r = 6 entries a bucket when full, a = 1.2, d = 3 for sequential \
              and multi-level; two-choice has 8 slots a bucket, 1+α has 12. The stash is not \
              counted: a lookup that has read all its buckets may search it, too.",
-            "A miss reads the header of a bucket and goes on only if an entry of its key's class \
-             passed by; a hit reads the entry's line, too. Tags that agree by chance add a line \
+            "A miss reads the header of a bucket and goes on only if the bucket rejected an entry \
+             of its key's class; a hit reads the entry's line, too. Tags that agree by chance add a line \
              with probability 0.4 % for each entry.",
             "A cuckoo table reads both buckets of a key at once, before it knows which of them has \
              the entry. Lines are not simulated.",
@@ -315,7 +303,7 @@ fn one(
     let simulation: Vec<Estimate> = (0..FILLS.len())
         .map(|at| {
             let runs = found.simulated.iter().map(|run| simulated(&run[at]));
-            Estimate::of(runs, deviation(at) * (MISSES / STRANGERS as f64).sqrt())
+            Estimate::of(runs, deviation(at) * (MISSES / SIMULATED_MISSES as f64).sqrt())
         })
         .collect();
     let text = |what: &str| format!("{}, {name}: {what}", kind.name);
