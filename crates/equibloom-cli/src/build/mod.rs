@@ -138,7 +138,8 @@ impl Job<'_> {
             requirements.rate = requirements.rate.or(Some(RATE));
         }
         let plan = planner::plan(&requirements).map_err(answer::in_flags)?;
-        let parameters = Parameters { seed: self.hasher.seed(), ..Parameters::from(&plan) };
+        let (seed, design) = (self.hasher.seed(), plan.design);
+        let parameters = Parameters { keys: plan.keys, seed, design };
         let filter = HashFilter::new(&parameters)?.with_key_kind(self.kind);
         Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full), missing: 0 })
     }
