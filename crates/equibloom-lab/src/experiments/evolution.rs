@@ -15,7 +15,7 @@ use crate::simulator::{Snapshot, fill};
 const ELEMENTS: u64 = 25_000;
 const BUCKETS: u64 = 10_000;
 const THRESHOLD: u32 = 2;
-/// One of wide blocks, so that no key looks present by chance.
+/// Its blocks are wide, so that no key looks present by chance.
 const LAYOUT: Layout = Layout::single(
     Blocks::bloom(256, 20),
     BUCKETS,

@@ -138,7 +138,7 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
         ),
         Claim::on_model(
             &format!("{name}: the filter's set bits lie on the exact model"),
-            &exact,
+            exact,
             &filter,
         ),
     ];
