@@ -15,97 +15,133 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use equibloom::table::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 use equibloom::{
-    AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow, Parameters, Route,
-    Scheme, Stable, Threshold, WhenFull,
+    Blocks, Filter, HashFilter, KeyHash, KeyHasher, Layout, Overflow, Parameters, Rule, Share,
+    Stable, WhenFull,
 };
+use equibloom_tables::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 
 /// Keys and strangers.
 const KEYS: u64 = 20_000;
-const FILTERS: [&str; 4] = ["blocked", "multi-level", "fingerprint", "short-fingerprint"];
+const FILTERS: [&str; 6] =
+    ["blocked", "multi-level", "fingerprint", "short-fingerprint", "plan-11.55", "plan-16"];
 const FILTER_OPERATIONS: [&str; 6] =
     ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
+/// Some of the filters in the form that threads share.
+const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-plan-16"];
 /// The balanced map with buckets of one cache line and the usual one, and the cuckoo map.
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
-const MAP_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
+/// Of shared filters and of maps.
+const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
 /// What an operation may take more than the baseline says.
 const TOLERANCE: f64 = 0.05;
 
-/// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them.
-fn scheme(kind: &str) -> Option<Scheme> {
-    let blocks = BlockTable { count: 625, bits: 512, hashes: 11 };
-    let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
-    match kind {
-        "blocked" => Some(Scheme::Blocked { blocks }),
-        "multi-level" => Some(Scheme::MultiLevel {
-            blocks: BlockTable { hashes: 10, ..blocks },
-            threshold: Threshold { load: 35, probability: 0.5 },
-            hints: 16,
-            overflow,
-            subtables: vec![540, 75, 10],
-        }),
-        "fingerprint" => Some(Scheme::Fingerprint {
-            blocks: FingerprintTable {
-                count: 625,
-                slots: 34,
-                lists: 57,
-                remainder_bits: 12,
-                hints: 13,
-            },
-            route: Route::MultiLevel { subtables: vec![573, 48, 4] },
-            overflow,
-            multiset: false,
-        }),
-        // Ten bits per key: remainders without a byte of their own.
-        "short-fingerprint" => Some(Scheme::Fingerprint {
-            blocks: FingerprintTable {
-                count: 391,
-                slots: 54,
-                lists: 66,
-                remainder_bits: 7,
-                hints: 14,
-            },
-            route: Route::MultiLevel { subtables: vec![363, 25, 3] },
-            overflow,
-            multiset: false,
-        }),
-        _ => None,
+/// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them. And
+/// the plans for a number of keys and of bits per key, with nothing else asked for.
+fn empty_filter(kind: &str) -> Result<HashFilter, Box<dyn Error>> {
+    if kind.starts_with("plan-") {
+        return Ok(HashFilter::load(plan_file(kind)?)?);
     }
+    let coin = Share::new(0.5)?;
+    let layout = match kind {
+        "blocked" => Layout::blocked(Blocks::bloom(512, 11), 625),
+        "multi-level" => Layout::multi_level(
+            Blocks::Bloom { bits: 512, hashes: 10, hints: 16 },
+            &[540, 75, 10],
+            Rule::FirstWithRoom { below: 35, coin },
+        )?,
+        "fingerprint" => Layout::multi_level(
+            Blocks::Fingerprint { slots: 34, lists: 57, remainder_bits: 12, hints: 13 },
+            &[573, 48, 4],
+            Rule::below(34),
+        )?,
+        // Ten bits per key: remainders without a byte of their own.
+        "short-fingerprint" => Layout::multi_level(
+            Blocks::Fingerprint { slots: 54, lists: 66, remainder_bits: 7, hints: 14 },
+            &[363, 25, 3],
+            Rule::below(54),
+        )?,
+        _ => return Err("no such filter".into()),
+    };
+    let layout = match kind {
+        "blocked" => layout,
+        _ => layout.with_overflow(Overflow { capacity: 100, when_full: WhenFull::Saturate }),
+    };
+    Ok(HashFilter::new(&Parameters { keys: KEYS, seed: 0, design: layout.into() })?)
+}
+
+/// Where a planned filter waits, beside the program, for the runs under valgrind: to plan it there would take
+/// most of their time.
+fn plan_file(kind: &str) -> std::io::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(format!("{kind}.equibloom")))
+}
+
+fn save_plans() -> Result<(), Box<dyn Error>> {
+    for kind in FILTERS {
+        if let Some(bits_per_key) = kind.strip_prefix("plan-") {
+            let builder = Filter::<u64>::builder().keys(KEYS).bits_per_key(bits_per_key.parse()?);
+            builder.build()?.save(plan_file(kind)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Hashes of the keys, and of as many that are not inserted.
+fn keys_and_strangers() -> [Vec<KeyHash>; 2] {
+    [0..KEYS, KEYS..2 * KEYS]
+        .map(|range| range.map(|key| Stable::default().hash_key(&key)).collect())
 }
 
 /// Makes a filter, fills it if the operation is a lookup or `filled`, and runs the operation once on
 /// every key. What is made but not run is what the others are compared with.
 fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
-    let scheme = scheme(kind).ok_or("no such filter")?;
-    let mut filter = AnyFilter::new(&Parameters { keys: KEYS, seed: 0, scheme })?;
-    let hashes = |range: std::ops::Range<u64>| -> Vec<KeyHash> {
-        range.map(|key| Stable::default().hash_key(&key)).collect()
-    };
-    let (keys, strangers) = (hashes(0..KEYS), hashes(KEYS..2 * KEYS));
+    let mut filter = empty_filter(kind)?;
+    let [keys, strangers] = keys_and_strangers();
     let mut found = vec![0; KEYS.div_ceil(64) as usize];
     if !matches!(operation, "empty" | "insert" | "insert-batch") {
-        filter.insert_hashes(&keys)?;
+        filter.insert_batch(&keys)?;
     }
     match operation {
         "empty" | "filled" => {}
         "insert" => {
             for &key in &keys {
-                filter.insert_hash(key)?;
+                filter.insert(key)?;
             }
         }
         "insert-batch" => {
-            filter.insert_hashes(&keys)?;
+            filter.insert_batch(&keys)?;
         }
+        "miss" | "hit" => {
+            let asked = if operation == "hit" { &keys } else { &strangers };
+            black_box(asked.iter().filter(|&&key| filter.contains(key)).count());
+        }
+        "miss-batch" => filter.contains_batch_bitmap(&strangers, &mut found),
+        "hit-batch" => filter.contains_batch_bitmap(&keys, &mut found),
+        _ => return Err("no such operation".into()),
+    }
+    black_box((&filter, &found));
+    Ok(())
+}
+
+/// The same with a filter that threads share, by one thread.
+fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
+    let filter: Filter<u64> = Filter::from_hash_filter(empty_filter(kind)?, Stable::default());
+    let filter = filter.into_shared()?;
+    let [keys, strangers] = keys_and_strangers();
+    if operation != "empty" {
+        for &key in &keys {
+            filter.insert_hash(key)?;
+        }
+    }
+    match operation {
+        "empty" | "filled" | "insert" => {}
         "miss" | "hit" => {
             let asked = if operation == "hit" { &keys } else { &strangers };
             black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
         }
-        "miss-batch" => filter.contains_hashes_bitmap(&strangers, &mut found),
-        "hit-batch" => filter.contains_hashes_bitmap(&keys, &mut found),
         _ => return Err("no such operation".into()),
     }
-    black_box((&filter, &found));
+    black_box(&filter);
     Ok(())
 }
 
@@ -186,10 +222,12 @@ fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
 }
 
 fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
+    save_plans()?;
     let mut rows = Vec::new();
     let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
-    let maps = MAPS.map(|kind| (kind, &MAP_OPERATIONS[..]));
-    for (kind, operations) in filters.into_iter().chain(maps) {
+    let shared = SHARED.map(|kind| (kind, &FEW_OPERATIONS[..]));
+    let maps = MAPS.map(|kind| (kind, &FEW_OPERATIONS[..]));
+    for (kind, operations) in filters.into_iter().chain(shared).chain(maps) {
         let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
         for operation in operations {
             let without = if operation.starts_with("insert") { empty } else { filled };
@@ -244,7 +282,10 @@ fn main() -> ExitCode {
         ["work", kind, operation] if MAPS.contains(&kind) => {
             work_on_map(kind, operation).map(|()| true)
         }
-        ["work", kind, operation] => work(kind, operation).map(|()| true),
+        ["work", kind, operation] => match kind.strip_prefix("shared-") {
+            Some(kind) => work_on_shared(kind, operation).map(|()| true),
+            None => work(kind, operation).map(|()| true),
+        },
         _ => Err("usage: instructions [--bless]".into()),
     };
     match outcome {

@@ -109,13 +109,29 @@ impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     }
 }
 
+/// Puts keys into columns.
+struct Fill<'a, F> {
+    filter: &'a F,
+    columns: &'a mut Columns,
+    keys: &'a [KeyHash],
+}
+
+impl<R: Choose, B: BlockArray> Operation for Fill<'_, Balanced<R, B>> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _machine: M) {
+        self.columns.fill(self.filter, self.keys);
+    }
+}
+
 /// A look at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
 struct LookAtFirst<'a, F> {
     filter: &'a F,
     keys: &'a [KeyHash],
     here: &'a Columns,
     /// The first blocks of the keys ahead.
-    ahead: &'a [BlockIndex],
+    ahead: &'a [BlockIndex; WORD],
 }
 
 impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
@@ -125,12 +141,9 @@ impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
     fn run<M: Machine>(self, machine: M) -> Answers {
         let Self { filter, keys, here, ahead } = self;
         let mut answers = Answers::default();
-        let (first, last) = keys.split_at(keys.len().min(ahead.len()));
-        for ((key, stop), &later) in here.stops::<B::Routing>(0, first).zip(ahead) {
+        // Where no keys are ahead, blocks are asked for in vain, up to 64 of a batch.
+        for ((key, stop), &later) in here.stops::<B::Routing>(keys).zip(ahead) {
             filter.blocks.prefetch(later, Nearness::Second);
-            answers = answers.and(filter.look_at(machine, 0, key, stop));
-        }
-        for (key, stop) in here.stops::<B::Routing>(first.len(), last) {
             answers = answers.and(filter.look_at(machine, 0, key, stop));
         }
         answers.in_order(keys.len())
@@ -143,16 +156,15 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         let (mut waiting, mut spare) = (Front::empty(), Front::empty());
         let mut columns = [const { Columns::empty() }; 2];
         let [mut here, mut ahead] = columns.each_mut();
-        here.fill(self, keys);
-        for &block in here.blocks(keys.len()) {
+        machine.apart(Fill { filter: self, columns: here, keys });
+        for &block in here.blocks().iter().take(keys.len()) {
             self.blocks.prefetch(block, Nearness::Second);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-            ahead.fill(self, later);
-            let to_ask_for = ahead.blocks(later.len());
-            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: to_ask_for };
+            machine.apart(Fill { filter: self, columns: ahead, keys: later });
+            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: ahead.blocks() };
             let answers = machine.apart(look);
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
                 self.finish(machine, &mut waiting, &mut spare, found);

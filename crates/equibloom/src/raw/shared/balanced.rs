@@ -263,66 +263,33 @@ impl<R: Choose, B: SharedBlocks> Operation for Contains<'_, SharedBalanced<R, B>
     }
 }
 
-/// Many inserts.
-struct InsertBatch<'a, F> {
-    filter: &'a F,
-    keys: &'a [KeyHash],
-}
-
-impl<R: Choose, B: SharedBlocks> Operation for InsertBatch<'_, SharedBalanced<R, B>> {
-    type Output = Result<u64, FullError>;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Self::Output {
-        let Self { filter, keys } = self;
-        (0..AHEAD).for_each(|index| filter.ask_ahead(keys, index));
-        let mut new = 0;
-        for (index, &key) in keys.iter().enumerate() {
-            filter.ask_ahead(keys, index + AHEAD);
-            new += u64::from(filter.insert_on(machine, key)?.is_new());
-        }
-        Ok(new)
-    }
-}
-
-/// Many lookups.
-struct ContainsBatch<'a, F> {
-    filter: &'a F,
-    keys: &'a [KeyHash],
-    answer: &'a mut dyn FnMut(bool),
-}
-
-impl<R: Choose, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R, B>> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) {
-        let Self { filter, keys, answer } = self;
-        (0..AHEAD).for_each(|index| filter.ask_ahead(keys, index));
-        for (index, &key) in keys.iter().enumerate() {
-            filter.ask_ahead(keys, index + AHEAD);
-            answer(filter.contains_on(machine, key));
-        }
-    }
-}
-
 impl<R: Choose, B: SharedBlocks> SharedRaw for SharedBalanced<R, B> {
     #[inline]
     fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.plan.engine.machine().run(Insert { filter: self, key })
+        self.plan.engine.run_on_any(Insert { filter: self, key })
     }
 
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        self.plan.engine.machine().run(Contains { filter: self, key })
+        self.plan.engine.run_on_any(Contains { filter: self, key })
     }
 
     fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.plan.engine.machine().run(InsertBatch { filter: self, keys })
+        (0..AHEAD).for_each(|index| self.ask_ahead(keys, index));
+        let mut new = 0;
+        for (index, &key) in keys.iter().enumerate() {
+            self.ask_ahead(keys, index + AHEAD);
+            new += u64::from(self.insert(key)?.is_new());
+        }
+        Ok(new)
     }
 
     fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
-        self.plan.engine.machine().run(ContainsBatch { filter: self, keys, answer });
+        (0..AHEAD).for_each(|index| self.ask_ahead(keys, index));
+        for (index, &key) in keys.iter().enumerate() {
+            self.ask_ahead(keys, index + AHEAD);
+            answer(self.contains(key));
+        }
     }
 
     fn elements(&self) -> u64 {
