@@ -18,6 +18,7 @@ fn every_erratum_names_tests_that_exist() {
             let folder = match quoted[index - 1].trim_end().chars().last() {
                 Some('T') => "crates/equibloom-theory",
                 Some('E') => "crates/equibloom",
+                Some('M') => "crates/equibloom-tables",
                 other => panic!("no crate before {file} but {other:?}: {row}"),
             };
             let source = fs::read_to_string(root.join(folder).join(file)).unwrap();

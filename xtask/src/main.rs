@@ -61,6 +61,11 @@ fn checks() -> Vec<Step> {
             "clippy -p equibloom --lib --no-default-features --features file -- -D warnings",
         ),
         cargo(
+            "tables without std, with serde",
+            "check -p equibloom-tables --lib --no-default-features --features serde",
+        ),
+        cargo("tables with std only", "clippy -p equibloom-tables --all-targets -- -D warnings"),
+        cargo(
             "theory without the papers' model",
             "clippy -p equibloom-theory --all-targets -- -D warnings",
         ),

@@ -11,8 +11,8 @@ pub(crate) fn print<A: Serialize + Display>(answer: &A, json: bool) -> anyhow::R
     write(&if json { serde_json::to_string_pretty(answer)? + "\n" } else { answer.to_string() })
 }
 
-/// Writes to standard output. A reader who has seen enough and gone (`| head`) is no error; `println!`
-/// would panic.
+/// Writes to standard output. A reader that has closed the pipe (`| head`) is no error; `println!` would
+/// panic.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

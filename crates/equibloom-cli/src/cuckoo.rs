@@ -3,7 +3,7 @@
 use std::fmt;
 
 use anyhow::ensure;
-use equibloom::table::{Move, Outcome, Step, Trace};
+use equibloom_tables::{Move, Outcome, Step, Trace};
 
 use crate::answer;
 

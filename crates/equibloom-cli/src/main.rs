@@ -14,10 +14,10 @@ mod plan;
 mod quantity;
 mod query;
 mod reproduce;
+mod requirements;
 mod tables;
 mod theory;
 mod verify;
-mod wishes;
 
 use std::process::ExitCode;
 

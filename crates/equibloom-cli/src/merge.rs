@@ -4,14 +4,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use equibloom::{AnyFilter, MergeError, file};
+use equibloom::{HashFilter, MergeError, file};
 use indicatif::HumanCount;
 use serde::Serialize;
 
 use crate::answer::{self, number};
 use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
+use crate::query::open;
 
-/// Merges filters that were built with the same --keys, wishes and --seed: every key of either is in the result.
+/// Merges filters that were built with the same --keys, requirements and --seed: every key of either is in the result.
 ///
 /// All are checked first. The output may be one of them; it is replaced when the result is complete.
 ///
@@ -40,11 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some((first, others)) = arguments.files.split_first() else {
         bail!("there is nothing to merge: give filter files");
     };
-    let mut filling = Filling::new(AnyFilter::load(first)?, arguments.when_full);
+    let mut filling = Filling::new(HashFilter::load(first)?, arguments.when_full);
     for path in others {
         // Checked whole and then asked in place: one of them in memory is enough.
         file::verify(path)?;
-        let other = AnyFilter::open(path)?;
+        let other = open(path)?;
         filling.filter.merge(&other).map_err(|error| disagreement(first, path, error))?;
         filling.check()?;
     }
@@ -78,14 +79,14 @@ fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error 
     } else if ours.keys != theirs.keys {
         let (ours, theirs) = (HumanCount(ours.keys), HumanCount(theirs.keys));
         format!("one is planned for {ours} keys, the other for {theirs}")
-    } else if ours.scheme.name() != theirs.scheme.name() {
-        format!("one is {}, the other {}", ours.scheme.name(), theirs.scheme.name())
+    } else if ours.design.name() != theirs.design.name() {
+        format!("one is {}, the other {}", ours.design.name(), theirs.design.name())
     } else {
-        format!("their shapes differ, {:?} and {:?}", ours.scheme, theirs.scheme)
+        format!("their shapes differ, {:?} and {:?}", ours.design, theirs.design)
     };
     anyhow::anyhow!(
         "{first} and {other} cannot be merged: {difference}; \
-         build them with the same --keys, --seed and wishes"
+         build them with the same --keys, --seed and requirements"
     )
 }
 

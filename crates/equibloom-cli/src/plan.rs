@@ -1,14 +1,14 @@
-//! `equibloom plan`: the best filter for what somebody wants, with reasons.
+//! `equibloom plan`: the best filter for given requirements, with reasons.
 
 use std::fmt;
 
-use equibloom::Parameters;
-use equibloom_theory::planner::{self, FingerprintBlocks, Layout, Plan, Wishes};
+use equibloom::{Blocks, Parameters};
+use equibloom_theory::planner::{self, Plan, Requirements};
 use serde::Serialize;
 
 use crate::answer::{self, number};
 use crate::quantity;
-use crate::wishes::WishFlags;
+use crate::requirements::RequirementFlags;
 
 const EXAMPLES: &str = "Examples:
   equibloom plan --keys 100M --memory 150MB
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = quantity::count)]
     keys: Option<u64>,
     #[command(flatten)]
-    wishes: WishFlags,
+    requirements: RequirementFlags,
     /// Bits of the hash, if it is not the library's own [default: 128].
     #[arg(long, value_name = "BITS")]
     hash_bits: Option<u32>,
@@ -36,9 +36,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Arguments { keys, hash_bits, ref wishes, .. } = *arguments;
-    let wishes = Wishes { hash_bits, ..wishes.wishes(keys) };
-    let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
+    let Arguments { keys, hash_bits, ref requirements, .. } = *arguments;
+    let requirements = Requirements { hash_bits, ..requirements.requirements(keys) };
+    let plan = planner::plan(&requirements).map_err(answer::in_flags)?;
     answer::print(&Answer::from(plan), arguments.json)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 struct Answer {
     placement: &'static str,
     /// None for the classical filter.
-    block: Option<Block>,
+    block: Option<Blocks>,
     /// Whether keys can be removed.
     removable: bool,
     keys: u64,
@@ -66,53 +66,13 @@ struct Answer {
     reasons: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Block {
-    kind: &'static str,
-    bits: u32,
-    /// Bits that tell lookups whether to go on.
-    hints: u32,
-    /// Of fingerprint blocks: keys that fit, lists, and bits of a remainder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    slots: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lists: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    remainder_bits: Option<u32>,
-}
-
-impl Block {
-    fn of(layout: &Layout) -> Option<Self> {
-        let (kind, (_, bits)) = (layout.block_kind()?.as_str(), layout.table()?);
-        let block = Self {
-            kind,
-            bits,
-            hints: layout.hints(),
-            slots: None,
-            lists: None,
-            remainder_bits: None,
-        };
-        Some(match *layout {
-            Layout::Fingerprint {
-                blocks: FingerprintBlocks { slots, lists, remainder_bits, .. },
-                ..
-            } => Self {
-                slots: Some(slots),
-                lists: Some(lists),
-                remainder_bits: Some(remainder_bits),
-                ..block
-            },
-            _ => block,
-        })
-    }
-}
-
 impl From<Plan> for Answer {
     fn from(plan: Plan) -> Self {
+        let layout = plan.design.layout();
         Self {
-            placement: plan.layout.placement().as_str(),
-            block: Block::of(&plan.layout),
-            removable: matches!(plan.layout, Layout::Fingerprint { multiset: true, .. }),
+            placement: plan.design.placement().as_str(),
+            block: layout.map(|layout| layout.blocks),
+            removable: layout.is_some_and(|layout| layout.multiset),
             keys: plan.keys,
             rate: plan.rate(),
             rate_deviation: plan.expected.rate_deviation,
@@ -124,7 +84,7 @@ impl From<Plan> for Answer {
             lines_miss: plan.lines_miss,
             overflow: plan.expected.overflow_fraction,
             overflow_probes_miss: plan.expected.overflow_probes_miss,
-            parameters: Parameters::from(&plan),
+            parameters: Parameters { keys: plan.keys, seed: 0, design: plan.design },
             reasons: plan.reasons,
         }
     }
@@ -134,8 +94,8 @@ impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.placement)?;
         if let Some(block) = &self.block {
-            let kind = if block.slots.is_some() { "fingerprint blocks" } else { "blocks" };
-            write!(f, ", {kind} of {} bits", block.bits)?;
+            let kind = if block.hashes() == 0 { "fingerprint blocks" } else { "blocks" };
+            write!(f, ", {kind} of {} bits", block.bits())?;
         }
         if self.removable {
             write!(f, ", keys removable")?;

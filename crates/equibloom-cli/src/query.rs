@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use equibloom::{AnyFilter, Stable};
+use equibloom::file::FileError;
+use equibloom::{HashFilter, Stable};
 use serde::Serialize;
 
 use crate::answer;
@@ -50,9 +51,17 @@ pub(crate) struct Arguments {
 }
 
 /// Tells whether a record was selected.
+/// Maps a filter file. Changing the file while a command reads it is as wrong as with any program that reads
+/// files; `equibloom` itself only replaces files.
+pub(crate) fn open(path: &Path) -> Result<HashFilter, FileError> {
+    // SAFETY: no command writes to a filter file in place. Should another program do so, a command that has
+    // the file mapped answers wrongly or is ended by the system; it only reads words, of which any bits are one.
+    unsafe { HashFilter::open(path) }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let mut input = arguments.key_files.input(&arguments.literal)?;
-    let filter = AnyFilter::open(&arguments.filter)?;
+    let filter = open(&arguments.filter)?;
     input.settle_kind(Some((&arguments.filter, filter.key_kind())))?;
     let hasher = Stable::with_seed(filter.parameters().seed);
     let prints_records = !(arguments.count || arguments.quiet || arguments.json);
@@ -95,7 +104,7 @@ struct Numbers {
 }
 
 struct Selection<'a> {
-    filter: &'a AnyFilter,
+    filter: &'a HashFilter,
     invert: bool,
     stop_at_first: bool,
     /// Where records are printed, if they are.
@@ -128,7 +137,7 @@ impl Selection<'_> {
 impl Consumer for Selection<'_> {
     fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>> {
         self.keys += batch.count();
-        self.filter.contains_hashes_bitmap(batch.hashes(), &mut self.found);
+        self.filter.contains_batch_bitmap(batch.hashes(), &mut self.found);
         let found: u64 = self.found.iter().map(|word| u64::from(word.count_ones())).sum();
         self.selected += if self.invert { batch.count() - found } else { found };
         if self.output.is_some() {
@@ -144,7 +153,7 @@ impl Consumer for Selection<'_> {
     }
 }
 
-/// A reader of ours who has seen enough and gone is no error, but the end.
+/// A closed pipe ends the query without an error.
 fn go_on(printed: io::Result<()>) -> anyhow::Result<ControlFlow<()>> {
     match printed {
         Ok(()) => Ok(ControlFlow::Continue(())),

@@ -3,7 +3,7 @@
 
 use std::process::{Command, Output};
 
-use equibloom::{AnyFilter, DEFAULT_ACCESSES_MISS, Parameters};
+use equibloom::{DEFAULT_ACCESSES_MISS, Filter, Parameters};
 use serde_json::Value;
 
 fn run(arguments: &str) -> Output {
@@ -38,7 +38,7 @@ fn a_plan_says_what_to_build_and_what_to_expect() {
 fn a_filter_from_the_json_measures_what_it_says() {
     let plan = json("--keys 200k --fpr 0.1%");
     let parameters: Parameters = serde_json::from_value(plan["parameters"].clone()).unwrap();
-    let mut filter = AnyFilter::new(&parameters).unwrap();
+    let mut filter = Filter::new(&parameters).unwrap();
     filter.try_extend(0..200_000_u64).unwrap();
     let promised = plan["rate"].as_f64().unwrap();
     let sigma = plan["rate_deviation"].as_f64().unwrap();
@@ -48,7 +48,7 @@ fn a_filter_from_the_json_measures_what_it_says() {
 }
 
 #[test]
-fn sizes_are_found_from_any_sufficient_wishes() {
+fn sizes_are_found_from_any_sufficient_requirements() {
     let by_rate = json("--keys 1e6 --fpr 1e-4");
     assert!(by_rate["bits_per_key"].as_f64().unwrap() < 17.0);
     let by_memory = json("--memory 1MiB --fpr 1%");
@@ -81,7 +81,7 @@ fn people_get_a_text_with_reasons() {
 }
 
 #[test]
-fn the_limit_that_nobody_asked_for_is_told() {
+fn the_default_limit_is_told() {
     let limit = DEFAULT_ACCESSES_MISS;
     let default = format!("on average [default: {limit}]");
     let reason = format!("with at most {limit} accesses per miss");
@@ -98,7 +98,7 @@ fn the_limit_that_nobody_asked_for_is_told() {
 }
 
 #[test]
-fn bad_wishes_are_refused_by_name_value_and_range() {
+fn bad_requirements_are_refused_by_name_value_and_range() {
     for (arguments, words) in [
         ("--keys 0 --memory 1MB", &["--keys", "0", "between 1 and"][..]),
         ("--keys twelve", &["--keys", "twelve", "such as"]),

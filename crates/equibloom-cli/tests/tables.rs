@@ -87,7 +87,7 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         (vec!["tables", "--entries", "1000000000000000"], "give fewer --entries"),
         (vec!["tables", "--load", "-1"], "load is -1"),
         (vec!["tables", "--load", "nan"], "load is NaN"),
-        (vec!["tables", "--load", "3000"], "threshold load is"),
+        (vec!["tables", "--load", "3000"], "slots per bucket is"),
         (vec!["tables", "--accesses", "0.5"], "accesses is 0.5"),
         (vec!["tables", "--accesses", "4"], "accesses is 4"),
         (vec!["tables", "--choices", "0"], "--choices is 0: give a whole number from 1 to 16"),

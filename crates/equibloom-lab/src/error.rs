@@ -25,12 +25,12 @@ pub enum Error {
     /// A model refused its arguments.
     #[error(transparent)]
     Theory(#[from] equibloom_theory::Error),
-    /// A filter's model refused its arguments.
-    #[error(transparent)]
-    Prediction(#[from] equibloom::PredictionError),
     /// A filter could not be made, for want of memory for instance.
     #[error(transparent)]
     Build(#[from] equibloom::BuildError),
+    /// A hash table could not be made.
+    #[error(transparent)]
+    Table(#[from] equibloom_tables::TableError),
     /// A filter turned a key away.
     #[error(transparent)]
     Full(#[from] equibloom::FullError),

@@ -27,7 +27,7 @@ pub(crate) struct Point {
     pub(crate) elements: u64,
     pub(crate) moment: u64,
     pub(crate) repetitions: u64,
-    /// Members and strangers looked up in each filter; none if accesses do not matter.
+    /// Inserted and absent keys looked up in each filter; none if accesses do not matter.
     pub(crate) lookups: u64,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -
     if paper.len() == x.len() {
         series.push(make(Origin::Paper, paper));
     }
-    // Where definition and machine are one, one curve is enough.
+    // Where definition and filter are one, one curve is enough.
     if definition.iter().zip(&exact).any(|(a, b)| (a - b).abs() > 0.01 * b.abs()) {
         series.push(make(Origin::Definition, definition));
     }

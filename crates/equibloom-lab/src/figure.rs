@@ -134,7 +134,7 @@ impl Series {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// A model of placement alone, in which papers and machine agree.
+    /// A model of placement alone, in which papers and library agree.
     Model,
     /// The papers' model: loads by the fluid limit, bits independent.
     Paper,

@@ -1,9 +1,12 @@
-//! What users feel of a filter, and how it follows from the loads of its blocks.
+//! What is measured of a filter, and how it follows from the loads of its blocks.
 
+use core::cmp::Ordering;
 use std::cell::RefCell;
 
+use equibloom_layout::{Layout, Rule};
+
 use crate::occupancy::block_rates;
-use crate::simulator::{Placement, Setting, Snapshot, Tables};
+use crate::simulator::Snapshot;
 
 /// What can be measured at a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -12,16 +15,16 @@ pub struct Observables {
     pub rate: f64,
     /// Mean block accesses of an insert, over all inserts so far.
     pub insert: f64,
-    /// Mean block accesses of looking up an inserted element.
+    /// Mean block accesses of looking up an element.
     pub hit: f64,
-    /// Mean block accesses of looking up another.
+    /// Mean block accesses of looking up an absent key.
     pub miss: f64,
     /// Share of the elements in the overflow list.
     pub overflow: f64,
 }
 
 impl Observables {
-    /// Of an empty filter: one look tells that nothing is there.
+    /// Of an empty filter: a lookup ends at its first block.
     pub const EMPTY: Self = Self { rate: 0.0, insert: 0.0, hit: 0.0, miss: 1.0, overflow: 0.0 };
 
     /// Of a classical filter with this share of its bits set. An access is one bit.
@@ -33,26 +36,16 @@ impl Observables {
     }
 }
 
-/// A lookup by the papers' rule with a coin of key and probe: go on while a block turns the element away.
+/// A lookup by the papers' rule with a coin of key and probe: go on while a block rejects the key.
 pub(crate) struct Lookup<'a> {
-    placement: &'a Placement,
-    data_bits: u32,
-    hashes: u32,
+    layout: &'a Layout,
     /// φ by load, made as far as it is needed.
     rates: RefCell<Vec<f64>>,
 }
 
 impl<'a> Lookup<'a> {
-    pub(crate) fn new(setting: &'a Setting, block_bits: u32, hashes: u32) -> Self {
-        let counter_bits = match setting.placement {
-            // Loads from 0 to h + 1 are counted.
-            Placement::FirstWithRoom { threshold, .. } => {
-                (threshold + 2).next_power_of_two().ilog2()
-            }
-            Placement::LessLoaded { .. } => 0,
-        };
-        let rates = RefCell::default();
-        Self { placement: &setting.placement, data_bits: block_bits - counter_bits, hashes, rates }
+    pub(crate) fn new(layout: &'a Layout) -> Self {
+        Self { layout, rates: RefCell::default() }
     }
 
     /// What a simulated table shows.
@@ -70,61 +63,60 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Accesses that finding all elements takes, if inserting them took so many.
+    /// Accesses of looking up all elements, if inserting them took so many.
     pub(crate) fn to_find(&self, accesses: f64) -> f64 {
-        match self.placement {
-            // Of those with two choices half lie in the first.
-            Placement::LessLoaded { second_choice } => {
-                accesses * (1.0 + second_choice / 2.0) / (1.0 + second_choice)
+        match self.layout.rule {
+            // An element is equally often in each of its candidates.
+            Rule::LeastLoaded => {
+                let others = f64::from(self.layout.candidates.choices() - 1) * self.share();
+                accesses * (1.0 + others / 2.0) / (1.0 + others)
             }
-            Placement::FirstWithRoom { .. } => accesses,
+            Rule::FirstWithRoom { .. } => accesses,
         }
+    }
+
+    /// Share of the keys that have more than the first candidate.
+    fn share(&self) -> f64 {
+        self.layout.candidates.proportions().share().get()
     }
 
     /// Rate and accesses of a miss, from the shares of blocks by load in each table.
     pub(crate) fn miss(&self, tables: &[Vec<f64>]) -> Observables {
         let longest = tables.iter().map(Vec::len).max().unwrap_or(0);
         if self.rates.borrow().len() < longest {
-            self.rates.replace(block_rates(self.data_bits, self.hashes, longest + 8));
+            let (bits, hashes) = (self.layout.data_bits(), self.layout.blocks.hashes());
+            self.rates.replace(block_rates(bits, hashes, longest + 8));
         }
         let rates = self.rates.borrow();
-        // Per probe: the table it reads and the share of those that passed the one before who have it.
-        let probes: Vec<(&[f64], f64)> = match self.placement {
-            Placement::LessLoaded { second_choice } => {
-                vec![(&tables[0], 1.0), (&tables[0], *second_choice)]
-            }
-            Placement::FirstWithRoom { tables: Tables::Shared { choices }, .. } => {
-                vec![(&tables[0], 1.0); *choices as usize]
-            }
-            _ => tables.iter().map(|table| (&table[..], 1.0)).collect(),
-        };
-        let mut seen = Observables::default();
+        let mut found = Observables::default();
         let mut reached = 1.0;
-        for (table, have) in probes {
-            reached *= have;
-            seen.miss += reached;
+        // Candidates are in one table, or in one each.
+        let of_candidates = tables.iter().cycle().take(self.layout.candidates.choices() as usize);
+        for (number, table) in of_candidates.enumerate() {
+            if number == 1 {
+                reached *= self.share();
+            }
+            found.miss += reached;
             let (mut matched, mut passed) = (0.0, 0.0);
             for (load, &share) in table.iter().enumerate() {
                 matched += share * rates[load];
-                passed += share * (1.0 - rates[load]) * self.turns_away(load);
+                passed += share * (1.0 - rates[load]) * self.rejects(load);
             }
-            seen.rate += reached * matched;
+            found.rate += reached * matched;
             reached *= passed;
         }
-        seen
+        found
     }
 
     /// Probability that a lookup goes on past a block with this load that does not match.
-    fn turns_away(&self, load: usize) -> f64 {
-        match *self.placement {
-            Placement::LessLoaded { .. } => 1.0,
-            Placement::FirstWithRoom { threshold, probability, .. } => {
-                match load.cmp(&(threshold as usize)) {
-                    std::cmp::Ordering::Less => 0.0,
-                    std::cmp::Ordering::Equal => 1.0 - probability,
-                    std::cmp::Ordering::Greater => 1.0,
-                }
-            }
+    fn rejects(&self, load: usize) -> f64 {
+        match self.layout.rule {
+            Rule::LeastLoaded => 1.0,
+            Rule::FirstWithRoom { below, coin } => match load.cmp(&(below as usize)) {
+                Ordering::Less => 0.0,
+                Ordering::Equal => 1.0 - coin.get(),
+                Ordering::Greater => 1.0,
+            },
         }
     }
 }

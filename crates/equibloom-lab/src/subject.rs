@@ -1,19 +1,15 @@
 //! A filter under study, seen five ways: paper model, model of its definition, exact model, simulation,
 //! and the library's filter.
 
-use core::f64::consts::LN_2;
-
-use equibloom::{
-    AccessStatistics, AnyFilter, BlockTable, MAX_HASHES, Overflow, Parameters, Scheme as Kind,
-    Threshold, WhenFull,
-};
-use equibloom_theory::fluid;
-use equibloom_theory::optimum::{self, Optimum};
+use equibloom::{AccessStatistics, Filter, Parameters};
+use equibloom_layout::{Blocks, Design, Layout, MAX_HASHES, Overflow, WhenFull};
+use equibloom_theory::optimum::{Optimum, paper_hashes};
 use equibloom_theory::paper::{self, Hashes, Scheme};
+use equibloom_theory::{exact, fluid};
 
 use crate::error::Error;
 use crate::observables::{Lookup, Observables};
-use crate::simulator::{Placement, Setting, Tables, fill, share_of_set_bits};
+use crate::simulator::{fill, share_of_set_bits};
 
 /// A scheme with the papers' optimal parameters for a block size and a number of bits per element.
 ///
@@ -32,7 +28,7 @@ pub struct Subject {
 impl Subject {
     /// The papers' number of hash functions, round(β·ln 2), as far as the library goes.
     pub fn hashes(&self) -> u32 {
-        (self.bits_per_element * LN_2).round().clamp(1.0, f64::from(MAX_HASHES)) as u32
+        paper_hashes(self.bits_per_element).min(MAX_HASHES)
     }
 
     /// Blocks for so many elements.
@@ -41,24 +37,32 @@ impl Subject {
         (blocks.round() as u64).max(1)
     }
 
-    /// Bits of the classical filter for so many elements.
-    fn bits(&self, elements: u64) -> u64 {
-        ((elements as f64 * self.bits_per_element).round() as u64).max(1)
-    }
-
     /// Threshold, coin and subtables, for the schemes that have them.
     pub fn optimum(&self) -> Result<Option<Optimum>, Error> {
-        let load = f64::from(self.block_bits) / self.bits_per_element;
-        Ok(match self.scheme {
-            Scheme::Single { overflow } => Some(optimum::single(load, overflow)?),
-            Scheme::Sequential { accesses, choices, overflow } => {
-                Some(optimum::sequential(load, accesses, choices, overflow)?)
-            }
-            Scheme::MultiLevel { accesses, choices, overflow } => {
-                Some(optimum::multi_level(load, accesses, choices, overflow)?)
-            }
-            _ => None,
+        Ok(self.scheme.optimum(f64::from(self.block_bits) / self.bits_per_element)?)
+    }
+
+    /// The filter for so many elements. Its overflow list never fills, so that thresholds hold past capacity
+    /// too.
+    pub fn design(&self, elements: u64) -> Result<Design, Error> {
+        let (blocks, count) =
+            (Blocks::bloom(self.block_bits, self.hashes()), self.blocks(elements));
+        let overflow = Overflow { capacity: elements, when_full: WhenFull::Refuse };
+        Ok(match (self.optimum()?, self.scheme) {
+            // For the papers' load, which is that of `count` blocks up to rounding.
+            (Some(optimum), _) => optimum.layout(blocks, count, elements, overflow).into(),
+            (None, Scheme::Classical) => Design::Classical {
+                bits: ((elements as f64 * self.bits_per_element).round() as u64).max(1),
+                hashes: self.hashes(),
+            },
+            (None, scheme) => scheme.design(blocks, count, elements, overflow)?,
         })
+    }
+
+    /// The library's filter for so many elements, empty.
+    pub fn filter(&self, elements: u64, seed: u64) -> Result<Filter<u64>, Error> {
+        let design = self.design(elements)?;
+        Ok(Filter::new(&Parameters { keys: elements, seed, design })?)
     }
 
     /// What the papers' model says of the full filter.
@@ -80,9 +84,9 @@ impl Subject {
         elements: u64,
         moments: &[u64],
     ) -> Result<Vec<(Observables, f64)>, Error> {
-        let parameters = self.parameters(elements, 0)?;
+        let design = self.design(elements)?;
         let at = |&moment: &u64| {
-            let expected = parameters.predict(moment)?;
+            let expected = exact::predict(&design, moment)?;
             let observables = Observables {
                 rate: expected.rate,
                 insert: expected.accesses_insert,
@@ -101,14 +105,13 @@ impl Subject {
         elements: u64,
         moments: &[u64],
     ) -> Result<Vec<Observables>, Error> {
-        if self.scheme == Scheme::Classical {
-            // Here definition and machine are the same.
+        let Design::Blocked(layout) = self.design(elements)? else {
+            // The library's filter is as the papers define it.
             let exact = self.exact_model(elements, moments)?;
             return Ok(exact.into_iter().map(|(observables, _)| observables).collect());
-        }
-        let setting = self.setting(elements)?;
-        let lookup = Lookup::new(&setting, self.block_bits, self.hashes());
-        moments.iter().map(|&moment| limit(&setting, &lookup, elements, moment)).collect()
+        };
+        let lookup = Lookup::new(&layout);
+        moments.iter().map(|&moment| limit(&layout, &lookup, elements, moment)).collect()
     }
 
     /// One simulated table after `moments` elements.
@@ -118,15 +121,26 @@ impl Subject {
         moments: &[u64],
         seed: u64,
     ) -> Result<Vec<Observables>, Error> {
-        if self.scheme == Scheme::Classical {
-            let shares = share_of_set_bits(self.bits(elements), self.hashes(), moments, seed);
-            let at = |share| Observables::classical(share, self.hashes());
-            return Ok(shares.into_iter().map(at).collect());
-        }
-        let setting = self.setting(elements)?;
-        let lookup = Lookup::new(&setting, self.block_bits, self.hashes());
-        let snapshots = fill(&setting, moments, seed);
-        Ok(snapshots.iter().map(|snapshot| lookup.observe(snapshot)).collect())
+        Ok(match self.design(elements)? {
+            Design::Classical { bits, hashes } => {
+                let shares = share_of_set_bits(bits, hashes, moments, seed);
+                shares.into_iter().map(|share| Observables::classical(share, hashes)).collect()
+            }
+            Design::Blocked(layout) => {
+                let lookup = Lookup::new(&layout);
+                let snapshots = fill(&layout.candidates, layout.rule, layout.budget, moments, seed);
+                snapshots.iter().map(|snapshot| lookup.observe(snapshot)).collect()
+            }
+        })
+    }
+
+    /// The number of blocks at each load in one simulated table; none of the classical filter.
+    pub fn simulate_loads(&self, elements: u64, seed: u64) -> Result<Vec<u64>, Error> {
+        let design = self.design(elements)?;
+        let Some(Layout { candidates, rule, budget, .. }) = design.layout() else {
+            return Ok(Vec::new());
+        };
+        Ok(fill(candidates, *rule, *budget, &[elements], seed)[0].all_loads())
     }
 
     /// One of the library's filters after `moments` keys. Its rate is read off its bits. Hits and misses
@@ -138,152 +152,61 @@ impl Subject {
         lookups: u64,
         seed: u64,
     ) -> Result<Vec<Observables>, Error> {
-        let mut filter = AnyFilter::new(&self.parameters(elements, seed)?)?;
+        let mut filter = self.filter(elements, seed)?;
         let mut accesses = AccessStatistics::default();
-        let mut come = 0;
+        let mut inserted = 0;
         let mut after = |moment: u64| {
-            for key in come..moment {
-                filter.insert_counted(&key, &mut accesses)?;
+            for key in inserted..moment {
+                let hash = filter.hash(&key);
+                filter.as_hash_filter_mut().insert_counted(hash, &mut accesses)?;
             }
-            come = come.max(moment);
+            inserted = inserted.max(moment);
             let statistics = filter.statistics();
-            let (mut members, mut strangers) = Default::default();
-            if lookups > 0 {
-                look_up(&filter, moment, lookups, &mut members, &mut strangers);
-            }
+            // Inserted keys from the whole history, because late ones are further from their first block.
+            let step = moment.div_ceil(lookups.max(1)).max(1) as usize;
+            let hits = count(&filter, (0..moment).step_by(step).take(lookups as usize)).hits;
+            let misses = count(&filter, (0..lookups).map(|key| u64::MAX - key)).misses;
             Ok(Observables {
                 rate: statistics.expected_rate,
                 insert: accesses.inserts.mean_blocks(),
-                hit: members.hits.mean_blocks(),
+                hit: hits.mean_blocks(),
                 miss: match lookups {
                     0 => statistics.expected_accesses_per_miss,
-                    _ => strangers.misses.mean_blocks(),
+                    _ => misses.mean_blocks(),
                 },
                 overflow: statistics.overflowed as f64 / moment.max(1) as f64,
             })
         };
         moments.iter().map(|&moment| after(moment)).collect()
     }
-
-    /// The table the simulator fills.
-    pub fn setting(&self, elements: u64) -> Result<Setting, Error> {
-        let buckets = self.blocks(elements);
-        let Some(optimum) = self.optimum()? else {
-            let second_choice = match self.scheme {
-                Scheme::TwoChoice => 1.0,
-                Scheme::OnePlusAlpha { alpha } => alpha,
-                _ => 0.0,
-            };
-            return Ok(Setting { buckets, placement: Placement::LessLoaded { second_choice } });
-        };
-        let (tables, access_budget) = match self.scheme {
-            Scheme::Sequential { accesses, choices, .. } => {
-                let budget = (accesses * elements as f64) as u64;
-                (Tables::Shared { choices }, Some(budget))
-            }
-            Scheme::MultiLevel { .. } => {
-                (Tables::Subtables(divide(buckets, &optimum.subtables)), None)
-            }
-            _ => (Tables::Shared { choices: 1 }, None),
-        };
-        let (threshold, probability) = (optimum.threshold, optimum.probability);
-        let placement = Placement::FirstWithRoom { threshold, probability, tables, access_budget };
-        Ok(Setting { buckets, placement })
-    }
-
-    /// The library's filter. Its overflow list never fills, so that thresholds hold past capacity too.
-    pub fn parameters(&self, elements: u64, seed: u64) -> Result<Parameters, Error> {
-        let blocks = BlockTable {
-            count: self.blocks(elements),
-            bits: self.block_bits,
-            hashes: self.hashes(),
-        };
-        let overflow = Overflow { capacity: elements, when_full: WhenFull::Refuse };
-        let scheme = match (self.scheme, self.optimum()?) {
-            (_, Some(Optimum { threshold, probability, subtables, .. })) => {
-                let threshold = Threshold { load: threshold, probability };
-                let hints = 0;
-                match self.scheme {
-                    Scheme::Sequential { accesses, choices, .. } => {
-                        Kind::Sequential { blocks, threshold, hints, overflow, choices, accesses }
-                    }
-                    Scheme::MultiLevel { .. } => {
-                        let subtables = divide(blocks.count, &subtables);
-                        Kind::MultiLevel { blocks, threshold, hints, overflow, subtables }
-                    }
-                    _ => Kind::Single { blocks, threshold, hints, overflow },
-                }
-            }
-            (Scheme::Classical, _) => {
-                Kind::Classical { bits: self.bits(elements), hashes: self.hashes() }
-            }
-            (Scheme::TwoChoice, _) => Kind::TwoChoice { blocks },
-            (Scheme::OnePlusAlpha { alpha }, _) => Kind::OnePlusAlpha { blocks, alpha },
-            _ => Kind::Blocked { blocks },
-        };
-        Ok(Parameters { keys: elements, seed, scheme })
-    }
 }
 
-/// Looks up members from the whole history, because late ones are harder to find, and as many strangers.
-fn look_up(
-    filter: &AnyFilter,
-    keys: u64,
-    lookups: u64,
-    members: &mut AccessStatistics,
-    strangers: &mut AccessStatistics,
-) {
-    for key in (0..keys).step_by(keys.div_ceil(lookups).max(1) as usize) {
-        filter.contains_counted(&key, members);
+/// Looks up these keys.
+fn count(filter: &Filter<u64>, keys: impl Iterator<Item = u64>) -> AccessStatistics {
+    let mut accesses = AccessStatistics::default();
+    for key in keys {
+        filter.as_hash_filter().contains_counted(filter.hash(&key), &mut accesses);
     }
-    for key in 0..lookups {
-        filter.contains_counted(&(u64::MAX - key), strangers);
-    }
-}
-
-/// Whole subtables in the given proportions, none of them empty; the first takes up the rounding.
-pub(crate) fn divide(buckets: u64, shares: &[f64]) -> Vec<u64> {
-    let mut sizes: Vec<u64> =
-        shares.iter().map(|share| ((share * buckets as f64).round() as u64).max(1)).collect();
-    let rest: u64 = sizes.iter().skip(1).sum();
-    if let Some(first) = sizes.first_mut() {
-        *first = buckets.saturating_sub(rest).max(1);
-    }
-    sizes
+    accesses
 }
 
 /// The fluid limit of a table of `elements` after `moment` of them.
 fn limit(
-    setting: &Setting,
+    layout: &Layout,
     lookup: &Lookup<'_>,
     elements: u64,
     moment: u64,
 ) -> Result<Observables, Error> {
-    let buckets = setting.buckets as f64;
-    let (scheme, budget) = match &setting.placement {
-        Placement::LessLoaded { second_choice } => {
-            (fluid::Scheme::LessLoaded { second_choice: *second_choice }, None)
-        }
-        Placement::FirstWithRoom { threshold, probability, tables, access_budget } => {
-            let tables = match tables {
-                Tables::Shared { choices } => fluid::Tables::Shared { choices: *choices },
-                Tables::Subtables(sizes) => fluid::Tables::Subtables(
-                    sizes.iter().map(|&size| size as f64 / buckets).collect(),
-                ),
-            };
-            let (threshold, probability) = (*threshold, *probability);
-            (fluid::Scheme::Threshold { threshold, probability, tables }, *access_budget)
-        }
-    };
     if moment == 0 {
         return Ok(Observables::EMPTY);
     }
+    let (candidates, rule) = (layout.candidates.proportions(), layout.rule);
     // The budget of the optimum is spent with the last element the table is made for.
-    let placed = if budget.is_some() { moment.min(elements) } else { moment } as f64;
-    let load = placed / buckets;
-    let state = match fluid::closed_form(&scheme, load, 1.0)? {
-        Some(state) => Some(state),
-        None => fluid::trace(&scheme, load, &[1.0])?.pop(),
+    let placed = if layout.budget.is_some() { moment.min(elements) } else { moment } as f64;
+    let load = placed / layout.candidates.blocks() as f64;
+    let state = match fluid::closed_form(&candidates, rule, load, 1.0)? {
+        None => fluid::trace(&candidates, rule, load, &[1.0])?.pop(),
+        closed => closed,
     };
     let Some(state) = state else { return Ok(Observables::EMPTY) };
     let moment = moment as f64;

@@ -6,9 +6,9 @@ use equibloom_theory::paper::Scheme;
 
 const ELEMENTS: u64 = 1_000_000_000;
 
-/// Definition and machine differ only by keys that look present, which are rare at many bits per element.
+/// Definition and filter differ only by keys that look present, which are rare at many bits per element.
 #[test]
-fn definition_and_machine_agree_where_no_key_looks_present() {
+fn definition_and_filter_agree_where_no_key_looks_present() {
     let schemes = [
         (Scheme::Blocked, 1e-4),
         (Scheme::Single { overflow: 0.005 }, 4e-3),

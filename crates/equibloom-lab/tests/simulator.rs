@@ -3,49 +3,41 @@
 
 use equibloom_lab::estimate::Estimate;
 use equibloom_lab::simulator::{
-    Buckets, Cuckoo, Placement, Setting, Snapshot, Tables, fill, look_up, offline_bound,
-    share_of_set_bits,
+    Buckets, Cuckoo, Snapshot, fill, look_up, offline_bound, share_of_set_bits,
 };
 use equibloom_lab::{Context, Length, experiments};
+use equibloom_layout::{Candidates, Rule, Share};
 use equibloom_theory::fluid::{self, State};
 use equibloom_theory::lower_bound::lower_bound;
 
 const BUCKETS: u64 = 50_000;
 const REPETITIONS: u64 = 8;
 
-fn threshold(threshold: u32, probability: f64, tables: Tables) -> Placement {
-    Placement::FirstWithRoom { threshold, probability, tables, access_budget: None }
+fn threshold(below: u32, coin: f64) -> Rule {
+    Rule::FirstWithRoom { below, coin: Share::new(coin).unwrap() }
 }
 
-/// Every scheme, with the limit that theory gives it at this load.
-fn schemes(load: f64) -> Vec<(Placement, State)> {
-    let limit = |scheme: fluid::Scheme| match fluid::closed_form(&scheme, load, 1.0).unwrap() {
-        Some(state) => state,
-        None => fluid::trace(&scheme, load, &[1.0]).unwrap().remove(0),
-    };
-    let by_threshold = |h: u32, p: f64, tables: Tables, in_theory: fluid::Tables| {
-        let scheme = fluid::Scheme::Threshold { threshold: h, probability: p, tables: in_theory };
-        (threshold(h, p, tables), limit(scheme))
-    };
-    let shared = |h, p, choices| {
-        by_threshold(h, p, Tables::Shared { choices }, fluid::Tables::Shared { choices })
-    };
-    let mut schemes = vec![
-        shared(2, 0.5, 1),
-        shared(9, 0.0, 1),
-        shared(8, 0.7, 3),
-        by_threshold(
-            8,
-            0.3,
-            Tables::Subtables(vec![41_000, 7_500, 1_500]),
-            fluid::Tables::Subtables(vec![0.82, 0.15, 0.03]),
-        ),
-    ];
-    for second_choice in [0.0, 0.3, 1.0] {
-        let placement = Placement::LessLoaded { second_choice };
-        schemes.push((placement, limit(fluid::Scheme::LessLoaded { second_choice })));
-    }
-    schemes
+/// Every scheme.
+fn schemes() -> Vec<(Candidates, Rule)> {
+    let anywhere = |choices| Candidates::anywhere(BUCKETS, choices);
+    let share = Share::new(0.3).unwrap();
+    vec![
+        (anywhere(1), threshold(2, 0.5)),
+        (anywhere(1), threshold(9, 0.0)),
+        (anywhere(3), threshold(8, 0.7)),
+        (Candidates::subtables(&[41_000, 7_500, 1_500]).unwrap(), threshold(8, 0.3)),
+        (anywhere(1), Rule::LeastLoaded),
+        (Candidates::Anywhere { blocks: BUCKETS, choices: 2, share }, Rule::LeastLoaded),
+        (anywhere(2), Rule::LeastLoaded),
+        (anywhere(4), Rule::LeastLoaded),
+    ]
+}
+
+/// What theory says of a scheme at this load.
+fn limit(candidates: &Candidates, rule: Rule, load: f64) -> State {
+    let candidates = candidates.proportions();
+    let closed = fluid::closed_form(&candidates, rule, load, 1.0).unwrap();
+    closed.unwrap_or_else(|| fluid::trace(&candidates, rule, load, &[1.0]).unwrap().remove(0))
 }
 
 fn near(what: &str, measured: Estimate, expected: f64) {
@@ -57,12 +49,13 @@ fn near(what: &str, measured: Estimate, expected: f64) {
 #[test]
 fn loads_accesses_and_overflow_are_those_of_the_fluid_limit() {
     for load in [2, 8, 25] {
-        for (placement, limit) in schemes(load as f64) {
-            let name = format!("{placement:?} at load {load}");
-            let setting = Setting { buckets: BUCKETS, placement };
+        for (candidates, rule) in schemes() {
+            let name = format!("{candidates:?}, {rule:?} at load {load}");
+            let limit = limit(&candidates, rule, load as f64);
             let elements = load * BUCKETS;
-            let runs: Vec<Snapshot> =
-                (0..REPETITIONS).map(|seed| fill(&setting, &[elements], seed).remove(0)).collect();
+            let runs: Vec<Snapshot> = (0..REPETITIONS)
+                .map(|seed| fill(&candidates, rule, None, &[elements], seed).remove(0))
+                .collect();
             for (table, shares) in limit.loads.iter().enumerate() {
                 for (value, &expected) in shares.iter().enumerate() {
                     let count = |run: &Snapshot| run.loads[table].get(value).copied().unwrap_or(0);
@@ -86,16 +79,9 @@ fn loads_accesses_and_overflow_are_those_of_the_fluid_limit() {
 
 #[test]
 fn nothing_is_lost_and_a_spent_budget_sends_the_rest_to_the_overflow_list() {
-    let tables = Tables::Shared { choices: 3 };
-    let placement = Placement::FirstWithRoom {
-        threshold: 8,
-        probability: 0.5,
-        tables,
-        access_budget: Some(300_000),
-    };
-    let setting = Setting { buckets: BUCKETS, placement };
     let moments = [0, 100_000, 400_000, 500_000];
-    let states = fill(&setting, &moments, 3);
+    let candidates = Candidates::anywhere(BUCKETS, 3);
+    let states = fill(&candidates, threshold(8, 0.5), Some(300_000), &moments, 3);
     for (state, moment) in states.iter().zip(moments) {
         let loads = state.all_loads();
         let stored: u64 = loads.iter().enumerate().map(|(load, &count)| load as u64 * count).sum();
@@ -149,17 +135,15 @@ fn a_figure_is_the_same_whatever_the_number_of_threads_and_another_with_another_
 #[test]
 fn a_hundred_million_elements_take_less_than_a_minute_on_one_core() {
     let least_per_second = 1e8 / 60.0;
-    for (placement, _) in schemes(8.0) {
-        let name = format!("{placement:?}");
-        let setting = Setting { buckets: BUCKETS, placement };
+    for (candidates, rule) in schemes() {
         let start = std::time::Instant::now();
-        fill(&setting, &[2_000_000], 1);
+        fill(&candidates, rule, None, &[2_000_000], 1);
         let per_second = 2e6 / start.elapsed().as_secs_f64();
-        assert!(per_second > least_per_second, "{name}: {per_second:.0} per second");
+        assert!(per_second > least_per_second, "{candidates:?}: {per_second:.0} per second");
     }
 }
 
-/// A bucket of the first table is filled by the first element that comes to it, and stays so.
+/// A bucket of the first table is filled by the first element that tries it, and stays so.
 #[test]
 fn one_slot_cuckoo_tables_fill_the_first_table_like_balls_in_bins() {
     let (buckets, elements) = (20_000_u64, 16_000_u64);
@@ -182,11 +166,11 @@ fn a_rehash_keeps_all_elements() {
     assert!(tables.stashed() >= 5 && tables.rehashes() == 1);
 }
 
-/// With one class, a miss reads on at every bucket that anybody passed: in a full table at all of them.
+/// With one class, a miss reads on at every bucket that rejected an element: in a full table at all of them.
 #[test]
-fn misses_read_on_only_where_somebody_passed_by() {
-    let placement = threshold(1, 0.0, Tables::Shared { choices: 3 });
-    let buckets = Buckets { count: 100, slots: 1, classes: 1, placement };
+fn misses_read_on_only_where_an_element_was_rejected() {
+    let candidates = Candidates::anywhere(100, 3);
+    let buckets = Buckets { candidates, rule: Rule::below(1), slots: 1, classes: 1 };
     let found = look_up(&buckets, &[1, 10_000], 1_000, 1);
     assert_eq!((found[0].hit, found[0].miss), (1.0, 1.0));
     assert!(found[1].miss == 3.0 && found[1].hit > 2.9, "{found:?}");

@@ -100,7 +100,8 @@ impl Blocks {
         match *self {
             Self::Bloom { bits, .. } => bits as u64,
             Self::Fingerprint { slots, lists, remainder_bits, hints } => {
-                hints as u64 + lists as u64 + slots as u64 * (remainder_bits as u64 + 1)
+                let slots = slots as u64 * (remainder_bits as u64 + 1);
+                slots.saturating_add(hints as u64 + lists as u64)
             }
         }
     }

@@ -59,6 +59,26 @@ impl Candidates {
         }
     }
 
+    /// The same without sizes. [`Proportions::with_blocks`] is the way back.
+    ///
+    /// ```
+    /// use equibloom_layout::{Candidates, Proportions};
+    ///
+    /// let candidates = Candidates::subtables(&[6, 2])?;
+    /// assert_eq!(candidates.proportions(), Proportions::subtables(&[0.75, 0.25])?);
+    /// assert_eq!(candidates.proportions().with_blocks(8), candidates);
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn proportions(&self) -> Proportions {
+        match *self {
+            Self::Anywhere { choices, share, .. } => Proportions::Anywhere { choices, share },
+            Self::Subtables { sizes } => {
+                let blocks = self.blocks() as f64;
+                Proportions::Subtables { shares: sizes.map(|size| size as f64 / blocks) }
+            }
+        }
+    }
+
     /// The sizes of the tables: one, or those of the subtables.
     pub fn sizes_mut(&mut self) -> &mut [u64] {
         match self {
@@ -101,11 +121,40 @@ impl Proportions {
         Ok(Self::Subtables { shares: PerSubtable::new(shares)? })
     }
 
+    /// One candidate in each of `choices` subtables, each of which is `ratio` times as large as the one
+    /// before it: the papers' subtables.
+    ///
+    /// ```
+    /// use equibloom_layout::Proportions;
+    ///
+    /// let halves = Proportions::geometric(0.5, 3)?;
+    /// assert_eq!(halves, Proportions::subtables(&[4.0 / 7.0, 2.0 / 7.0, 1.0 / 7.0])?);
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn geometric(ratio: f64, choices: u32) -> Result<Self, LayoutError> {
+        check_whole("number of subtables", choices.into(), 1, MAX_CHOICES.into())?;
+        let mut sizes = [1.0; MAX_CHOICES as usize];
+        for level in 1..choices as usize {
+            sizes[level] = ratio * sizes[level - 1];
+        }
+        let sizes = &sizes[..choices as usize];
+        let sum: f64 = sizes.iter().sum();
+        Ok(Self::Subtables { shares: PerSubtable::new(sizes)?.map(|size| size / sum) })
+    }
+
     /// Most candidates of a key.
     pub const fn choices(&self) -> u32 {
         match self {
             Self::Anywhere { choices, .. } => *choices,
             Self::Subtables { shares } => shares.len,
+        }
+    }
+
+    /// Share of the keys that have more than the first candidate.
+    pub const fn share(&self) -> Share {
+        match self {
+            Self::Anywhere { share, .. } => *share,
+            Self::Subtables { .. } => Share::ALL,
         }
     }
 
@@ -173,6 +222,22 @@ impl<T: Copy + Default> PerSubtable<T> {
             *slot = change(*value);
         }
         PerSubtable { values, len: self.len }
+    }
+}
+
+/// Values known at compile time, whose number the compiler checks.
+///
+/// ```
+/// use equibloom_layout::PerSubtable;
+///
+/// assert_eq!(Ok(PerSubtable::from([0.8, 0.2])), PerSubtable::new(&[0.8, 0.2]));
+/// ```
+impl<T: Copy + Default, const N: usize> From<[T; N]> for PerSubtable<T> {
+    fn from(values: [T; N]) -> Self {
+        const { assert!(1 <= N && N <= MAX_CHOICES as usize, "from 1 to `MAX_CHOICES` subtables") }
+        let mut all = [T::default(); MAX_CHOICES as usize];
+        all[..N].copy_from_slice(&values);
+        Self { values: all, len: N as u32 }
     }
 }
 

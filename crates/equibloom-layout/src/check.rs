@@ -96,9 +96,7 @@ impl Layout {
                 let reserved = self.rule.counter_bits() + hints;
                 // Room for two bits at least.
                 check_range("counter and hints of a block in bits", reserved, 0, bits - 2)?;
-                // More would fill half of the block with one key.
-                let most = MAX_HASHES.min((bits - reserved) / 2);
-                check_range("hashes per key", hashes, 1, most)
+                check_range("hashes per key", hashes, 1, self.max_hashes())
             }
             Blocks::Fingerprint { .. } => {
                 let used = self.blocks.used_bits();
@@ -109,10 +107,6 @@ impl Layout {
     }
 
     fn check_combination(&self) -> Result<(), LayoutError> {
-        let share = match self.candidates {
-            Candidates::Anywhere { share, .. } => share,
-            Candidates::Subtables { .. } => Share::ALL,
-        };
         match (self.blocks, self.rule) {
             (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => conflict(
                 "a full fingerprint block can take no key, and the least-loaded rule rejects none",
@@ -126,10 +120,12 @@ impl Layout {
                     "give the rule a threshold equal to the slots, and no coin",
                 )
             }
-            (_, Rule::FirstWithRoom { .. }) if !share.is_all() => conflict(
-                "only the least-loaded rule gives a share of the keys a single candidate",
-                "give the share 1, or the rule `LeastLoaded`",
-            ),
+            (_, Rule::FirstWithRoom { .. }) if !self.candidates.proportions().share().is_all() => {
+                conflict(
+                    "only the least-loaded rule gives a share of the keys a single candidate",
+                    "give the share 1, or the rule `LeastLoaded`",
+                )
+            }
             (_, Rule::LeastLoaded) if matches!(self.candidates, Candidates::Subtables { .. }) => {
                 conflict(
                     "the least-loaded rule compares blocks of one table",

@@ -124,6 +124,14 @@ impl Design {
         }
     }
 
+    /// Most bits that a key can set in this filter.
+    pub fn max_hashes(&self) -> u32 {
+        match self {
+            Self::Classical { .. } => MAX_HASHES,
+            Self::Blocked(layout) => layout.max_hashes(),
+        }
+    }
+
     /// The same filter with another number of bits that a key sets; fingerprint blocks have none.
     #[must_use]
     pub const fn with_hashes(mut self, number: u32) -> Self {
@@ -266,7 +274,13 @@ impl Layout {
 
     /// Bits of a Bloom block that keys may set: its bits less load counter and hints.
     pub const fn data_bits(&self) -> u32 {
-        self.blocks.bits().saturating_sub(self.rule.counter_bits() + self.blocks.hints())
+        let reserved = self.rule.counter_bits().saturating_add(self.blocks.hints());
+        self.blocks.bits().saturating_sub(reserved)
+    }
+
+    /// Most bits that a key can set in a Bloom block: more would fill half of it with one key.
+    pub fn max_hashes(&self) -> u32 {
+        MAX_HASHES.min(self.data_bits() / 2)
     }
 
     /// Bytes of all blocks, padding included; the largest number if they have none.

@@ -31,7 +31,10 @@ impl Rule {
     pub const fn capacity(&self) -> Option<u32> {
         match *self {
             Self::LeastLoaded => None,
-            Self::FirstWithRoom { below, coin } => Some(below + (coin.units() > 0) as u32),
+            // Saturating: a threshold that `check` refuses must not overflow before.
+            Self::FirstWithRoom { below, coin } => {
+                Some(below.saturating_add((coin.units() > 0) as u32))
+            }
         }
     }
 
@@ -41,8 +44,8 @@ impl Rule {
     /// ```
     /// use equibloom_layout::Rule;
     ///
-    /// assert_eq!(Rule::below(2).counter_bits(), 2);
-    /// assert_eq!(Rule::below(3).counter_bits(), 3);
+    /// let bits = [0, 1, 2, 6, 7, 14, 15].map(|below| Rule::below(below).counter_bits());
+    /// assert_eq!(bits, [1, 2, 2, 3, 4, 4, 5]);
     /// assert_eq!(Rule::LeastLoaded.counter_bits(), 0);
     /// ```
     pub const fn counter_bits(&self) -> u32 {

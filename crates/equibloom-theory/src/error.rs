@@ -1,6 +1,8 @@
-//! What can be wrong with a question, said so that the asker can mend it.
+//! Why a question has no answer: the value, what would be accepted, and thereby the cure.
 
 use core::fmt;
+
+use equibloom_layout::LayoutError;
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,16 +52,18 @@ pub enum Error {
         /// Last load that carries probability.
         to: u32,
     },
-    /// Too little was said to plan a filter, or too much.
-    WishesDoNotFixASize {
-        /// The wishes about sizes that were given.
+    /// The filter in question cannot be built.
+    Layout(LayoutError),
+    /// The requirements fix no size, or more than one.
+    SizeNotFixed {
+        /// The requirements about sizes that were given.
         given: String,
     },
-    /// No filter does all that is asked.
+    /// No filter meets all requirements.
     Contradiction {
-        /// What cannot be had together.
+        /// Requirements that cannot be met together.
         conflict: String,
-        /// Wishes to relax, any one of which is enough, each with the value that can be had.
+        /// Requirements to relax, any one of which is enough, each with a value that can be met.
         remedies: Vec<String>,
     },
     /// The ODE solver gave up; carries its own words.
@@ -95,7 +99,8 @@ impl fmt::Display for Error {
                  {first_load}..), which carries probability: the lower bound needs a convex, non-decreasing \
                  cost over loads {from} to {to}"
             ),
-            Self::WishesDoNotFixASize { given } => write!(
+            Self::Layout(error) => error.fmt(f),
+            Self::SizeNotFixed { given } => write!(
                 f,
                 "{given} cannot be planned for: give keys with memory, bits_per_key or rate; or memory with \
                  rate or bits_per_key (but not keys, memory and bits_per_key at once)"
@@ -111,6 +116,12 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+impl From<LayoutError> for Error {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(error)
+    }
+}
 
 /// Refuses `value` unless `accepted` holds (NaN never does).
 pub(crate) fn require(

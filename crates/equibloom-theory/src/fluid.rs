@@ -10,19 +10,22 @@
 //!
 //! where g is the number of tries an element makes in the table (1 for single, 1 + P + … + P^{d−1} for
 //! sequential, Π P_k over the earlier subtables for multi-level), P = (1−p)f_h + f_{h+1} the chance to be
-//! turned away, and `share` the subtable's share of the buckets. (The report prints f_{h−1} in the row of
-//! f_{h+1}; mass is conserved with f_h only.) With one plus α choices
+//! rejected, and `share` the subtable's share of the buckets. (The report prints f_{h−1} in the row of
+//! f_{h+1}; mass is conserved with f_h only.) If a share α of the elements goes to the least loaded of d buckets and the
+//! others to one,
 //!
 //! ```text
-//!     f_i' = r·(C_{i−1} − C_i)          C_i = (1−α)·f_i + α·(f_i² + 2·f_i·Σ_{j>i} f_j)
+//!     f_i' = r·(C_{i−1} − C_i)          C_i = (1−α)·f_i + α·(F_i^d − F_{i+1}^d)      F_i = Σ_{j≥i} f_j
 //! ```
 //!
 //! [`closed_form`] gives the papers' solutions: each table is a single-choice table by the number of its
 //! attempts. `trace` (feature `papers`) solves the equations numerically, also where no closed form is known.
 
+use equibloom_layout::{Blocks, Layout, MAX_BLOCK_BITS, Proportions, Rule, Share};
+
 use crate::error::{Error, require};
 use crate::lower_bound::check_point;
-use crate::optimum::{geometric_sum, share_above, share_at, turned_away};
+use crate::optimum::{geometric_sum, rejected, share_above, share_at};
 use crate::poisson::Weights;
 use crate::quadrature::Panels;
 use crate::root;
@@ -32,37 +35,6 @@ mod equations;
 
 #[cfg(feature = "papers")]
 pub use equations::trace;
-
-/// A balancing scheme with its parameters.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Scheme {
-    /// The first bucket below a threshold.
-    Threshold {
-        /// A bucket below this load admits every element.
-        threshold: u32,
-        /// A bucket at the threshold admits an element with this probability.
-        probability: f64,
-        /// The buckets of an element.
-        tables: Tables,
-    },
-    /// The less loaded of one or two buckets.
-    LessLoaded {
-        /// Share of the elements that have a second choice: 0 is one choice, 1 power of two.
-        second_choice: f64,
-    },
-}
-
-/// The buckets an element may go to under a threshold.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Tables {
-    /// This many, anywhere in one table; with one choice this is the single scheme.
-    Shared {
-        /// Buckets per element.
-        choices: u32,
-    },
-    /// One in each of several subtables with these shares of the buckets.
-    Subtables(Vec<f64>),
-}
 
 /// The tables at one time.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,65 +49,54 @@ pub struct State {
     pub overflow: f64,
 }
 
-/// Largest load the fluid limits are followed for.
-const LARGEST_LOAD: f64 = 20_000.0;
-
 /// The state at one time by the papers' solutions; `None` where there is none (second choices).
-pub fn closed_form(scheme: &Scheme, load: f64, time: f64) -> Result<Option<State>, Error> {
-    check(scheme, load)?;
+///
+/// ```
+/// use equibloom_layout::{Proportions, Rule};
+/// use equibloom_theory::fluid::closed_form;
+///
+/// // Buckets of four at 95 % load; two subtables.
+/// let tables = Proportions::subtables(&[0.9, 0.1])?;
+/// let full = closed_form(&tables, Rule::below(4), 3.8, 1.0)?.map(|state| state.overflow);
+/// assert!(full.is_some_and(|overflow| (0.1..0.2).contains(&overflow)));
+/// # Ok::<(), equibloom_theory::Error>(())
+/// ```
+pub fn closed_form(
+    candidates: &Proportions,
+    rule: Rule,
+    load: f64,
+    time: f64,
+) -> Result<Option<State>, Error> {
+    check(candidates, rule, load)?;
     require((0.0..=1.0).contains(&time), "time", time, "between 0 and 1")?;
-    Ok(match scheme {
-        Scheme::LessLoaded { second_choice } if *second_choice == 0.0 => {
+    Ok(match (rule, candidates) {
+        (Rule::FirstWithRoom { below, coin }, candidates) => {
+            let table = Table { h: below as usize, p: coin.get() };
+            Some(match candidates {
+                Proportions::Anywhere { choices, .. } => table.sequential(load, time, *choices),
+                Proportions::Subtables { shares } => table.multi_level(load, time, shares),
+            })
+        }
+        (Rule::LeastLoaded, Proportions::Anywhere { choices: 1, .. })
+        | (Rule::LeastLoaded, Proportions::Anywhere { share: Share::NONE, .. }) => {
             let weights = Weights::new(load * time);
             let mut loads = vec![0.0; weights.first];
             loads.extend(weights.mass);
             Some(State { time, loads: vec![loads], accesses: time, overflow: 0.0 })
         }
-        Scheme::LessLoaded { .. } => None,
-        Scheme::Threshold { threshold, probability, tables } => {
-            let table = Table { h: *threshold as usize, p: *probability };
-            Some(match tables {
-                Tables::Shared { choices } => table.sequential(load, time, *choices),
-                Tables::Subtables(shares) => table.multi_level(load, time, shares),
-            })
-        }
+        (Rule::LeastLoaded, _) => None,
     })
 }
 
-fn check(scheme: &Scheme, load: f64) -> Result<(), Error> {
+/// What cannot be a filter of many large blocks is no table of buckets either.
+fn check(candidates: &Proportions, rule: Rule, load: f64) -> Result<(), Error> {
     check_point(load, 1.0, 0.0)?;
-    require(load <= LARGEST_LOAD, "load", load, format!("at most {LARGEST_LOAD}"))?;
-    match scheme {
-        Scheme::LessLoaded { second_choice } => {
-            let holds = (0.0..=1.0).contains(second_choice);
-            require(holds, "second_choice", *second_choice, "between 0 and 1")
-        }
-        Scheme::Threshold { threshold, probability, tables } => {
-            let low = f64::from(*threshold) <= LARGEST_LOAD;
-            require(low, "threshold", f64::from(*threshold), format!("at most {LARGEST_LOAD}"))?;
-            let holds = (0.0..=1.0).contains(probability);
-            require(holds, "probability", *probability, "between 0 and 1")?;
-            match tables {
-                Tables::Shared { choices } => {
-                    let holds = (1..=64).contains(choices);
-                    require(holds, "choices", f64::from(*choices), "between 1 and 64")
-                }
-                Tables::Subtables(shares) => {
-                    let count = shares.len();
-                    require(
-                        (1..=64).contains(&count),
-                        "subtables",
-                        count as f64,
-                        "between 1 and 64",
-                    )?;
-                    shares.iter().try_for_each(|&share| {
-                        let holds = share > 0.0 && share <= 1.0;
-                        require(holds, "subtable share", share, "above 0 and at most 1")
-                    })
-                }
-            }
-        }
-    }
+    Layout::new(Blocks::bloom(MAX_BLOCK_BITS, 1), candidates.with_blocks(1 << 32), rule).check()?;
+    let Proportions::Subtables { shares } = candidates else { return Ok(()) };
+    shares.iter().try_for_each(|&share| {
+        let holds = share > 0.0 && share <= 1.0;
+        require(holds, "subtable share", share, "above 0 and at most 1")
+    })
 }
 
 /// The single-choice table, solved.
@@ -156,8 +117,8 @@ impl Table {
         loads
     }
 
-    /// Share of `attempts` per bucket that were turned away.
-    fn turned_away_so_far(&self, attempts: f64) -> f64 {
+    /// Share of `attempts` per bucket that were rejected.
+    fn rejected_so_far(&self, attempts: f64) -> f64 {
         if attempts == 0.0 {
             return 0.0;
         }
@@ -172,7 +133,7 @@ impl Table {
         let most = time * f64::from(choices);
         let panels = Panels::over_attempts(load * most);
         let integral = |to: f64, f: &dyn Fn(f64) -> f64| -> f64 {
-            let away = |s: f64| turned_away(&Weights::new(s * load), self.h, self.p);
+            let away = |s: f64| rejected(&Weights::new(s * load), self.h, self.p);
             panels.nodes(0.0, to).map(|(s, width)| width * f(away(s))).sum()
         };
         let attempts = if choices == 1 {
@@ -188,13 +149,13 @@ impl Table {
         }
     }
 
-    /// Theorem 6: each subtable is a single-choice table for what the ones before it turned away.
+    /// Theorem 6: each subtable is a single-choice table for what the ones before it reject.
     fn multi_level(&self, load: f64, time: f64, shares: &[f64]) -> State {
         let mut state = State { time, loads: Vec::new(), accesses: 0.0, overflow: time };
         for share in shares {
             let attempts = state.overflow * load / share;
             state.accesses += state.overflow;
-            state.overflow *= self.turned_away_so_far(attempts);
+            state.overflow *= self.rejected_so_far(attempts);
             state.loads.push(self.loads(&Weights::new(attempts)));
         }
         state

@@ -1,4 +1,6 @@
-use super::{Scheme, State, Tables, closed_form, trace};
+use equibloom_layout::{Proportions, Rule, Share};
+
+use super::{State, closed_form, trace};
 use crate::optimum;
 
 fn agree(ode: &State, closed: &State) {
@@ -18,25 +20,26 @@ fn agree(ode: &State, closed: &State) {
 
 const TIMES: [f64; 4] = [0.1, 0.5, 0.9, 1.0];
 
+fn some(alpha: f64) -> Proportions {
+    Proportions::Anywhere { choices: 2, share: Share::new(alpha).unwrap() }
+}
+
 #[test]
 fn differential_equations_and_closed_forms_agree() {
     for load in [0.5_f64, 2.5, 8.0, 32.0, 200.0] {
-        for probability in [0.0, 0.4, 1.0] {
-            for tables in [
-                Tables::Shared { choices: 1 },
-                Tables::Shared { choices: 3 },
-                Tables::Subtables(vec![0.6, 0.3, 0.1]),
-            ] {
-                let threshold = load.ceil() as u32;
-                let scheme = Scheme::Threshold { threshold, probability, tables };
-                for state in trace(&scheme, load, &TIMES).unwrap() {
-                    agree(&state, &closed_form(&scheme, load, state.time).unwrap().unwrap());
-                }
-            }
+        let below = load.ceil() as u32;
+        let with_coin = |coin| Rule::FirstWithRoom { below, coin: Share::new(coin).unwrap() };
+        let subtables = Proportions::subtables(&[0.6, 0.3, 0.1]).unwrap();
+        let mut cases = vec![(some(0.0), Rule::LeastLoaded)];
+        for rule in [0.0, 0.4, 1.0].map(with_coin) {
+            let tables = [Proportions::anywhere(1), Proportions::anywhere(3), subtables];
+            cases.extend(tables.map(|candidates| (candidates, rule)));
         }
-        let scheme = Scheme::LessLoaded { second_choice: 0.0 };
-        for state in trace(&scheme, load, &TIMES).unwrap() {
-            agree(&state, &closed_form(&scheme, load, state.time).unwrap().unwrap());
+        for (candidates, rule) in cases {
+            for state in trace(&candidates, rule, load, &TIMES).unwrap() {
+                let closed = closed_form(&candidates, rule, load, state.time).unwrap().unwrap();
+                agree(&state, &closed);
+            }
         }
     }
 }
@@ -44,12 +47,7 @@ fn differential_equations_and_closed_forms_agree() {
 #[test]
 fn optimal_parameters_use_up_accesses_and_overflow_exactly() {
     let optimum = optimum::multi_level(8.0, 1.2, 3, None).unwrap();
-    let scheme = Scheme::Threshold {
-        threshold: optimum.threshold,
-        probability: optimum.probability,
-        tables: Tables::Subtables(optimum.subtables.clone()),
-    };
-    let end = trace(&scheme, 8.0, &[1.0]).unwrap().remove(0);
+    let end = trace(&optimum.candidates, optimum.rule(), 8.0, &[1.0]).unwrap().remove(0);
     assert!((end.accesses - 1.2).abs() < 1e-9);
     assert!((end.overflow - optimum.overflow).abs() < 1e-9);
     // Theorem 5: all subtables end with the distribution of the lower bound.
@@ -65,12 +63,7 @@ fn optimal_parameters_use_up_accesses_and_overflow_exactly() {
 fn erratum_11_the_sequential_overflow_needs_no_differential_equation() {
     for (load, accesses, choices) in [(8.0, 1.2, 3), (0.7, 1.5, 2), (64.0, 1.1, 4)] {
         let optimum = optimum::sequential(load, accesses, choices, None).unwrap();
-        let scheme = Scheme::Threshold {
-            threshold: optimum.threshold,
-            probability: optimum.probability,
-            tables: Tables::Shared { choices },
-        };
-        let end = trace(&scheme, load, &[1.0]).unwrap().remove(0);
+        let end = trace(&optimum.candidates, optimum.rule(), load, &[1.0]).unwrap().remove(0);
         assert!((end.accesses - accesses).abs() < 1e-8);
         assert!((end.overflow / optimum.overflow - 1.0).abs() < 1e-7);
     }
@@ -81,10 +74,9 @@ fn erratum_1_mass_is_conserved_with_f_h_in_the_row_above_the_threshold() {
     // f_{h+1}' = r·p·f_h: everything that leaves row h arrives. As printed, with f_{h−1}, the rows would
     // add up to something else.
     let (load, threshold, probability) = (2.5, 2, 0.5);
-    let tables = Tables::Shared { choices: 1 };
-    let scheme = Scheme::Threshold { threshold, probability, tables };
+    let rule = Rule::FirstWithRoom { below: threshold, coin: Share::new(probability).unwrap() };
     let step = 1e-5;
-    let states = trace(&scheme, load, &[0.3, 0.3 + step]).unwrap();
+    let states = trace(&Proportions::anywhere(1), rule, load, &[0.3, 0.3 + step]).unwrap();
     let [before, after] = [&states[0].loads[0], &states[1].loads[0]];
     assert!((before.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     let slope = (after[3] - before[3]) / step;
@@ -95,27 +87,37 @@ fn erratum_1_mass_is_conserved_with_f_h_in_the_row_above_the_threshold() {
 }
 
 #[test]
-fn power_of_two_keeps_mass_and_mean_and_narrows_the_distribution() {
-    let spread = |second_choice| {
-        let end = trace(&Scheme::LessLoaded { second_choice }, 25.0, &[1.0]).unwrap().remove(0);
+fn more_choices_keep_mass_and_mean_and_narrow_the_distribution() {
+    let spread = |candidates: Proportions| {
+        let end = trace(&candidates, Rule::LeastLoaded, 25.0, &[1.0]).unwrap().remove(0);
         let loads = &end.loads[0];
         let mean: f64 = loads.iter().enumerate().map(|(i, p)| i as f64 * p).sum();
         assert!((loads.iter().sum::<f64>() - 1.0).abs() < 1e-10);
         assert!((mean - 25.0).abs() < 1e-8);
-        assert!((end.accesses - 1.0 - second_choice).abs() < 1e-10);
-        loads.iter().enumerate().map(|(i, p)| (i as f64 - mean).powi(2) * p).sum::<f64>()
+        let variance: f64 =
+            loads.iter().enumerate().map(|(i, p)| (i as f64 - mean).powi(2) * p).sum();
+        (end.accesses, variance)
     };
-    let (one, some, two) = (spread(0.0), spread(0.3), spread(1.0));
-    assert!((one - 25.0).abs() < 1e-6);
-    assert!(two < 2.0 && two < some && some < 10.0, "{some} {two}");
+    let cases = [some(0.0), some(0.3), some(1.0), Proportions::anywhere(3)];
+    let [(one, of_one), (some, of_some), (two, of_two), (three, of_three)] = cases.map(spread);
+    for (accesses, expected) in [(one, 1.0), (some, 1.3), (two, 2.0), (three, 3.0)] {
+        assert!((accesses - expected).abs() < 1e-9, "{accesses}");
+    }
+    assert!((of_one - 25.0).abs() < 1e-6);
+    assert!(of_three < of_two && of_two < 2.0 && of_two < of_some && of_some < 10.0);
 }
 
 #[test]
 fn times_and_parameters_outside_their_range_are_refused() {
-    let scheme = Scheme::LessLoaded { second_choice: 0.5 };
-    assert!(trace(&scheme, 8.0, &[0.5, 0.4]).is_err());
-    assert!(trace(&scheme, 8.0, &[1.5]).is_err());
-    assert!(trace(&scheme, f64::NAN, &[1.0]).is_err());
-    assert!(trace(&Scheme::LessLoaded { second_choice: -0.5 }, 8.0, &[1.0]).is_err());
-    assert!(closed_form(&scheme, 8.0, 1.0).unwrap().is_none());
+    let rule = Rule::LeastLoaded;
+    assert!(trace(&some(0.5), rule, 8.0, &[0.5, 0.4]).is_err());
+    assert!(trace(&some(0.5), rule, 8.0, &[1.5]).is_err());
+    assert!(trace(&some(0.5), rule, f64::NAN, &[1.0]).is_err());
+    assert!(closed_form(&some(0.5), rule, 8.0, 1.0).unwrap().is_none());
+    // Combinations that no filter has either.
+    assert!(trace(&some(0.5), Rule::below(9), 8.0, &[1.0]).is_err());
+    assert!(trace(&Proportions::anywhere(0), rule, 8.0, &[1.0]).is_err());
+    let odd = Proportions::subtables(&[0.9, f64::NAN]).unwrap();
+    assert!(closed_form(&odd, Rule::below(9), 8.0, 1.0).is_err());
+    assert!(trace(&Proportions::anywhere(2), Rule::below(50_000), 8.0, &[1.0]).is_err());
 }

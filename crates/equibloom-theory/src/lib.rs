@@ -17,7 +17,7 @@
 //! | [`optimum`] | Which thresholds, coins and subtables reach it, and with how much overflow? |
 //! | [`fluid`] | How do the loads evolve while a table fills? |
 //! | `paper` (feature `papers`) | Which false-positive rates do the papers print? |
-//! | [`exact`] | Which rates, accesses and overflow will the machine really measure? |
+//! | [`exact`] | Which rates, accesses and overflow will a filter really measure? |
 //! | [`planner`] | Which filter is best for these keys, this memory, this rate? |
 //! | [`cuckoo`] | When does cuckoo hashing succeed, and what does an insertion cost? |
 //!

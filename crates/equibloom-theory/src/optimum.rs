@@ -17,12 +17,14 @@
 //! **Multi-level.** Every subtable passes on the share ρ = 1 − (1−γ)/a of what reaches it, so accesses
 //! and overflow are a geometric series: a = 1 + ρ + … + ρ^{d−1} and γ0 = ρ^d, whatever the load.
 //!
-//! **Sequential.** After s·n attempts the table is a single-choice table with s·n elements and turns
-//! an attempt away with probability P(s). An element needs g = 1 + P + … + P^{d−1} attempts, so the
+//! **Sequential.** After s·n attempts the table is a single-choice table with s·n elements and rejects
+//! an attempt with probability P(s). An element needs g = 1 + P + … + P^{d−1} attempts, so the
 //! budget of a·n ends exactly with the last element if ∫₀ᵃ ds/g(P(s)) = 1, and then
 //! γ0 = ∫₀ᵃ P(s)^d/g(P(s)) ds. No differential equation is needed. The integral is increasing in the
 //! threshold h + p taken as one real number ({h, p = 1} is {h + 1, p = 0}), so the root is bracketed
 //! first by whole thresholds, then by p.
+
+use equibloom_layout::{Blocks, Layout, MAX_CHOICES, Overflow, Proportions, Rule, Share};
 
 use crate::error::{Error, require};
 use crate::lower_bound::{check_point, lower_bound};
@@ -42,13 +44,45 @@ pub struct Optimum {
     pub overflow: f64,
     /// Mean bucket accesses of an insert.
     pub accesses: f64,
-    /// Sizes of the subtables as fractions of all buckets; one entry if there is one table.
-    pub subtables: Vec<f64>,
+    /// The buckets of an element.
+    pub candidates: Proportions,
+}
+
+impl Optimum {
+    /// The threshold with its coin.
+    pub const fn rule(&self) -> Rule {
+        Rule::FirstWithRoom { below: self.threshold, coin: Share::clamped(self.probability) }
+    }
+
+    /// The filter that has these parameters with `count` blocks for `keys` keys. Where all candidates share one
+    /// table, placing keys may cost `accesses · keys` in all (Theorem 4); subtables keep to that by themselves.
+    ///
+    /// ```
+    /// use equibloom_layout::{Blocks, Overflow, Placement, WhenFull};
+    /// use equibloom_theory::optimum;
+    ///
+    /// let overflow = Overflow { capacity: 5_500, when_full: WhenFull::Refuse };
+    /// let best = optimum::multi_level(8.0, 1.2, 3, None)?;
+    /// let layout = best.layout(Blocks::bloom(256, 22), 125_000, 1_000_000, overflow);
+    /// layout.check()?;
+    /// assert_eq!((layout.placement(), layout.budget), (Placement::MultiLevel, None));
+    /// let best = optimum::sequential(8.0, 1.2, 3, None)?;
+    /// let layout = best.layout(Blocks::bloom(256, 22), 125_000, 1_000_000, overflow);
+    /// assert_eq!(layout.budget, Some(1_200_000));
+    /// # Ok::<(), equibloom_theory::Error>(())
+    /// ```
+    pub fn layout(&self, blocks: Blocks, count: u64, keys: u64, overflow: Overflow) -> Layout {
+        let limited = matches!(self.candidates, Proportions::Anywhere { choices, .. }
+            if self.accesses < f64::from(choices));
+        Layout::new(blocks, self.candidates.with_blocks(count), self.rule())
+            .with_overflow(overflow)
+            .with_budget(limited.then_some((self.accesses * keys as f64) as u64))
+    }
 }
 
 /// The single-choice scheme (Theorem 3), with `load` elements per bucket.
 pub fn single(load: f64, overflow: f64) -> Result<Optimum, Error> {
-    at_point(load, 1.0, overflow, vec![1.0])
+    at_point(load, 1.0, overflow, Proportions::anywhere(1))
 }
 
 /// The sequential scheme (Theorem 4): `choices` buckets anywhere, at most `accesses` on average.
@@ -67,7 +101,7 @@ pub fn sequential(
             least_overflow_sequential(load, accesses, choices) - overflow
         })
     })?;
-    at_point(load, accesses, overflow.unwrap_or(least), vec![1.0])
+    at_point(load, accesses, overflow.unwrap_or(least), Proportions::anywhere(choices))
 }
 
 /// The multi-level scheme (Theorems 5 and 6): one bucket in each of `choices` subtables.
@@ -89,9 +123,7 @@ pub fn multi_level(
         None => (passed_at_least, least),
         Some(overflow) => ((accesses - 1.0 + overflow) / accesses, overflow),
     };
-    let total = geometric_sum(passed, choices);
-    let subtables = (0..choices).map(|level| passed.powi(level as i32) / total).collect();
-    at_point(load, accesses, overflow, subtables)
+    at_point(load, accesses, overflow, Proportions::geometric(passed, choices)?)
 }
 
 /// The papers' number of hash functions: round(β·ln 2), at least 1. (The text says r·ln 2.)
@@ -99,16 +131,8 @@ pub fn paper_hashes(bits_per_key: f64) -> u32 {
     (bits_per_key * LN_2).round().clamp(1.0, f64::from(MOST_HASHES)) as u32
 }
 
-/// Bits of a block's counter, which counts from 0 to `threshold` + 1: ⌈log₂(threshold + 2)⌉.
-pub fn counter_bits(threshold: u32) -> u32 {
-    (u64::from(threshold) + 2).next_power_of_two().trailing_zeros()
-}
-
 /// Largest number of hash functions in the papers' model.
 pub(crate) const MOST_HASHES: u32 = 4096;
-
-/// Largest number of choices; more have no use and would only waste time.
-const MOST_CHOICES: u32 = 64;
 
 fn check_budget(
     load: f64,
@@ -116,8 +140,8 @@ fn check_budget(
     choices: u32,
     overflow: Option<f64>,
 ) -> Result<(), Error> {
-    let in_range = (1..=MOST_CHOICES).contains(&choices);
-    require(in_range, "choices", f64::from(choices), format!("between 1 and {MOST_CHOICES}"))?;
+    let in_range = (1..=MAX_CHOICES).contains(&choices);
+    require(in_range, "choices", f64::from(choices), format!("between 1 and {MAX_CHOICES}"))?;
     let most = f64::from(choices);
     let affordable = accesses == 1.0 || (accesses > 1.0 && accesses < most);
     let accepted = if choices == 1 {
@@ -155,10 +179,10 @@ fn at_point(
     load: f64,
     accesses: f64,
     overflow: f64,
-    subtables: Vec<f64>,
+    candidates: Proportions,
 ) -> Result<Optimum, Error> {
     let (threshold, probability) = threshold(load, accesses, overflow)?;
-    Ok(Optimum { threshold, probability, overflow, accesses, subtables })
+    Ok(Optimum { threshold, probability, overflow, accesses, candidates })
 }
 
 /// The threshold h and the coin p that give a bucket reached by `accesses · load` attempts the distribution
@@ -201,8 +225,8 @@ pub(crate) fn share_above(attempts: &Weights, h: usize, p: f64) -> f64 {
         .sum()
 }
 
-/// (1−p)·f_h + f_{h+1}: the share of attempts that are turned away.
-pub(crate) fn turned_away(attempts: &Weights, h: usize, p: f64) -> f64 {
+/// (1−p)·f_h + f_{h+1}: the share of attempts that are rejected.
+pub(crate) fn rejected(attempts: &Weights, h: usize, p: f64) -> f64 {
     let fail = 1.0 - p;
     let mut all_fail = 1.0;
     beyond(attempts, h)
@@ -248,8 +272,8 @@ fn least_overflow_sequential(load: f64, accesses: f64, choices: u32) -> f64 {
 
 /// Share of the elements after which the sequential scheme has spent its accesses; 1 at γ0, less above.
 #[cfg(feature = "papers")]
-pub(crate) fn elements_within_budget(load: f64, optimum: &Optimum, choices: u32) -> f64 {
-    Budget::new(load, optimum.accesses, choices)
+pub(crate) fn elements_within_budget(load: f64, optimum: &Optimum) -> f64 {
+    Budget::new(load, optimum.accesses, optimum.candidates.choices())
         .elements(optimum.threshold as usize, optimum.probability)
 }
 
@@ -270,7 +294,7 @@ impl Budget {
     /// ∫₀ᵃ f(P(s))/g(P(s)) ds.
     fn integral(&self, h: usize, p: f64, f: impl Fn(f64) -> f64) -> f64 {
         let terms = self.nodes.iter().map(|(width, attempts)| {
-            let away = turned_away(attempts, h, p);
+            let away = rejected(attempts, h, p);
             width * f(away) / geometric_sum(away, self.choices)
         });
         terms.sum()

@@ -21,16 +21,17 @@
 //! ```
 //!
 //! The model is there to meet published values. It is low by tens of per cent at many bits per key; use
-//! [`crate::exact`] to predict a machine.
+//! [`crate::exact`] to predict a filter.
+
+use equibloom_layout::{Blocks, Design, Layout, Overflow, Proportions, Rule, Share};
 
 use crate::error::{Error, require};
 use crate::fluid;
 use crate::lower_bound::{costs, lower_bound};
 use crate::minimum;
-use crate::optimum::{self, MOST_HASHES, Optimum, counter_bits, geometric_sum, paper_hashes};
-use crate::poisson::Weights;
+use crate::optimum::{self, MOST_HASHES, Optimum, geometric_sum, paper_hashes};
 
-/// A scheme of the papers.
+/// A scheme of the papers, by what they ask of it (a, d, γ); [`Scheme::optimum`] has the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scheme {
     /// The classical Bloom filter.
@@ -69,6 +70,49 @@ pub enum Scheme {
     },
 }
 
+impl Scheme {
+    /// The parameters with which it reaches the lower bound, with `load` keys per block; `None` if it has no
+    /// threshold.
+    pub fn optimum(self, load: f64) -> Result<Option<Optimum>, Error> {
+        Ok(Some(match self {
+            Self::Single { overflow } => optimum::single(load, overflow)?,
+            Self::Sequential { accesses, choices, overflow } => {
+                optimum::sequential(load, accesses, choices, overflow)?
+            }
+            Self::MultiLevel { accesses, choices, overflow } => {
+                optimum::multi_level(load, accesses, choices, overflow)?
+            }
+            Self::Classical | Self::Blocked | Self::TwoChoice | Self::OnePlusAlpha { .. } => {
+                return Ok(None);
+            }
+        }))
+    }
+
+    /// The filter of `count` blocks for `keys` keys that has these parameters. Schemes with a threshold get the
+    /// overflow list; the classical filter has the blocks' bits in one array.
+    pub fn design(
+        self,
+        blocks: Blocks,
+        count: u64,
+        keys: u64,
+        overflow: Overflow,
+    ) -> Result<Design, Error> {
+        let layout = match (self, self.optimum(keys as f64 / count as f64)?) {
+            (_, Some(optimum)) => optimum.layout(blocks, count, keys, overflow),
+            (Self::Classical, _) => {
+                let bits = count.saturating_mul(blocks.bits().into());
+                return Ok(Design::Classical { bits, hashes: blocks.hashes() });
+            }
+            (Self::TwoChoice, _) => Layout::two_choice(blocks, count),
+            (Self::OnePlusAlpha { alpha }, _) => {
+                Layout::one_plus_alpha(blocks, count, Share::new(alpha)?)
+            }
+            _ => Layout::blocked(blocks, count),
+        };
+        Ok(layout.into())
+    }
+}
+
 /// How the number of hash functions is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hashes {
@@ -81,7 +125,7 @@ pub enum Hashes {
 }
 
 /// What the papers' model says of a filter.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     /// False-positive rate.
     pub rate: f64,
@@ -141,13 +185,9 @@ struct Filter {
     /// `None` for the classical filter.
     loads: Option<Vec<f64>>,
     data_bits: f64,
-    counter_bits: u32,
     bits_per_key: f64,
-    overflow: f64,
-    accesses_insert: f64,
-    accesses_hit: f64,
-    accesses_miss: f64,
-    accesses_miss_with_coin: f64,
+    /// All but the rate, which depends on the number of hash functions.
+    known: Rate,
 }
 
 impl Filter {
@@ -158,73 +198,55 @@ impl Filter {
         let holds = bits_per_key > 0.0 && bits_per_key <= 1e5;
         require(holds, "bits_per_key", bits_per_key, "above 0 and at most 1e5")?;
         let load = bits / bits_per_key;
-        let plain = |loads, accesses: f64, accesses_hit| Self {
-            loads,
-            data_bits: bits,
-            counter_bits: 0,
-            bits_per_key,
-            overflow: 0.0,
-            accesses_insert: accesses,
-            accesses_hit,
-            accesses_miss: accesses,
-            accesses_miss_with_coin: accesses,
-        };
-        match scheme {
-            Scheme::Classical => Ok(plain(None, 0.0, 0.0)),
-            Scheme::Blocked => {
-                crate::lower_bound::check_point(load, 1.0, 0.0)?;
-                let weights = Weights::new(load);
-                let mut loads = vec![0.0; weights.first];
-                loads.extend(weights.mass);
-                Ok(plain(Some(loads), 1.0, 1.0))
-            }
-            Scheme::TwoChoice => {
-                Self::new(Scheme::OnePlusAlpha { alpha: 1.0 }, block_bits, bits_per_key)
-            }
-            Scheme::OnePlusAlpha { alpha: 0.0 } => {
-                Self::new(Scheme::Blocked, block_bits, bits_per_key)
-            }
-            Scheme::OnePlusAlpha { alpha } => {
-                let holds = (0.0..=1.0).contains(&alpha);
-                require(holds, "alpha", alpha, "between 0 and 1")?;
-                let flow = fluid::Scheme::LessLoaded { second_choice: alpha };
-                let loads =
-                    fluid::trace(&flow, load, &[1.0])?.pop().and_then(|mut s| s.loads.pop());
-                // By symmetry half of those with two choices lie in the first.
-                Ok(plain(loads, 1.0 + alpha, 1.0 + alpha / 2.0))
-            }
-            Scheme::Single { overflow } => {
-                Self::with_threshold(bits, bits_per_key, optimum::single(load, overflow)?, 1, 1.0)
-            }
-            Scheme::Sequential { accesses, choices, overflow } => {
-                let optimum = optimum::sequential(load, accesses, choices, overflow)?;
-                let in_time = if overflow.is_none() {
-                    1.0
-                } else {
-                    optimum::elements_within_budget(load, &optimum, choices).min(1.0)
-                };
-                Self::with_threshold(bits, bits_per_key, optimum, choices, in_time)
-            }
-            Scheme::MultiLevel { accesses, choices, overflow } => {
-                let optimum = optimum::multi_level(load, accesses, choices, overflow)?;
+        if let Some(optimum) = scheme.optimum(load)? {
+            let in_time = match (scheme, optimum.candidates) {
                 // t0 of the proof of Theorem 5: the first subtable's share of the accesses.
-                let in_time = (accesses * optimum.subtables[0]).min(1.0);
-                Self::with_threshold(bits, bits_per_key, optimum, choices, in_time)
-            }
+                (_, Proportions::Subtables { shares }) => optimum.accesses * shares[0],
+                (Scheme::Sequential { overflow: Some(_), .. }, _) => {
+                    optimum::elements_within_budget(load, &optimum)
+                }
+                _ => 1.0,
+            };
+            return Self::with_threshold(bits, bits_per_key, &optimum, in_time.min(1.0));
         }
+        let alpha = match scheme {
+            Scheme::TwoChoice => 1.0,
+            Scheme::OnePlusAlpha { alpha } => alpha,
+            _ => 0.0,
+        };
+        let holds = (0.0..=1.0).contains(&alpha);
+        require(holds, "alpha", alpha, "between 0 and 1")?;
+        let candidates = Proportions::Anywhere { choices: 2, share: Share::clamped(alpha) };
+        let state = match scheme {
+            Scheme::Classical => None,
+            _ => match fluid::closed_form(&candidates, Rule::LeastLoaded, load, 1.0)? {
+                None => fluid::trace(&candidates, Rule::LeastLoaded, load, &[1.0])?.pop(),
+                closed => closed,
+            },
+        };
+        let known = Rate {
+            accesses_insert: 1.0 + alpha,
+            // By symmetry half of those with two choices lie in the first.
+            accesses_hit: 1.0 + alpha / 2.0,
+            accesses_miss: 1.0 + alpha,
+            accesses_miss_with_coin: 1.0 + alpha,
+            ..Rate::default()
+        };
+        let loads = state.and_then(|mut state| state.loads.pop());
+        Ok(Self { loads, data_bits: bits, bits_per_key, known })
     }
 
     /// `in_time` is the share of the elements that find the access budget not yet spent.
     fn with_threshold(
         bits: f64,
         bits_per_key: f64,
-        optimum: Optimum,
-        choices: u32,
+        optimum: &Optimum,
         in_time: f64,
     ) -> Result<Self, Error> {
+        let choices = optimum.candidates.choices();
         let loads =
             lower_bound(bits / bits_per_key, optimum.accesses, optimum.overflow)?.distribution;
-        let counter_bits = counter_bits(optimum.threshold);
+        let counter_bits = optimum.rule().counter_bits();
         let data_bits = bits - f64::from(counter_bits);
         require(
             data_bits >= 1.0,
@@ -236,18 +258,17 @@ impl Filter {
         let goes_on = loads[h] + loads[h + 1];
         let goes_on_with_coin = (1.0 - optimum.probability) * loads[h] + loads[h + 1];
         let accesses_miss = geometric_sum(goes_on, choices);
-        Ok(Self {
-            loads: Some(loads),
-            data_bits,
+        let known = Rate {
             counter_bits,
-            bits_per_key,
             overflow: optimum.overflow,
             accesses_insert: optimum.accesses,
             // A placed element is found where it was placed; a late one is looked for like a miss.
             accesses_hit: optimum.accesses + (1.0 - in_time) * accesses_miss,
             accesses_miss,
             accesses_miss_with_coin: geometric_sum(goes_on_with_coin, choices),
-        })
+            ..Rate::default()
+        };
+        Ok(Self { loads: Some(loads), data_bits, bits_per_key, known })
     }
 
     fn rate(&self, hashes: u32) -> Rate {
@@ -260,28 +281,19 @@ impl Filter {
                 rate,
                 rate_with_coin: rate,
                 hashes,
-                counter_bits: 0,
                 accesses_insert: k,
                 accesses_hit: k,
                 accesses_miss: miss,
                 accesses_miss_with_coin: miss,
-                overflow: 0.0,
+                ..self.known
             };
         };
         let block = costs::bloom_block(self.data_bits, hashes);
         let one_block: f64 =
             loads.iter().enumerate().map(|(load, share)| share * block(load as u32)).sum();
-        Rate {
-            rate: one_block * self.accesses_miss,
-            rate_with_coin: one_block * self.accesses_miss_with_coin,
-            hashes,
-            counter_bits: self.counter_bits,
-            accesses_insert: self.accesses_insert,
-            accesses_hit: self.accesses_hit,
-            accesses_miss: self.accesses_miss,
-            accesses_miss_with_coin: self.accesses_miss_with_coin,
-            overflow: self.overflow,
-        }
+        let rate = one_block * self.known.accesses_miss;
+        let rate_with_coin = one_block * self.known.accesses_miss_with_coin;
+        Rate { rate, rate_with_coin, hashes, ..self.known }
     }
 
     /// The rate falls, then rises with the number of hash functions: walk downhill from the papers' choice.

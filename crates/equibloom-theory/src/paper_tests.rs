@@ -1,4 +1,4 @@
-use super::{Hashes, Scheme, best_alpha, counter_bits, rate};
+use super::{Hashes, Scheme, best_alpha, rate};
 use crate::lower_bound::costs;
 
 fn paper_rate(scheme: Scheme, block_bits: u32, bits_per_key: f64) -> f64 {
@@ -109,11 +109,6 @@ fn the_best_number_of_hash_functions_is_never_worse_than_the_papers() {
             }
         }
     }
-}
-
-#[test]
-fn a_counter_counts_to_one_above_the_threshold() {
-    assert_eq!([0, 1, 2, 6, 7, 14, 15].map(counter_bits), [1, 2, 2, 3, 4, 4, 5]);
 }
 
 #[test]

@@ -10,7 +10,8 @@
     reason = "clippy.toml allows them in tests, but does not see that helpers of tests are tests"
 )]
 
-use equibloom_theory::exact::{Machine, Placement};
+use equibloom_layout::{Blocks, Layout, Proportions};
+use equibloom_theory::exact::predict;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes, Scheme};
@@ -255,11 +256,11 @@ fn exact_rates_of_the_blocked_filter_agree() {
         .iter()
         .map(|(bits, hashes, keys, blocks)| format!("exact {bits} {hashes} {keys} {blocks}"))
         .collect();
-    for ((question, answer), &(data_bits, hashes, keys, blocks)) in
+    for ((question, answer), &(bits, hashes, keys, blocks)) in
         questions.iter().zip(ask(&questions)).zip(&cases)
     {
-        let placement = Placement::LeastLoaded { blocks, second_choice: 0.0 };
-        let ours = Machine { keys, data_bits, hashes, placement }.predict().unwrap().rate;
+        let layout = Layout::blocked(Blocks::bloom(bits, hashes), blocks);
+        let ours = predict(&layout.into(), keys).unwrap().rate;
         compare(question, "rate", ours, answer[0], TOLERANCE);
     }
 }
@@ -276,7 +277,10 @@ fn nothing_fails_or_is_no_number_inside_the_region() {
                     match optimum::multi_level(load, accesses, choices, Some(overflow)) {
                         Ok(optimum) => {
                             assert!((0.0..=1.0).contains(&optimum.probability));
-                            let total: f64 = optimum.subtables.iter().sum();
+                            let Proportions::Subtables { shares } = optimum.candidates else {
+                                panic!("{optimum:?}");
+                            };
+                            let total: f64 = shares.iter().sum();
                             assert!((total - 1.0).abs() < 1e-12);
                         }
                         Err(

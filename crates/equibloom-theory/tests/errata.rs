@@ -5,8 +5,9 @@
     reason = "clippy.toml allows it in tests, but does not see that helpers of tests are tests"
 )]
 
-use equibloom_theory::exact::{ClassicalMachine, Levels, Machine, Placement};
-use equibloom_theory::optimum::{self, counter_bits};
+use equibloom_layout::{Blocks, Candidates, Design, Layout, Overflow, Rule, Share};
+use equibloom_theory::exact::predict;
+use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,9 +19,9 @@ fn simulated_overflow(coin_per_probe: bool) -> f64 {
     // 256-bit blocks, 40 bits per key.
     let (keys, load) = (2_000_000_u32, 6.4);
     let best = optimum::multi_level(load, 1.2, 3, None).unwrap();
-    let blocks = f64::from(keys) / load;
+    let mut candidates = best.candidates.with_blocks((f64::from(keys) / load).round() as u64);
     let mut levels: Vec<Vec<u32>> =
-        best.subtables.iter().map(|share| vec![0; (share * blocks).round() as usize]).collect();
+        candidates.sizes_mut().iter().map(|&size| vec![0; size as usize]).collect();
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(8);
     let mut overflow = 0;
     'keys: for _ in 0..keys {
@@ -52,10 +53,8 @@ fn erratum_8_a_coin_of_the_key_alone_correlates_the_levels() {
 #[test]
 fn erratum_9_the_slides_numbers_are_slips() {
     let rate = |bits_per_key: u64, hashes| {
-        ClassicalMachine { keys: 1_000_000, bits: bits_per_key * 1_000_000, hashes }
-            .predict()
-            .unwrap()
-            .rate
+        let design = Design::Classical { bits: bits_per_key * 1_000_000, hashes };
+        predict(&design, 1_000_000).unwrap().rate
     };
     // "c = 2, k = 6 gives 2 %" is c = 8.
     assert!(rate(2, 6) > 0.7);
@@ -74,22 +73,10 @@ fn the_papers_rate_is_low_by_8_per_cent_at_24_and_36_at_40_bits_per_key() {
         let paper = paper::rate(MULTI_LEVEL, 256, bits_per_key, Hashes::Paper).unwrap();
         let load = 256.0 / bits_per_key;
         let best = optimum::multi_level(load, 1.2, 3, None).unwrap();
-        let blocks = 1e7;
-        let machine = Machine {
-            keys: (load * blocks) as u64,
-            data_bits: 256 - counter_bits(best.threshold),
-            hashes: paper.hashes,
-            placement: Placement::Threshold {
-                levels: Levels::Subtables(
-                    best.subtables.iter().map(|share| (share * blocks) as u64).collect(),
-                ),
-                threshold: best.threshold,
-                probability: best.probability,
-                hints: 0,
-                access_budget: None,
-            },
-        };
-        let exact = machine.predict().unwrap();
+        let (count, keys) = (10_000_000, (load * 1e7) as u64);
+        let blocks = Blocks::bloom(256, paper.hashes);
+        let layout = best.layout(blocks, count, keys, Overflow::NONE);
+        let exact = predict(&layout.into(), keys).unwrap();
         let more = exact.rate / paper.rate_with_coin - 1.0;
         assert!((more - low_by).abs() < slack, "{bits_per_key}: {more}");
         assert!((exact.accesses_miss / paper.accesses_miss_with_coin - 1.0).abs() < 1e-3);
@@ -99,22 +86,15 @@ fn the_papers_rate_is_low_by_8_per_cent_at_24_and_36_at_40_bits_per_key() {
 #[test]
 fn erratum_7_a_spent_budget_sends_every_miss_to_the_overflow_list() {
     let keys = 1_000_000;
-    let machine = |access_budget| Machine {
-        keys,
-        data_bits: 252,
-        hashes: 11,
-        placement: Placement::Threshold {
-            levels: Levels::Shared { blocks: keys / 16, choices: 3 },
-            threshold: 16,
-            probability: 0.5,
-            hints: 0,
-            access_budget,
-        },
-    };
-    let spent = machine(Some(keys)).predict().unwrap();
+    // A counter of 5 bits.
+    let blocks = Blocks::bloom(252 + 5, 11);
+    let rule = Rule::FirstWithRoom { below: 16, coin: Share::new(0.5).unwrap() };
+    let layout = Layout::new(blocks, Candidates::anywhere(keys / 16, 3), rule);
+    let expected = |budget| predict(&layout.with_budget(budget).into(), keys).unwrap();
+    let spent = expected(Some(keys));
     assert_eq!(spent.budget_spent, 1.0);
     // Blocks below their threshold stop the walk, but not the search.
     assert!(spent.accesses_miss < 2.5 && spent.overflow_probes_miss > 0.99);
-    let free = machine(None).predict().unwrap();
+    let free = expected(None);
     assert!(free.overflow_probes_miss < 0.5 && free.overflow_fraction < spent.overflow_fraction);
 }

@@ -1,4 +1,4 @@
-//! The planner: never worse than the papers, true to its limits, and helpful when the wishes contradict.
+//! The planner: never worse than the papers, true to its limits, and helpful when requirements contradict.
 
 #![allow(
     clippy::unwrap_used,
@@ -6,19 +6,17 @@
     reason = "clippy.toml allows them in tests, but does not see that helpers of tests are tests"
 )]
 
+use equibloom_layout::{BlockKind, Placement};
 use equibloom_theory::Error;
 use equibloom_theory::paper::{Hashes, Scheme};
-use equibloom_theory::planner::{
-    BlockKind, DEFAULT_ACCESSES_MISS, Layout, PlacementName, Plan, Route, Wishes, paper_layout,
-    plan,
-};
+use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Plan, Requirements, paper_design, plan};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const KEYS: u64 = 10_000_000;
 
-fn wishes(bits_per_key: f64) -> Wishes {
-    Wishes { keys: Some(KEYS), bits_per_key: Some(bits_per_key), ..Wishes::default() }
+fn requirements(bits_per_key: f64) -> Requirements {
+    Requirements { keys: Some(KEYS), bits_per_key: Some(bits_per_key), ..Requirements::default() }
 }
 
 /// The papers' blocked schemes with a range of their parameters.
@@ -39,23 +37,24 @@ fn no_scheme_of_the_papers_beats_the_plan_within_the_same_accesses() {
         // The last one is the default plan: within its own limit it beats what the papers have within 1.5 accesses.
         let limits = [1.0, 1.2, 1.5, 1.99, 1.5];
         let asked = [Some(1.0), Some(1.2), Some(1.5), Some(1.99), None];
-        let plans = asked
-            .map(|accesses_miss| plan(&Wishes { accesses_miss, ..wishes(bits_per_key) }).unwrap());
+        let plans = asked.map(|accesses_miss| {
+            plan(&Requirements { accesses_miss, ..requirements(bits_per_key) }).unwrap()
+        });
         let memory = (KEYS as f64 * bits_per_key / 8.0) as u64;
         for scheme in schemes_of_the_papers() {
             for hashes in [Hashes::Paper, Hashes::Best] {
                 // At few bits the overflow list of some leaves no room for blocks.
-                let Ok((layout, expected)) = paper_layout(scheme, KEYS, memory, 512, hashes) else {
+                let Ok((design, expected)) = paper_design(scheme, KEYS, memory, 512, hashes) else {
                     continue;
                 };
-                assert!(layout.bytes() <= memory);
+                assert!(design.bytes() <= memory);
                 for (limit, plan) in limits.iter().zip(&plans) {
                     assert!(
                         expected.accesses_miss > *limit || plan.rate() <= expected.rate * 1.000_001,
                         "{bits_per_key} bits, {limit} accesses: {scheme:?} reaches {:e}, the plan {:e} with {:?}",
                         expected.rate,
                         plan.rate(),
-                        plan.layout
+                        plan.design
                     );
                 }
             }
@@ -66,24 +65,29 @@ fn no_scheme_of_the_papers_beats_the_plan_within_the_same_accesses() {
 #[test]
 fn more_accesses_lower_the_rate_down_to_the_classical_filter() {
     let limits = [1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 1.7, 1.99, 2.1];
-    let plans =
-        limits.map(|limit| plan(&Wishes { accesses_miss: Some(limit), ..wishes(8.0) }).unwrap());
+    let plans = limits.map(|limit| {
+        plan(&Requirements { accesses_miss: Some(limit), ..requirements(8.0) }).unwrap()
+    });
     for (limit, plan) in limits.iter().zip(&plans) {
         assert!(plan.expected.accesses_miss <= *limit);
     }
     assert!(plans.windows(2).all(|pair| pair[1].rate() <= pair[0].rate()));
-    assert_eq!(plans[0].layout.most_accesses(), 1);
-    assert_eq!(plans[8].layout.placement(), PlacementName::Classical);
+    assert_eq!(plans[0].design.max_accesses(), 1);
+    assert_eq!(plans[8].design.placement(), Placement::Classical);
 }
 
 #[test]
 fn the_least_memory_and_the_most_keys_just_reach_the_rate() {
     for rate in [0.1, 0.01, 1e-4, 1e-6] {
-        let of_keys = Wishes { keys: Some(KEYS), rate: Some(rate), ..Wishes::default() };
+        let of_keys =
+            Requirements { keys: Some(KEYS), rate: Some(rate), ..Requirements::default() };
         let least = plan(&of_keys).unwrap();
         assert!(least.rate() <= rate && least.rate() > 0.98 * rate, "{rate}: {}", least.rate());
-        let of_memory =
-            Wishes { memory: Some(least.bytes()), rate: Some(rate), ..Wishes::default() };
+        let of_memory = Requirements {
+            memory: Some(least.bytes()),
+            rate: Some(rate),
+            ..Requirements::default()
+        };
         let most = plan(&of_memory).unwrap();
         assert!(most.rate() <= rate);
         assert!((most.keys as f64 / KEYS as f64 - 1.0).abs() < 0.01, "{rate}: {}", most.keys);
@@ -92,72 +96,75 @@ fn the_least_memory_and_the_most_keys_just_reach_the_rate() {
 
 #[test]
 fn reasons_name_every_placement() {
-    let Plan { reasons, .. } = plan(&wishes(16.0)).unwrap();
+    let Plan { reasons, .. } = plan(&requirements(16.0)).unwrap();
     let all = reasons.join("\n");
-    for placement in PlacementName::ALL {
+    for placement in Placement::ALL {
         assert!(all.contains(placement.as_str()), "{placement} is missing in {all}");
     }
 }
 
-/// The limit that nobody asked for is one for blocks.
+/// The default limit is one for blocks.
 #[test]
-fn the_classical_filter_gets_its_best_hashes_unless_a_limit_is_asked_for() {
-    let classical = Wishes {
+fn the_classical_filter_gets_its_best_hashes_unless_a_limit_is_given() {
+    let classical = Requirements {
         keys: Some(KEYS),
         bits_per_key: Some(16.0),
-        placement: Some(PlacementName::Classical),
-        ..Wishes::default()
+        placement: Some(Placement::Classical),
+        ..Requirements::default()
     };
     let best = plan(&classical).unwrap();
-    assert_eq!(best.layout.hashes(), 11);
+    assert_eq!(best.design.hashes(), 11);
     assert!((best.rate() / 4.6e-4 - 1.0).abs() < 0.01, "{}", best.rate());
-    let limited = plan(&Wishes { accesses_miss: Some(1.5), ..classical }).unwrap();
+    let limited = plan(&Requirements { accesses_miss: Some(1.5), ..classical }).unwrap();
     assert!(limited.expected.accesses_miss <= 1.5 && limited.rate() > 1.5 * best.rate());
 }
 
 #[test]
-fn wishes_limit_the_plan() {
-    let no_overflow = plan(&Wishes { overflow: Some(0.0), ..wishes(40.0) }).unwrap();
-    assert!(no_overflow.layout.threshold().is_none_or(|(_, capacity)| capacity == 0));
+fn requirements_limit_the_plan() {
+    let no_overflow = plan(&Requirements { overflow: Some(0.0), ..requirements(40.0) }).unwrap();
+    assert_eq!(no_overflow.design.overflow().capacity, 0);
     assert_eq!(no_overflow.expected.overflow_fraction, 0.0);
-    let one_choice = plan(&Wishes { choices: Some(1), ..wishes(40.0) }).unwrap();
-    assert_eq!(one_choice.layout.most_accesses(), 1);
-    let cheap = plan(&Wishes { accesses_insert: Some(1.1), ..wishes(40.0) }).unwrap();
+    let one_choice = plan(&Requirements { choices: Some(1), ..requirements(40.0) }).unwrap();
+    assert_eq!(one_choice.design.max_accesses(), 1);
+    let cheap = plan(&Requirements { accesses_insert: Some(1.1), ..requirements(40.0) }).unwrap();
     assert!(cheap.expected.accesses_insert <= 1.1);
-    for placement in PlacementName::ALL {
-        let wishes =
-            Wishes { placement: Some(placement), accesses_miss: Some(2.2), ..wishes(20.0) };
-        assert_eq!(plan(&wishes).unwrap().layout.placement(), placement);
+    for placement in Placement::ALL {
+        let requirements = Requirements {
+            placement: Some(placement),
+            accesses_miss: Some(2.2),
+            ..requirements(20.0)
+        };
+        assert_eq!(plan(&requirements).unwrap().design.placement(), placement);
     }
-    let small = plan(&Wishes { block_bits: Some(64), ..wishes(12.0) }).unwrap();
-    assert_eq!(small.layout.blocks().unwrap().bits, 64);
+    let small = plan(&Requirements { block_bits: Some(64), ..requirements(12.0) }).unwrap();
+    assert_eq!(small.design.layout().unwrap().blocks.bits(), 64);
 }
 
 #[test]
 fn a_miss_in_a_page_touches_the_lines_of_a_few_bits() {
-    let page = plan(&Wishes { block_bits: Some(32_768), ..wishes(12.0) }).unwrap();
+    let page = plan(&Requirements { block_bits: Some(32_768), ..requirements(12.0) }).unwrap();
     assert!((2.5..4.5).contains(&page.lines_miss), "{}", page.lines_miss);
-    let line = plan(&wishes(12.0)).unwrap();
+    let line = plan(&requirements(12.0)).unwrap();
     assert_eq!(line.lines_miss, line.expected.accesses_miss);
 }
 
 #[test]
 fn a_short_hash_limits_the_rate() {
-    let billions = Wishes {
+    let billions = Requirements {
         keys: Some(10_000_000_000),
         rate: Some(1e-9),
         hash_bits: Some(64),
-        ..Wishes::default()
+        ..Requirements::default()
     };
     let plan_with_floor = plan(&billions).unwrap();
     assert!(plan_with_floor.rate_floor > 5e-10 && plan_with_floor.rate() <= 1e-9);
-    let error = plan(&Wishes { rate: Some(1e-10), ..billions }).unwrap_err();
+    let error = plan(&Requirements { rate: Some(1e-10), ..billions }).unwrap_err();
     assert!(error.to_string().contains("128 bits"), "{error}");
 }
 
 #[test]
 fn contradictions_say_what_to_relax_and_by_how_much() {
-    let asked = Wishes { rate: Some(1e-4), ..wishes(16.0) };
+    let asked = Requirements { rate: Some(1e-4), ..requirements(16.0) };
     let Err(Error::Contradiction { remedies, .. }) = plan(&asked) else {
         panic!("16 bits per key are too few for 1e-4");
     };
@@ -167,60 +174,60 @@ fn contradictions_say_what_to_relax_and_by_how_much() {
         advice[words.len()..].split_whitespace().next().unwrap().parse().unwrap()
     };
     let rate = number_after("raise rate to ");
-    plan(&Wishes { rate: Some(rate), ..asked.clone() }).unwrap();
+    plan(&Requirements { rate: Some(rate), ..asked.clone() }).unwrap();
     let memory = number_after("raise memory to ") as u64;
-    plan(&Wishes { memory: Some(memory), bits_per_key: None, ..asked.clone() }).unwrap();
+    plan(&Requirements { memory: Some(memory), bits_per_key: None, ..asked.clone() }).unwrap();
     let keys = number_after("lower keys to ") as u64;
     let memory = Some(2 * KEYS);
-    plan(&Wishes { keys: Some(keys), memory, bits_per_key: None, ..asked.clone() }).unwrap();
+    plan(&Requirements { keys: Some(keys), memory, bits_per_key: None, ..asked.clone() }).unwrap();
 
-    let asked = Wishes { rate: Some(2.2e-2), ..wishes(8.0) };
+    let asked = Requirements { rate: Some(2.2e-2), ..requirements(8.0) };
     let error = plan(&asked).unwrap_err().to_string();
     assert!(error.contains("raise accesses_miss to 2.0") && error.contains("classical"), "{error}");
 }
 
 #[test]
-fn wishes_outside_their_range_are_named() {
-    let base = wishes(16.0);
+fn requirements_outside_their_range_are_named() {
+    let base = requirements(16.0);
     let cases = [
-        ("keys", Wishes { keys: Some(0), ..base.clone() }),
-        ("keys", Wishes { keys: Some(u64::MAX), ..base.clone() }),
-        ("memory", Wishes { memory: Some(u64::MAX), bits_per_key: None, ..base.clone() }),
-        ("memory", Wishes { memory: Some(100), bits_per_key: None, ..base.clone() }),
-        ("bits_per_key", Wishes { bits_per_key: Some(f64::NAN), ..base.clone() }),
-        ("bits_per_key", Wishes { bits_per_key: Some(-1.0), ..base.clone() }),
-        ("rate", Wishes { rate: Some(0.0), ..base.clone() }),
-        ("rate", Wishes { rate: Some(1.0), ..base.clone() }),
-        ("accesses_miss", Wishes { accesses_miss: Some(0.9), ..base.clone() }),
-        ("accesses_insert", Wishes { accesses_insert: Some(f64::INFINITY), ..base.clone() }),
-        ("block_bits", Wishes { block_bits: Some(63), ..base.clone() }),
-        ("choices", Wishes { choices: Some(0), ..base.clone() }),
-        ("overflow", Wishes { overflow: Some(1.0), ..base.clone() }),
-        ("hints", Wishes { hints: Some(65), ..base.clone() }),
-        ("slots", Wishes { slots: Some(0), ..base.clone() }),
-        ("slots", Wishes { slots: Some(60), remainder_bits: Some(8), ..base.clone() }),
-        ("lists", Wishes { lists: Some(257), ..base.clone() }),
-        ("remainder_bits", Wishes { remainder_bits: Some(57), ..base.clone() }),
-        ("hash_bits", Wishes { hash_bits: Some(8), ..base.clone() }),
+        ("keys", Requirements { keys: Some(0), ..base.clone() }),
+        ("keys", Requirements { keys: Some(u64::MAX), ..base.clone() }),
+        ("memory", Requirements { memory: Some(u64::MAX), bits_per_key: None, ..base.clone() }),
+        ("memory", Requirements { memory: Some(100), bits_per_key: None, ..base.clone() }),
+        ("bits_per_key", Requirements { bits_per_key: Some(f64::NAN), ..base.clone() }),
+        ("bits_per_key", Requirements { bits_per_key: Some(-1.0), ..base.clone() }),
+        ("rate", Requirements { rate: Some(0.0), ..base.clone() }),
+        ("rate", Requirements { rate: Some(1.0), ..base.clone() }),
+        ("accesses_miss", Requirements { accesses_miss: Some(0.9), ..base.clone() }),
+        ("accesses_insert", Requirements { accesses_insert: Some(f64::INFINITY), ..base.clone() }),
+        ("block_bits", Requirements { block_bits: Some(63), ..base.clone() }),
+        ("choices", Requirements { choices: Some(0), ..base.clone() }),
+        ("overflow", Requirements { overflow: Some(1.0), ..base.clone() }),
+        ("hints", Requirements { hints: Some(65), ..base.clone() }),
+        ("slots", Requirements { slots: Some(0), ..base.clone() }),
+        ("slots", Requirements { slots: Some(60), remainder_bits: Some(8), ..base.clone() }),
+        ("lists", Requirements { lists: Some(257), ..base.clone() }),
+        ("remainder_bits", Requirements { remainder_bits: Some(57), ..base.clone() }),
+        ("hash_bits", Requirements { hash_bits: Some(8), ..base.clone() }),
     ];
-    for (name, wishes) in cases {
-        match plan(&wishes) {
+    for (name, requirements) in cases {
+        match plan(&requirements) {
             Err(Error::OutOfRange { argument, .. }) => assert_eq!(argument, name),
             other => panic!("{name}: {other:?}"),
         }
     }
-    for wishes in [
-        Wishes::default(),
-        Wishes { bits_per_key: None, ..base.clone() },
-        Wishes { memory: Some(1000), ..base.clone() },
-        Wishes { keys: None, rate: Some(0.1), ..base },
+    for requirements in [
+        Requirements::default(),
+        Requirements { bits_per_key: None, ..base.clone() },
+        Requirements { memory: Some(1000), ..base.clone() },
+        Requirements { keys: None, rate: Some(0.1), ..base },
     ] {
-        assert!(matches!(plan(&wishes), Err(Error::WishesDoNotFixASize { .. })), "{wishes:?}");
+        assert!(matches!(plan(&requirements), Err(Error::SizeNotFixed { .. })), "{requirements:?}");
     }
 }
 
 #[test]
-fn random_wishes_give_a_plan_within_them_or_an_error() {
+fn random_requirements_give_a_plan_within_them_or_an_error() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut planned = 0;
     for _ in 0..40 {
@@ -231,7 +238,7 @@ fn random_wishes_give_a_plan_within_them_or_an_error() {
         let overflow = log(1e-6, 0.5);
         let mut maybe = |share: f64| random.random_bool(share);
         let by_rate = maybe(0.1);
-        let wishes = Wishes {
+        let requirements = Requirements {
             keys: Some(keys),
             bits_per_key: Some(bits).filter(|_| !by_rate),
             rate: Some(rate).filter(|_| by_rate),
@@ -243,33 +250,34 @@ fn random_wishes_give_a_plan_within_them_or_an_error() {
             block: Some(BlockKind::ALL[(keys % 2) as usize]).filter(|_| maybe(0.3)),
             hints: Some((keys % 65) as u32).filter(|_| maybe(0.3)),
             multiset: maybe(0.1),
-            ..Wishes::default()
+            ..Requirements::default()
         };
-        let Ok(plan) = plan(&wishes) else { continue };
+        let Ok(plan) = plan(&requirements) else { continue };
         planned += 1;
-        let context = format!("{wishes:?}\n{plan:?}");
+        let context = format!("{requirements:?}\n{plan:?}");
         let keeps = |value: f64, most: Option<f64>| most.is_none_or(|most| value <= most);
-        assert!(plan.rate().is_finite() && keeps(plan.rate(), wishes.rate), "{context}");
-        assert!(keeps(plan.bits_per_key(), wishes.bits_per_key), "{context}");
-        let is_classical = wishes.placement == Some(PlacementName::Classical);
+        assert!(plan.rate().is_finite() && keeps(plan.rate(), requirements.rate), "{context}");
+        assert!(keeps(plan.bits_per_key(), requirements.bits_per_key), "{context}");
+        let is_classical = requirements.placement == Some(Placement::Classical);
         let unsaid = (!is_classical).then_some(DEFAULT_ACCESSES_MISS);
-        assert!(keeps(plan.expected.accesses_miss, wishes.accesses_miss.or(unsaid)), "{context}");
-        assert!(keeps(plan.expected.accesses_insert, wishes.accesses_insert), "{context}");
-        assert!(keeps(plan.expected.overflow_fraction, wishes.overflow), "{context}");
-        assert!(wishes.choices.is_none_or(|most| plan.layout.most_accesses() <= most), "{context}");
-        if let Layout::MultiLevel { subtables, .. }
-        | Layout::Fingerprint { route: Route::MultiLevel { subtables }, .. } = &plan.layout
-        {
-            let (count, _) = plan.layout.table().unwrap();
-            assert_eq!(subtables.iter().sum::<u64>(), count, "{context}");
-        }
         assert!(
-            wishes.block.is_none_or(|kind| plan.layout.block_kind() == Some(kind)),
+            keeps(plan.expected.accesses_miss, requirements.accesses_miss.or(unsaid)),
             "{context}"
         );
-        assert!(wishes.hints.is_none_or(|hints| plan.layout.hints() == hints), "{context}");
-        let removable = matches!(plan.layout, Layout::Fingerprint { multiset: true, .. });
-        assert_eq!(wishes.multiset, removable, "{context}");
+        assert!(keeps(plan.expected.accesses_insert, requirements.accesses_insert), "{context}");
+        assert!(keeps(plan.expected.overflow_fraction, requirements.overflow), "{context}");
+        assert!(
+            requirements.choices.is_none_or(|most| plan.design.max_accesses() <= most),
+            "{context}"
+        );
+        plan.design.check().unwrap();
+        assert!(
+            requirements.block.is_none_or(|kind| plan.design.block_kind() == Some(kind)),
+            "{context}"
+        );
+        assert!(requirements.hints.is_none_or(|hints| plan.design.hints() == hints), "{context}");
+        let removable = plan.design.layout().is_some_and(|layout| layout.multiset);
+        assert_eq!(requirements.multiset, removable, "{context}");
     }
     assert!(planned > 12, "{planned}");
 }

@@ -78,8 +78,9 @@ use equibloom_layout::placement;
 #[cfg(feature = "planner")]
 pub use builder::{DEFAULT_ACCESSES_MISS, FilterBuilder, Plan, PlanError};
 pub use equibloom_layout::{
-    BlockKind, Blocks, Candidates, Design, Layout, LayoutError, Overflow, PerSubtable, Placement,
-    Proportions, Rule, Share, WhenFull,
+    BlockKind, Blocks, Candidates, Design, Layout, LayoutError, MAX_BLOCK_BITS, MAX_CHOICES,
+    MAX_HASHES, MAX_HINTS, MIN_BLOCK_BITS, Overflow, PerSubtable, Placement, Proportions, Rule,
+    Share, WhenFull,
 };
 pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;

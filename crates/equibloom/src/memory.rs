@@ -5,7 +5,7 @@
 //! before it is used. Mapped words are the file's own pages and are never written: the first change
 //! copies them into allocated memory.
 //!
-//! One of the three places of the library with unsafe code, behind a safe interface that checks every index. It is
+//! One of the two places of the library with unsafe code, behind a safe interface that checks every index. It is
 //! needed because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
 //! every page, and so is everything that asks the allocator for more than its own alignment), and because
 //! the length of a mapping is known only at run time.
@@ -45,10 +45,13 @@ const LINE_BYTES: usize = 64;
 pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
 
 /// Maps a file, all of it, to be read.
+///
+/// # Safety
+/// As long as the mapping lives, the file neither changes nor shrinks.
 #[cfg(feature = "file")]
-pub(crate) fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
-    // SAFETY: what is read from it are words, of which every bit pattern is one. That the file neither
-    // changes nor shrinks meanwhile no program can make sure of; `Filter::open` asks for it.
+pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
+    // SAFETY: what is read from it are words, of which every bit pattern is one; the caller knows that the file
+    // stays as it is.
     let mapping = unsafe { memmap2::Mmap::map(file) }?;
     // A lookup wants one page, not the many around it that the system would read as well.
     #[cfg(unix)]
@@ -147,8 +150,8 @@ impl Words {
         if !bytes.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
             return None;
         }
-        // The mapping does not move when its handle does. That nobody changes the file under it is
-        // what `Filter::open` asks of its callers; any bits are words.
+        // The mapping does not move when its handle does, and any bits are words. That the file stays as it is
+        // is the contract of `map`.
         let owner = Owner::Mapping(mapping.clone());
         Some(Self { start, count: bytes / LINE_BYTES, owner })
     }

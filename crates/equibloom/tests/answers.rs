@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use equibloom::{
-    AnyFilter, BlockTable, Insertion, Overflow, Parameters, Scheme, StableKey, Threshold, WhenFull,
+    Blocks, Design, Filter, Insertion, Layout, Overflow, Parameters, Rule, Share, StableKey,
+    WhenFull,
 };
 use random::Random;
 
@@ -61,35 +62,32 @@ struct Spec {
 }
 
 /// The only function that knows the crate's description of a filter.
-fn build(spec: &Spec) -> AnyFilter {
-    let blocks = BlockTable { count: spec.blocks, bits: spec.bits, hashes: spec.hashes };
-    let threshold = Threshold { load: spec.threshold, probability: f64::from(spec.coin) / 64.0 };
+fn build<K: StableKey>(spec: &Spec) -> Filter<K> {
+    let (count, hashes) = (spec.blocks, spec.hashes);
+    let blocks = Blocks::bloom(spec.bits, hashes);
+    let hinted = blocks.with_hints(spec.hints);
+    let share = |sixty_fourths: u32| Share::new(f64::from(sixty_fourths) / 64.0).unwrap();
+    let rule = Rule::FirstWithRoom { below: spec.threshold, coin: share(spec.coin) };
     let when_full = if spec.refuses { WhenFull::Refuse } else { WhenFull::Saturate };
     let overflow = Overflow { capacity: spec.capacity, when_full };
-    let hints = spec.hints;
-    // The crate's budget is a mean: of so many keys it is exact.
-    let keys = 1 << 20;
-    let scheme = match spec.kind {
-        Kind::Classical => {
-            let bits = spec.blocks * u64::from(spec.bits);
-            Scheme::Classical { bits, hashes: spec.hashes }
-        }
-        Kind::Blocked => Scheme::Blocked { blocks },
-        Kind::Single => Scheme::Single { blocks, threshold, hints, overflow },
+    let layout = match spec.kind {
+        Kind::Classical => None,
+        Kind::Blocked => Some(Layout::blocked(blocks, count)),
+        Kind::TwoChoice => Some(Layout::two_choice(blocks, count)),
+        Kind::OnePlusAlpha => Some(Layout::one_plus_alpha(blocks, count, share(spec.alpha))),
+        Kind::Single => Some(Layout::single(hinted, count, rule).with_overflow(overflow)),
         Kind::Sequential => {
-            let choices = spec.choices;
-            let accesses =
-                spec.budget.map_or(f64::from(choices), |budget| budget as f64 / keys as f64);
-            Scheme::Sequential { blocks, threshold, hints, overflow, choices, accesses }
+            let layout = Layout::sequential(hinted, count, spec.choices, rule);
+            Some(layout.with_overflow(overflow).with_budget(spec.budget))
         }
         Kind::MultiLevel => {
-            let subtables = spec.subtables.clone();
-            Scheme::MultiLevel { blocks, threshold, hints, overflow, subtables }
+            let layout = Layout::multi_level(hinted, &spec.subtables, rule).unwrap();
+            Some(layout.with_overflow(overflow))
         }
-        Kind::TwoChoice => Scheme::TwoChoice { blocks },
-        Kind::OnePlusAlpha => Scheme::OnePlusAlpha { blocks, alpha: f64::from(spec.alpha) / 64.0 },
     };
-    AnyFilter::new(&Parameters { keys, seed: spec.seed, scheme }).unwrap()
+    let classical = Design::Classical { bits: count * u64::from(spec.bits), hashes };
+    let design = layout.map_or(classical, Design::Blocked);
+    Filter::new(&Parameters { keys: spec.keys, seed: spec.seed, design }).unwrap()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +97,7 @@ enum Outcome {
     Refused,
 }
 
-fn insert<K: StableKey>(filter: &mut AnyFilter, key: &K) -> Outcome {
+fn insert<K: StableKey>(filter: &mut Filter<K>, key: &K) -> Outcome {
     match filter.insert(key) {
         Ok(Insertion::New) => Outcome::New,
         Ok(Insertion::AlreadyPresent) => Outcome::Present,
@@ -108,7 +106,7 @@ fn insert<K: StableKey>(filter: &mut AnyFilter, key: &K) -> Outcome {
 }
 
 /// Elements, and those of them in the overflow list.
-fn counts(filter: &AnyFilter) -> (u64, u64) {
+fn counts<K>(filter: &Filter<K>) -> (u64, u64) {
     let statistics = filter.statistics();
     (statistics.elements, statistics.overflowed)
 }

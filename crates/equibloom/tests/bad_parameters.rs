@@ -4,191 +4,233 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AnyFilter, BlockTable, BuildError, FingerprintTable, Overflow, Parameters, Route, Scheme,
-    Threshold, WhenFull,
+    Blocks, BuildError, Candidates, Design, Filter, Layout, LayoutError, Overflow, Parameters,
+    Rule, Share, WhenFull,
 };
 
-const TABLE: BlockTable = BlockTable { count: 10, bits: 256, hashes: 8 };
-const THRESHOLD: Threshold = Threshold { load: 10, probability: 0.5 };
+const BLOCKS: Blocks = Blocks::bloom(256, 8);
+const RULE: Rule = Rule::FirstWithRoom { below: 10, coin: Share::clamped(0.5) };
 const OVERFLOW: Overflow = Overflow { capacity: 10, when_full: WhenFull::Refuse };
 
-fn blocked(blocks: BlockTable) -> Scheme {
-    Scheme::Blocked { blocks }
+const BLOCKED: Layout = Layout::blocked(BLOCKS, 10);
+const SINGLE: Layout = single(BLOCKS, RULE);
+const FINGERPRINTS: Layout = fingerprints(48, 64, 8, 16);
+
+const fn single(blocks: Blocks, rule: Rule) -> Layout {
+    Layout::single(blocks, 10, rule).with_overflow(OVERFLOW)
 }
 
-fn single(threshold: Threshold) -> Scheme {
-    Scheme::Single { blocks: TABLE, threshold, hints: 0, overflow: OVERFLOW }
+fn below(below: u32) -> Layout {
+    single(BLOCKS, Rule::FirstWithRoom { below, coin: Share::clamped(0.5) })
 }
 
-fn sequential(choices: u32, accesses: f64) -> Scheme {
-    Scheme::Sequential {
-        blocks: TABLE,
-        threshold: THRESHOLD,
-        hints: 0,
-        overflow: OVERFLOW,
-        choices,
-        accesses,
-    }
+fn sequential(choices: u32) -> Layout {
+    Layout::sequential(BLOCKS, 10, choices, RULE).with_overflow(OVERFLOW)
 }
 
-fn multi_level(subtables: Vec<u64>) -> Scheme {
-    Scheme::MultiLevel {
-        blocks: TABLE,
-        threshold: THRESHOLD,
-        hints: 0,
-        overflow: OVERFLOW,
-        subtables,
-    }
+fn multi_level(sizes: &[u64]) -> Layout {
+    Layout::multi_level(BLOCKS, sizes, RULE).unwrap().with_overflow(OVERFLOW)
 }
 
-fn hinted(hints: u32, bits: u32) -> Scheme {
-    let blocks = BlockTable { count: 10, bits, hashes: 2 };
-    Scheme::Single { blocks, threshold: THRESHOLD, hints, overflow: OVERFLOW }
+fn hinted(hints: u32, bits: u32) -> Layout {
+    single(Blocks::bloom(bits, 2).with_hints(hints), RULE)
 }
 
-const FINGERPRINTS: FingerprintTable =
-    FingerprintTable { count: 10, slots: 48, lists: 64, remainder_bits: 8, hints: 16 };
-
-fn fingerprint(blocks: FingerprintTable, route: Route) -> Scheme {
-    Scheme::Fingerprint { blocks, route, overflow: OVERFLOW, multiset: true }
+/// A filter whose keys can be removed.
+const fn fingerprints(slots: u32, lists: u32, remainder_bits: u32, hints: u32) -> Layout {
+    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
+    single(blocks, Rule::below(slots)).with_removal()
 }
 
-fn one_plus_alpha(alpha: f64) -> Scheme {
-    Scheme::OnePlusAlpha { blocks: TABLE, alpha }
-}
-
-fn refusal(scheme: Scheme) -> BuildError {
-    match AnyFilter::new(&Parameters { keys: 100, seed: 0, scheme: scheme.clone() }) {
-        Ok(_) => panic!("{scheme:?} was accepted"),
+fn refusal(design: impl Into<Design>) -> BuildError {
+    let design = design.into();
+    match Filter::<u64>::new(&Parameters { keys: 100, seed: 0, design }) {
+        Ok(_) => panic!("{design:?} was accepted"),
         Err(error) => error,
+    }
+}
+
+fn check(cases: &[(Design, &str)]) {
+    for &(design, expected) in cases {
+        let refused = refusal(design);
+        let message = refused.to_string();
+        assert!(message.contains(expected), "«{message}» does not say «{expected}»");
+        // Asking without building gives the same answer.
+        assert_eq!(BuildError::from(design.check().unwrap_err()), refused);
     }
 }
 
 #[test]
 fn every_bad_value_is_named_together_with_what_would_be_accepted() {
-    let cases = [
-        (blocked(BlockTable { count: 0, ..TABLE }), "block count is 0: give at least 1"),
+    check(&[
+        (Layout::blocked(BLOCKS, 0).into(), "block count is 0: give at least 1"),
         (
-            blocked(BlockTable { bits: 63, ..TABLE }),
+            Layout::blocked(Blocks::bloom(63, 8), 10).into(),
             "block bits is 63: give a whole number from 64 to 32768",
         ),
-        (blocked(BlockTable { bits: 32_769, ..TABLE }), "block bits is 32769"),
-        (blocked(BlockTable { bits: 0, ..TABLE }), "block bits is 0"),
+        (Layout::blocked(Blocks::bloom(32_769, 8), 10).into(), "block bits is 32769"),
+        (Layout::blocked(Blocks::bloom(0, 8), 10).into(), "block bits is 0"),
         (
-            blocked(BlockTable { hashes: 0, ..TABLE }),
+            Layout::blocked(Blocks::bloom(256, 0), 10).into(),
             "hashes per key is 0: give a whole number from 1 to 64",
         ),
-        (blocked(BlockTable { hashes: 65, ..TABLE }), "hashes per key is 65"),
+        (Layout::blocked(Blocks::bloom(256, 65), 10).into(), "hashes per key is 65"),
+        (below(65_535).into(), "threshold is 65535: give a whole number from 0 to 65534"),
+        (below(u32::MAX).into(), "threshold is 4294967295"),
+        (sequential(0).into(), "choices is 0: give a whole number from 1 to 16"),
+        (sequential(17).into(), "choices is 17"),
+        (multi_level(&[10, 0]).into(), "blocks of a subtable is 0: give at least 1"),
         (
-            single(Threshold { load: 65_535, ..THRESHOLD }),
-            "threshold load is 65535: give a whole number from 0 to 65534",
+            SINGLE.with_overflow(Overflow { capacity: u64::MAX, ..OVERFLOW }).into(),
+            "overflow capacity is 18446744073709551615: give a whole number from 0 to 144115188075855871",
         ),
-        (single(Threshold { load: u32::MAX, ..THRESHOLD }), "threshold load is 4294967295"),
+        (hinted(65, 256).into(), "hints of a block is 65: give a whole number from 0 to 64"),
         (
-            single(Threshold { probability: 1.5, ..THRESHOLD }),
-            "threshold probability is 1.5: give a number from 0 to 1",
-        ),
-        (single(Threshold { probability: -0.1, ..THRESHOLD }), "threshold probability is -0.1"),
-        (single(Threshold { probability: f64::NAN, ..THRESHOLD }), "threshold probability is NaN"),
-        (single(Threshold { load: 0, probability: 0.0 }), "lets no key into any block"),
-        (sequential(0, 1.2), "choices is 0: give a whole number from 1 to 16"),
-        (sequential(17, 1.2), "choices is 17"),
-        (sequential(3, 0.0), "accesses per key is 0: give a finite number above 0"),
-        (sequential(3, -1.0), "accesses per key is -1"),
-        (sequential(3, f64::NAN), "accesses per key is NaN"),
-        (sequential(3, f64::INFINITY), "accesses per key is inf"),
-        (multi_level(vec![]), "number of subtables is 0"),
-        (multi_level(vec![1; 17]), "number of subtables is 17"),
-        (multi_level(vec![10, 0]), "subtable size is 0: give a whole number from 1 to 10"),
-        (multi_level(vec![8, 1]), "the subtables hold 9 blocks together, the table has 10"),
-        (multi_level(vec![u64::MAX, u64::MAX]), "subtable size is 18446744073709551615"),
-        (one_plus_alpha(-0.01), "alpha is -0.01: give a number from 0 to 1"),
-        (one_plus_alpha(1.01), "alpha is 1.01"),
-        (one_plus_alpha(f64::NAN), "alpha is NaN"),
-        (hinted(65, 256), "hints of a block is 65: give a whole number from 0 to 64"),
-        (
-            hinted(61, 64),
+            hinted(61, 64).into(),
             "counter and hints of a block in bits is 65: give a whole number from 0 to 62",
         ),
-        (hinted(58, 64), "hashes per key is 2: give a whole number from 1 to 1"),
+        (hinted(58, 64).into(), "hashes per key is 2: give a whole number from 1 to 1"),
         (
-            fingerprint(FingerprintTable { slots: 65, ..FINGERPRINTS }, Route::Single),
+            fingerprints(65, 64, 8, 16).into(),
             "slots of a block is 65: give a whole number from 1 to 64",
         ),
         (
-            fingerprint(FingerprintTable { lists: 0, ..FINGERPRINTS }, Route::Single),
+            fingerprints(48, 0, 8, 16).into(),
             "lists of a block is 0: give a whole number from 1 to 256",
         ),
         (
-            fingerprint(FingerprintTable { remainder_bits: 49, ..FINGERPRINTS }, Route::Single),
+            fingerprints(48, 64, 49, 16).into(),
             "bits of a remainder is 49: give a whole number from 1 to 48",
         ),
         (
-            fingerprint(FingerprintTable { lists: 65, ..FINGERPRINTS }, Route::Single),
+            fingerprints(48, 65, 8, 16).into(),
             "hints, lists and slots of a block in bits is 513: give a whole number from 1 to 512",
         ),
         (
-            fingerprint(FingerprintTable { hints: 0, ..FINGERPRINTS }, Route::Single),
-            "give each block at least 1 hint bit",
-        ),
-        (
-            fingerprint(FingerprintTable { count: 0, ..FINGERPRINTS }, Route::Single),
+            Layout { candidates: Candidates::anywhere(0, 1), ..FINGERPRINTS }.into(),
             "block count is 0",
         ),
+        (Layout { candidates: Candidates::anywhere(10, 0), ..FINGERPRINTS }.into(), "choices is 0"),
+        (Design::Classical { bits: 0, hashes: 3 }, "bits is 0: give at least 1"),
+        (Design::Classical { bits: 100, hashes: 0 }, "hashes per key is 0"),
+        (Design::Classical { bits: 100, hashes: 1_000 }, "hashes per key is 1000"),
+    ]);
+}
+
+/// Parts that are each possible and do not go together.
+#[test]
+fn every_conflict_is_named_together_with_its_cure() {
+    let share = Share::clamped(0.5);
+    let some = Candidates::Anywhere { blocks: 10, choices: 2, share };
+    let subtables = Candidates::subtables(&[8, 2]).unwrap();
+    let coin = Rule::FirstWithRoom { below: 48, coin: share };
+    let blocks_without_hints = FINGERPRINTS.blocks.with_hints(0);
+    check(&[
         (
-            fingerprint(FINGERPRINTS, Route::Sequential { choices: 3, accesses: 3.0 }),
-            "keys cannot be removed from a table in which each has 3 candidates anywhere",
+            single(BLOCKS, Rule::below(0)).into(),
+            "threshold 0 without a coin admits no key to any block: raise the threshold to 1",
         ),
         (
-            fingerprint(FINGERPRINTS, Route::Sequential { choices: 0, accesses: 1.0 }),
-            "choices is 0",
+            Layout { rule: Rule::LeastLoaded, ..FINGERPRINTS }.into(),
+            "the least-loaded rule rejects none: give the rule `FirstWithRoom` below the number of slots",
         ),
         (
-            fingerprint(FINGERPRINTS, Route::MultiLevel { subtables: vec![8, 1] }),
-            "the subtables hold 9 blocks together, the table has 10",
+            Layout { rule: Rule::below(47), ..FINGERPRINTS }.into(),
+            "while it has free slots: give the rule a threshold equal to the slots, and no coin",
         ),
-        (Scheme::Classical { bits: 0, hashes: 3 }, "bits is 0: give at least 1"),
-        (Scheme::Classical { bits: 100, hashes: 0 }, "hashes per key is 0"),
-        (Scheme::Classical { bits: 100, hashes: 1_000 }, "hashes per key is 1000"),
-    ];
-    for (scheme, expected) in cases {
-        let message = refusal(scheme).to_string();
-        assert!(message.contains(expected), "«{message}» does not say «{expected}»");
+        (
+            Layout { rule: coin, ..FINGERPRINTS }.into(),
+            "while it has free slots: give the rule a threshold equal to the slots, and no coin",
+        ),
+        (
+            Layout { candidates: some, ..SINGLE }.into(),
+            "give the share 1, or the rule `LeastLoaded`",
+        ),
+        (
+            Layout { candidates: some, ..FINGERPRINTS }.into(),
+            "give the share 1, or the rule `LeastLoaded`",
+        ),
+        (
+            Layout { candidates: subtables, ..BLOCKED }.into(),
+            "compares blocks of one table: give candidates `Anywhere`",
+        ),
+        (
+            Layout { blocks: BLOCKS.with_hints(1), ..BLOCKED }.into(),
+            "hints tell of rejected keys: give 0 hints, or the rule `FirstWithRoom`",
+        ),
+        (
+            BLOCKED.with_overflow(OVERFLOW).into(),
+            "nothing overflows: give `Overflow::NONE`, or the rule `FirstWithRoom`",
+        ),
+        (
+            BLOCKED.with_budget(Some(100)).into(),
+            "beyond an access budget: give no budget, or the rule `FirstWithRoom`",
+        ),
+        (
+            BLOCKED.with_removal().into(),
+            "keys cannot be removed from Bloom blocks, whose bits belong to several keys: give fingerprint blocks",
+        ),
+        (SINGLE.with_removal().into(), "keys cannot be removed from Bloom blocks"),
+        (
+            Layout { blocks: blocks_without_hints, ..FINGERPRINTS }.into(),
+            "needs hints: loads go down, and cannot tell: give each block at least 1 hint bit",
+        ),
+        (
+            Layout { candidates: Candidates::anywhere(10, 3), ..FINGERPRINTS }.into(),
+            "where each has several candidates in one table: give subtables, or 1 choice",
+        ),
+    ]);
+}
+
+/// Shares and lists that have no such value are refused before there is a layout.
+#[test]
+fn shares_and_subtables_are_refused_where_they_are_made() {
+    for (value, text) in [(1.5, "1.5"), (-0.1, "-0.1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
+        let refused = Share::new(value).unwrap_err().to_string();
+        assert_eq!(refused, format!("share is {text}: give a number from 0 to 1"));
+    }
+    for sizes in [&[][..], &[1; 17]] {
+        let refused = Layout::multi_level(BLOCKS, sizes, RULE).unwrap_err().to_string();
+        let expected =
+            format!("number of subtables is {}: give a whole number from 1 to 16", sizes.len());
+        assert_eq!(refused, expected);
     }
 }
 
 #[test]
 fn sizes_beyond_64_bits_and_beyond_the_machine_are_refused_without_an_abort() {
-    let too_many = refusal(blocked(BlockTable { count: u64::MAX / 100, ..TABLE }));
-    assert!(matches!(too_many, BuildError::TooLarge { bits: 256, .. }), "{too_many}");
-    let no_memory = refusal(blocked(BlockTable { count: u64::MAX / 256, ..TABLE }));
+    let too_many = refusal(Layout::blocked(BLOCKS, u64::MAX / 100));
+    assert!(
+        matches!(too_many, BuildError::Layout(LayoutError::TooLarge { bits: 256, .. })),
+        "{too_many}"
+    );
+    let too_many = refusal(multi_level(&[u64::MAX, u64::MAX]));
+    assert!(matches!(too_many, BuildError::Layout(LayoutError::TooLarge { .. })), "{too_many}");
+    let no_memory = refusal(Layout::blocked(BLOCKS, u64::MAX / 256));
     assert!(matches!(no_memory, BuildError::OutOfMemory { .. }), "{no_memory}");
-    let a_petabyte = refusal(Scheme::Classical { bits: 1 << 53, hashes: 3 });
+    let a_petabyte = refusal(Design::Classical { bits: 1 << 53, hashes: 3 });
     assert_eq!(a_petabyte, BuildError::OutOfMemory { bytes: 1 << 50 });
     assert!(matches!(
-        refusal(Scheme::Classical { bits: u64::MAX, hashes: 3 }),
+        refusal(Design::Classical { bits: u64::MAX, hashes: 3 }),
         BuildError::OutOfMemory { .. }
     ));
     for capacity in [u64::MAX, u64::MAX / 128] {
-        let overflow = Overflow { capacity, when_full: WhenFull::Refuse };
-        refusal(Scheme::Single { blocks: TABLE, threshold: THRESHOLD, hints: 0, overflow });
+        refusal(SINGLE.with_overflow(Overflow { capacity, when_full: WhenFull::Refuse }));
     }
 }
 
 /// A counter takes its bits from the block, and a key may set half of what is left.
 #[test]
 fn hashes_must_fit_beside_the_counter() {
-    let blocks = BlockTable { count: 1, bits: 64, hashes: 31 };
-    let threshold = Threshold { load: 10, probability: 0.0 };
-    let refused = refusal(Scheme::Single { blocks, threshold, hints: 0, overflow: OVERFLOW });
+    let refused = refusal(single(Blocks::bloom(64, 31), Rule::below(10)));
     assert!(refused.to_string().contains("hashes per key is 31: give a whole number from 1 to 30"));
 }
 
 #[cfg(feature = "serde")]
 #[test]
 fn parameters_survive_a_round_trip_through_json() {
-    let parameters = Parameters { keys: 5, seed: 9, scheme: multi_level(vec![8, 2]) };
+    let parameters = Parameters { keys: 5, seed: 9, design: multi_level(&[8, 2]).into() };
     let json = serde_json::to_string(&parameters).unwrap();
-    assert!(json.contains(r#""kind":"multi-level""#));
+    assert!(json.contains(r#""kind":"subtables","sizes":[8,2]"#), "{json}");
     assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), parameters);
 }

@@ -4,14 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-mod schemes;
+mod designs;
 
-use equibloom::{AnyFilter, BlockTable, KeyHash, Parameters, Scheme};
+use designs::{cases, fingerprints, keys, parameters};
+use equibloom::{Blocks, Filter, HashFilter, KeyHash, Layout, Parameters};
 use proptest::prelude::*;
-use schemes::{cases, fingerprint_scheme, keys, parameters};
 
 fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCaseError> {
-    let mut one_by_one = AnyFilter::new(parameters).unwrap();
+    let mut one_by_one = Filter::<u16>::new(parameters).unwrap();
     let mut together = one_by_one.clone();
     let mut from_iterator = one_by_one.clone();
 
@@ -29,7 +29,7 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
     let (first, second) = keys.split_at(cut.min(keys.len()));
     let batch = together.insert_batch(first).and_then(|new| {
         let hashes: Vec<KeyHash> = second.iter().map(|key| together.hash(key)).collect();
-        Ok(new + together.insert_hashes(&hashes)?)
+        Ok(new + together.as_hash_filter_mut().insert_batch(&hashes)?)
     });
     prop_assert_eq!(&batch, &refused.map_or(Ok(new), Err));
     prop_assert_eq!(&from_iterator.try_extend(keys.iter().copied()), &batch);
@@ -42,10 +42,10 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
     let mut found = vec![true; 3];
     together.contains_batch(&asked, &mut found);
     prop_assert_eq!(&found, &expected);
-    together.contains_hashes(&hashes, &mut found);
+    together.as_hash_filter().contains_batch(&hashes, &mut found);
     prop_assert_eq!(&found, &expected);
     let (mut bits, mut bits_by_keys) = (vec![u64::MAX; 3], vec![u64::MAX; 3]);
-    together.contains_hashes_bitmap(&hashes, &mut bits);
+    together.as_hash_filter().contains_batch_bitmap(&hashes, &mut bits);
     together.contains_batch_bitmap(&asked, &mut bits_by_keys);
     prop_assert_eq!(&bits, &bits_by_keys);
     prop_assert_eq!(bits.len(), asked.len().div_ceil(64));
@@ -68,9 +68,9 @@ proptest! {
 
     #[test]
     fn a_batch_into_a_filter_that_stores_every_insert(
-        scheme in fingerprint_scheme(true), keys in keys(), cut in 0..700_usize,
+        layout in fingerprints(true), keys in keys(), cut in 0..700_usize,
     ) {
-        check(&Parameters { keys: 100, seed: 5, scheme }, &keys, cut)?;
+        check(&Parameters { keys: 100, seed: 5, design: layout.into() }, &keys, cut)?;
     }
 }
 
@@ -78,7 +78,7 @@ proptest! {
 mod by_threads {
     use std::cell::Cell;
 
-    use equibloom::{FingerprintTable, Overflow, Route, Threshold, WhenFull};
+    use equibloom::{Candidates, Design, KeyHasher, Overflow, Rule, Share, Stable, WhenFull};
     use proptest::test_runner::TestRunner;
 
     use super::*;
@@ -86,15 +86,14 @@ mod by_threads {
     /// Several times the keys that a thread is started for (some 2,000): with fewer, one thread inserts
     /// and there is nothing to compare.
     const KEYS: u64 = 20_000;
-    const CASES: u32 = 80;
+    const CASES: u32 = 160;
 
-    /// Whether the blocks of such a filter are divided among threads.
-    fn is_divided(scheme: &Scheme) -> bool {
-        match scheme {
-            Scheme::Blocked { .. } | Scheme::Single { .. } | Scheme::MultiLevel { .. } => true,
-            Scheme::Fingerprint { route, .. } => !matches!(route, Route::Sequential { .. }),
-            _ => false,
-        }
+    /// Whether the blocks of such a filter are divided among threads: no budget, and no block in two levels.
+    fn is_divided(design: &Design) -> bool {
+        design.layout().is_some_and(|layout| {
+            let is_subtables = matches!(layout.candidates, Candidates::Subtables { .. });
+            layout.budget.is_none() && (is_subtables || layout.candidates.choices() == 1)
+        })
     }
 
     /// Inserts the keys in two batches, by one thread and by several.
@@ -103,14 +102,15 @@ mod by_threads {
         keys: impl Iterator<Item = u64>,
         cut: usize,
     ) -> Result<(), TestCaseError> {
-        let empty = AnyFilter::new(parameters).unwrap();
-        let hashes: Vec<KeyHash> = keys.map(|key| empty.hash(&key)).collect();
+        let empty = HashFilter::new(parameters).unwrap();
+        let hasher = Stable::with_seed(parameters.seed);
+        let hashes: Vec<KeyHash> = keys.map(|key| hasher.hash_key(&key)).collect();
         let (first, second) = hashes.split_at(cut);
         let mut one = empty.clone();
-        let expected = [one.insert_hashes(first), one.insert_hashes(second)];
+        let expected = [one.insert_batch(first), one.insert_batch(second)];
         for threads in [1, 2, 3, 8] {
             let mut many = empty.clone();
-            let new = [first, second].map(|part| many.insert_hashes_parallel(part, threads));
+            let new = [first, second].map(|part| many.insert_parallel(part, threads));
             prop_assert_eq!(new, expected, "{} threads", threads);
             prop_assert!(many == one, "{} threads", threads);
         }
@@ -124,41 +124,27 @@ mod by_threads {
         let inputs = (parameters(), 1_u64..100, 500_u64..60_000, 0..KEYS as usize);
         let outcome =
             TestRunner::new(cases(CASES)).run(&inputs, |(small, factor, distinct, cut)| {
-                let parameters = schemes::enlarged(small, factor);
-                divided.set(divided.get() + u32::from(is_divided(&parameters.scheme)));
+                let parameters = designs::enlarged(small, factor);
+                divided.set(divided.get() + u32::from(is_divided(&parameters.design)));
                 check(&parameters, (0..KEYS).map(|index| index * 7_919 % distinct), cut)
             });
         outcome.unwrap();
-        assert!(divided.get() >= CASES / 2, "only {} filters were divided", divided.get());
+        assert!(divided.get() >= CASES / 4, "only {} filters were divided", divided.get());
     }
 
     /// Filters with more keys than they have room for, and all but a few of those in their blocks.
     #[test]
     fn threads_build_the_full_filter_that_one_thread_builds() {
-        let subtables = vec![600, 100];
+        let bloom = Blocks::bloom(512, 8).with_hints(16);
+        let rule = Rule::FirstWithRoom { below: 40, coin: Share::new(0.5).unwrap() };
+        let fingerprints =
+            Blocks::Fingerprint { slots: 40, lists: 48, remainder_bits: 9, hints: 16 };
         for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
-            let overflow = Overflow { capacity: 500, when_full };
-            let bloom = Scheme::MultiLevel {
-                blocks: BlockTable { count: 700, bits: 512, hashes: 8 },
-                threshold: Threshold { load: 40, probability: 0.5 },
-                hints: 16,
-                overflow,
-                subtables: subtables.clone(),
-            };
-            let fingerprints = Scheme::Fingerprint {
-                blocks: FingerprintTable {
-                    count: 700,
-                    slots: 40,
-                    lists: 48,
-                    remainder_bits: 9,
-                    hints: 16,
-                },
-                route: Route::MultiLevel { subtables: subtables.clone() },
-                overflow,
-                multiset: false,
-            };
-            for scheme in [bloom, fingerprints] {
-                let parameters = Parameters { keys: 28_000, seed: 0, scheme };
+            for (blocks, rule) in [(bloom, rule), (fingerprints, Rule::below(40))] {
+                let layout = Layout::multi_level(blocks, &[600, 100], rule)
+                    .unwrap()
+                    .with_overflow(Overflow { capacity: 500, when_full });
+                let parameters = Parameters { keys: 28_000, seed: 0, design: layout.into() };
                 check(&parameters, 0..40_000, 10_000).unwrap();
             }
         }
@@ -167,9 +153,8 @@ mod by_threads {
 
 #[test]
 fn an_empty_batch_is_nothing() {
-    let blocks = BlockTable { count: 10, bits: 512, hashes: 8 };
-    let parameters = Parameters { keys: 100, seed: 0, scheme: Scheme::Blocked { blocks } };
-    let mut filter = AnyFilter::new(&parameters).unwrap();
+    let design = Layout::blocked(Blocks::bloom(512, 8), 10).into();
+    let mut filter = Filter::<u64>::new(&Parameters { keys: 100, seed: 0, design }).unwrap();
     assert_eq!(filter.insert_batch::<u64>(&[]), Ok(0));
     let mut found = vec![true];
     filter.contains_batch::<u64>(&[], &mut found);

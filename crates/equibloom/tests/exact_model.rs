@@ -7,133 +7,106 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AccessStatistics, AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow,
-    Parameters, Prediction, Route, Scheme, Stable, Statistics, Threshold, WhenFull,
+    AccessStatistics, Blocks, Candidates, Design, Filter, HashFilter, KeyHasher, Layout, Overflow,
+    Parameters, Prediction, Rule, Share, Stable, Statistics, WhenFull,
 };
 
 const KEYS: u64 = 200_000;
 const SEEDS: [u64; 3] = [1, 2, 0xdead_beef];
 
-/// Every scheme at one size of block: enough overflow, thresholds about the mean load.
-fn schemes(keys: u64, bits: u32, bits_per_key: f64, hashes: u32) -> Vec<Parameters> {
-    let count = (keys as f64 * bits_per_key / f64::from(bits)) as u64;
-    let blocks = BlockTable { count, bits, hashes };
-    let load = (keys as f64 / count as f64).round() as u32;
-    let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
-    let at = |load, probability| Threshold { load, probability };
-    let (third, second) = (count / 40, count / 7);
-    let subtables = vec![count - second - third, second, third];
-    let few = if bits == 64 { 3 } else { 8 };
-    [
-        Scheme::Classical { bits: (keys as f64 * bits_per_key) as u64, hashes },
-        Scheme::Blocked { blocks },
-        Scheme::Single { blocks, threshold: at(load + 2, 0.3), hints: 0, overflow },
-        Scheme::Sequential {
-            blocks,
-            threshold: at(load, 0.7),
-            hints: 0,
-            overflow,
-            choices: 3,
-            accesses: 3.0,
-        },
-        Scheme::Sequential {
-            blocks,
-            threshold: at(load, 0.2),
-            hints: 0,
-            overflow,
-            choices: 3,
-            accesses: 1.1,
-        },
-        Scheme::MultiLevel {
-            blocks,
-            threshold: at(load, 0.5),
-            hints: 0,
-            overflow,
-            subtables: subtables.clone(),
-        },
-        Scheme::Single { blocks, threshold: at(load, 0.6), hints: few, overflow },
-        Scheme::Sequential {
-            blocks,
-            threshold: at(load + 1, 0.0),
-            hints: 2 * few,
-            overflow,
-            choices: 3,
-            accesses: 3.0,
-        },
-        Scheme::Sequential {
-            blocks,
-            threshold: at(load, 0.2),
-            hints: few,
-            overflow,
-            choices: 3,
-            accesses: 1.1,
-        },
-        Scheme::MultiLevel {
-            blocks,
-            threshold: at(load, 0.5),
-            hints: 2 * few,
-            overflow,
-            subtables: subtables.clone(),
-        },
-        Scheme::TwoChoice { blocks },
-        Scheme::OnePlusAlpha { blocks, alpha: 0.3 },
-    ]
-    .map(|scheme| Parameters { keys, seed: 0, scheme })
-    .into()
+/// A budget of so many accesses per key.
+fn budget(accesses: f64, keys: u64) -> Option<u64> {
+    Some((accesses * keys as f64) as u64)
 }
 
-/// Fingerprint blocks of many shapes, each by every route, as set and as multiset.
-fn fingerprint_schemes(keys: u64) -> Vec<Parameters> {
-    let shape = |slots, lists, remainder_bits, hints, load: f64| {
-        let count = (keys as f64 / (load * f64::from(slots))) as u64;
-        FingerprintTable { count, slots, lists, remainder_bits, hints }
-    };
-    let tables = [
-        shape(60, 80, 5, 24, 0.93),
-        shape(48, 64, 8, 16, 0.95),
-        shape(37, 48, 11, 20, 0.9),
-        shape(20, 30, 20, 12, 0.85),
-        shape(12, 16, 6, 64, 0.7),
+/// Every placement at one size of block: enough overflow, thresholds about the mean load.
+fn bloom_filters(keys: u64, bits: u32, bits_per_key: f64, hashes: u32) -> Vec<Parameters> {
+    let count = (keys as f64 * bits_per_key / f64::from(bits)) as u64;
+    let blocks = Blocks::bloom(bits, hashes);
+    let load = (keys as f64 / count as f64).round() as u32;
+    let at = |below, coin| Rule::FirstWithRoom { below, coin: Share::clamped(coin) };
+    let (third, second) = (count / 40, count / 7);
+    let subtables = Candidates::subtables(&[count - second - third, second, third]).unwrap();
+    let [one, three] = [1, 3].map(|choices| Candidates::anywhere(count, choices));
+    let few = if bits == 64 { 3 } else { 8 };
+    let all_accesses = None;
+    let few_accesses = budget(1.1, keys);
+    let rejecting = [
+        (0, one, at(load + 2, 0.3), all_accesses),
+        (0, three, at(load, 0.7), all_accesses),
+        (0, three, at(load, 0.2), few_accesses),
+        (0, subtables, at(load, 0.5), all_accesses),
+        (few, one, at(load, 0.6), all_accesses),
+        (2 * few, three, at(load + 1, 0.0), all_accesses),
+        (few, three, at(load, 0.2), few_accesses),
+        (2 * few, subtables, at(load, 0.5), all_accesses),
+    ];
+    let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
+    let rejecting = rejecting.map(|(hints, candidates, rule, budget)| {
+        Layout::new(blocks.with_hints(hints), candidates, rule)
+            .with_overflow(overflow)
+            .with_budget(budget)
+    });
+    let least_loaded = [
+        Layout::blocked(blocks, count),
+        Layout::two_choice(blocks, count),
+        Layout::one_plus_alpha(blocks, count, Share::clamped(0.3)),
+    ];
+    let layouts = rejecting.into_iter().chain(least_loaded).map(Design::Blocked);
+    [Design::Classical { bits: (keys as f64 * bits_per_key) as u64, hashes }]
+        .into_iter()
+        .chain(layouts)
+        .map(|design| Parameters { keys, seed: 0, design })
+        .collect()
+}
+
+/// Fingerprint blocks of many shapes, each with all candidates, as set and as multiset.
+fn fingerprint_filters(keys: u64) -> Vec<Parameters> {
+    let shapes = [
+        (60, 80, 5, 24, 0.93),
+        (48, 64, 8, 16, 0.95),
+        (37, 48, 11, 20, 0.9),
+        (20, 30, 20, 12, 0.85),
+        (12, 16, 6, 64, 0.7),
     ];
     let mut all = Vec::new();
-    for blocks in tables {
-        let (third, second) = (blocks.count / 30, blocks.count / 6);
-        let subtables = vec![blocks.count - second - third, second, third];
-        let routes = [
-            Route::Single,
-            Route::Sequential { choices: 3, accesses: 3.0 },
-            Route::Sequential { choices: 3, accesses: 1.1 },
-            Route::MultiLevel { subtables },
-        ];
+    for (slots, lists, remainder_bits, hints, load) in shapes {
+        let count = (keys as f64 / (load * f64::from(slots))) as u64;
+        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
+        let (third, second) = (count / 30, count / 6);
+        let subtables = Candidates::subtables(&[count - second - third, second, third]).unwrap();
+        let [one, two, three] = [1, 2, 3].map(|choices| Candidates::anywhere(count, choices));
         let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
-        for route in routes {
-            let shared = matches!(route, Route::Sequential { .. });
-            for multiset in [false, true].into_iter().filter(|multiset| !(shared && *multiset)) {
-                let route = route.clone();
-                let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset };
-                all.push(Parameters { keys, seed: 0, scheme });
-            }
-        }
-        // Without hints, as in the papers.
-        let blocks = FingerprintTable { hints: 0, ..blocks };
-        let route = Route::Sequential { choices: 2, accesses: 2.0 };
-        let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: false };
-        all.push(Parameters { keys, seed: 0, scheme });
+        let layout = |blocks, candidates| {
+            Layout::new(blocks, candidates, Rule::below(slots)).with_overflow(overflow)
+        };
+        all.extend([
+            layout(blocks, one),
+            layout(blocks, one).with_removal(),
+            layout(blocks, three),
+            layout(blocks, three).with_budget(budget(1.1, keys)),
+            layout(blocks, subtables),
+            layout(blocks, subtables).with_removal(),
+            // Without hints, as in the papers.
+            layout(blocks.with_hints(0), two),
+        ]);
     }
-    all
+    let parameters = |layout: Layout| Parameters { keys, seed: 0, design: layout.into() };
+    all.into_iter().map(parameters).collect()
 }
 
 /// Block sizes from 64 bits to a page, rates from 5 % to 1e-5.
 fn configurations() -> Vec<Parameters> {
     let sizes = [(64, 10.0, 5), (256, 8.0, 6), (256, 24.0, 17), (500, 16.0, 11), (512, 12.0, 8)];
-    let small =
-        sizes.iter().flat_map(|&(bits, per_key, hashes)| schemes(KEYS, bits, per_key, hashes));
+    let small = sizes
+        .iter()
+        .flat_map(|&(bits, per_key, hashes)| bloom_filters(KEYS, bits, per_key, hashes));
     // Pages hold thousands of keys each: more keys, so that there are several hundred of them.
-    let pages = schemes(8 * KEYS, 32_768, 10.0, 7);
+    let pages = bloom_filters(8 * KEYS, 32_768, 10.0, 7);
     let seeded = |parameters: Parameters| {
-        SEEDS.into_iter().map(move |seed| Parameters { seed, ..parameters.clone() })
+        SEEDS.into_iter().map(move |seed| Parameters { seed, ..parameters })
     };
-    let fingerprints = fingerprint_schemes(KEYS);
+    let fingerprints = fingerprint_filters(KEYS);
     small.chain(fingerprints).flat_map(seeded).chain(pages).collect()
 }
 
@@ -142,24 +115,28 @@ struct Measured {
     predicted: Prediction,
     statistics: Statistics,
     accesses: AccessStatistics,
+    /// Whether the blocks count their keys.
+    is_counted: bool,
     context: String,
 }
 
 impl Measured {
     fn of(parameters: &Parameters) -> Self {
         let keys = parameters.keys;
-        let mut filter = AnyFilter::new(parameters).unwrap();
+        let mut filter = HashFilter::new(parameters).unwrap();
+        let hasher = Stable::with_seed(parameters.seed);
         let mut accesses = AccessStatistics::default();
         for key in 0..keys {
-            filter.insert_counted(&key, &mut accesses).unwrap();
+            filter.insert_counted(hasher.hash_key(&key), &mut accesses).unwrap();
         }
         for key in 0..keys {
-            assert!(filter.contains_counted(&key, &mut accesses), "{key} was lost");
+            let found = filter.contains_counted(hasher.hash_key(&key), &mut accesses);
+            assert!(found, "{key} was lost");
         }
         // Hits end here; false positives among the misses are counted apart.
         let hits = accesses.hits;
         for key in keys..2 * keys {
-            filter.contains_counted(&key, &mut accesses);
+            filter.contains_counted(hasher.hash_key(&key), &mut accesses);
         }
         accesses.hits = hits;
         Self {
@@ -167,6 +144,10 @@ impl Measured {
             predicted: parameters.predict(keys).unwrap(),
             statistics: filter.statistics(),
             accesses,
+            is_counted: parameters
+                .design
+                .layout()
+                .is_some_and(|layout| layout.rule != Rule::LeastLoaded),
             context: format!("{parameters:?}"),
         }
     }
@@ -243,9 +224,9 @@ fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
 #[test]
 fn threads_that_share_a_filter_fill_it_like_one_thread() {
     let keys: Vec<u64> = (0..KEYS).collect();
-    for parameters in schemes(KEYS, 256, 8.0, 6).iter().chain(&fingerprint_schemes(KEYS)) {
+    for parameters in bloom_filters(KEYS, 256, 8.0, 6).iter().chain(&fingerprint_filters(KEYS)) {
         let one = Measured::of(parameters);
-        let filter = equibloom::SharedFilter::new(parameters).unwrap();
+        let filter = Filter::<u64>::new(parameters).unwrap().into_shared().unwrap();
         std::thread::scope(|scope| {
             for keys in keys.chunks(keys.len().div_ceil(3)) {
                 let filter = &filter;
@@ -271,7 +252,7 @@ fn loads_are_distributed_as_the_exact_model_says() {
         let levels = filter.statistics.levels.iter().zip(&filter.predicted.load_distributions);
         for (index, (level, distribution)) in levels.enumerate() {
             // Blocks without a counter are compared by their set bits.
-            let counted = filter.context.contains("threshold") || level.set_bits.is_empty();
+            let counted = filter.is_counted;
             let measured = if counted { &level.loads } else { &level.set_bits };
             let blocks = level.blocks as f64;
             // Later levels get what the earlier ones turned away, and that number varies too.
@@ -304,19 +285,18 @@ fn loads_are_distributed_as_the_exact_model_says() {
 #[test]
 fn strangers_are_taken_for_members_at_the_expected_rate() {
     let strangers = 2_000_000_u64;
-    for parameters in schemes(KEYS, 256, 10.0, 7).into_iter().chain(fingerprint_schemes(KEYS)) {
-        let mut filter = AnyFilter::new(&parameters).unwrap();
+    for parameters in bloom_filters(KEYS, 256, 10.0, 7).into_iter().chain(fingerprint_filters(KEYS))
+    {
+        let mut filter = Filter::<u64>::new(&parameters).unwrap();
         filter.try_extend(0..KEYS).unwrap();
-        let hasher = Stable::with_seed(parameters.seed);
-        let hash = |key: u64| -> KeyHash { hasher.hash_key(&key) };
-        let taken = (KEYS..KEYS + strangers).filter(|&key| filter.contains_hash(hash(key))).count();
+        let taken = (KEYS..KEYS + strangers).filter(|key| filter.contains(key)).count();
         let rate = filter.statistics().expected_rate;
         let sigma = (rate * (1.0 - rate) / strangers as f64).sqrt();
         let measured = taken as f64 / strangers as f64;
         assert!(
             (measured - rate).abs() < 4.0 * sigma,
             "{measured} against {rate}: {:?}",
-            parameters.scheme
+            parameters.design
         );
     }
 }

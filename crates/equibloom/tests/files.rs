@@ -3,40 +3,42 @@
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
+mod designs;
 mod forge;
 mod samples;
-mod schemes;
 mod scratch;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
+use designs::{cases, fingerprints, keys, parameters};
+use equibloom::file::FileErrorKind;
 use equibloom::{
-    AnyFilter, BlockTable, KeyHasher, KeyKind, MergeError, Parameters, Scheme, Stable, StableKey,
-    file,
+    Blocks, Filter, HashFilter, KeyHasher, KeyKind, Layout, MergeError, Parameters, Stable,
+    StableKey, file,
 };
 use proptest::prelude::*;
 use samples::samples;
-use schemes::{cases, fingerprint_scheme, keys, parameters};
-use scratch::Scratch;
+use scratch::{Scratch, open, open_typed};
 
 /// Filters that take a key once, and filters that store every insert.
 fn all_parameters() -> impl Strategy<Value = Parameters> {
-    let multiset = (fingerprint_scheme(true), 0_u64..200).prop_map(|(scheme, keys)| Parameters {
+    let multiset = (fingerprints(true), 0_u64..200).prop_map(|(layout, keys)| Parameters {
         keys,
         seed: 8,
-        scheme,
+        design: layout.into(),
     });
     prop_oneof![4 => parameters(), 1 => multiset]
 }
 
-fn filled(parameters: &Parameters, keys: &[u16]) -> (AnyFilter, Vec<u16>) {
-    let mut filter = AnyFilter::new(parameters).unwrap();
+fn filled(parameters: &Parameters, keys: &[u16]) -> (Filter<u16>, Vec<u16>) {
+    let mut filter = Filter::new(parameters).unwrap();
     let taken = keys.iter().copied().filter(|key| filter.insert(key).is_ok()).collect();
     (filter, taken)
 }
 
-fn bytes_of(filter: &AnyFilter) -> Vec<u8> {
+fn bytes_of<K: StableKey + ?Sized>(filter: &Filter<K>) -> Vec<u8> {
     let mut bytes = Vec::new();
     filter.write_to(&mut bytes).unwrap();
     bytes
@@ -56,10 +58,11 @@ proptest! {
         let bytes = bytes_of(&filter);
         prop_assert!(std::fs::read(&path).unwrap() == bytes);
 
-        let loaded = AnyFilter::load(&path).unwrap();
-        let opened = AnyFilter::open(&path).unwrap();
-        let read = AnyFilter::read_from(&bytes[..]).unwrap();
-        prop_assert!(opened.is_mapped() && !loaded.is_mapped() && !read.is_mapped());
+        let loaded = Filter::load(&path).unwrap();
+        let opened = open_typed(&path).unwrap();
+        let read = Filter::read_from(&bytes[..]).unwrap();
+        let is_mapped = |filter: &Filter<u16>| filter.as_hash_filter().is_mapped();
+        prop_assert!(is_mapped(&opened) && !is_mapped(&loaded) && !is_mapped(&read));
         for copy in [&loaded, &opened, &read] {
             prop_assert!(*copy == filter);
             prop_assert_eq!(copy.statistics(), filter.statistics());
@@ -117,12 +120,12 @@ impl Read for Slow<'_> {
 fn a_stream_may_be_slow_and_hold_more_than_one_filter() {
     let samples = samples();
     let (one, two) = (samples[3].bytes(), samples[9].bytes());
-    let slow = AnyFilter::read_from(Slow { bytes: &one, interrupted: false }).unwrap();
+    let slow = HashFilter::read_from(Slow { bytes: &one, interrupted: false }).unwrap();
     assert!(slow == samples[3].build());
     let both = [one, two, b"and something else".to_vec()].concat();
     let mut rest = &both[..];
-    assert!(AnyFilter::read_from(&mut rest).unwrap() == samples[3].build());
-    assert!(AnyFilter::read_from(&mut rest).unwrap() == samples[9].build());
+    assert!(HashFilter::read_from(&mut rest).unwrap() == samples[3].build());
+    assert!(HashFilter::read_from(&mut rest).unwrap() == samples[9].build());
     assert_eq!(rest, b"and something else");
 }
 
@@ -131,28 +134,32 @@ fn a_stream_may_be_slow_and_hold_more_than_one_filter() {
 fn large_filters_come_back_from_files_and_streams() {
     let scratch = Scratch::new("large");
     let path = scratch.path("filter.eqb");
-    let blocks = BlockTable { count: 50_001, bits: 500, hashes: 7 };
-    let parameters = Parameters { keys: 100_000, seed: 1, scheme: Scheme::TwoChoice { blocks } };
-    let mut filter = AnyFilter::new(&parameters).unwrap();
+    let design = Layout::two_choice(Blocks::bloom(500, 7), 50_001).into();
+    let mut filter = Filter::new(&Parameters { keys: 100_000, seed: 1, design }).unwrap();
     filter.try_extend(0..100_000_u64).unwrap();
     filter.save(&path).unwrap();
-    assert!(AnyFilter::load(&path).unwrap() == filter);
-    assert!(AnyFilter::read_from(File::open(&path).unwrap()).unwrap() == filter);
-    let opened = AnyFilter::open(&path).unwrap();
+    assert!(Filter::load(&path).unwrap() == filter);
+    assert!(Filter::read_from(File::open(&path).unwrap()).unwrap() == filter);
+    let opened = open_typed(&path).unwrap();
     assert!((0..100_000_u64).all(|key| opened.contains(&key)));
 }
 
+/// A file has one seed, that of the hash; a filter's parameters may have another.
 #[test]
 fn the_seed_of_the_hash_is_kept_even_if_it_is_not_the_parameters() {
-    let parameters = &samples()[0].parameters;
-    let mut filter = AnyFilter::with_hasher(parameters, Stable::with_seed(99)).unwrap();
+    let parameters = samples()[0].parameters;
+    let mut filter: Filter<str> = Filter::with_hasher(&parameters, Stable::with_seed(99)).unwrap();
     filter.insert("alice").unwrap();
+    let bytes = bytes_of(&filter);
+    let read = Filter::<str>::read_from(&bytes[..]).unwrap();
+    assert!(read.contains("alice") && read.hasher() == filter.hasher());
+    assert_eq!(read.parameters(), &Parameters { seed: 99, ..parameters });
+    assert!(read.as_hash_filter().words().eq(filter.as_hash_filter().words()));
+    assert_eq!(forge::u64_at(&bytes, forge::SEED), Some(99));
+    // A filter over hashes knows the seed of its parameters alone.
     let mut bytes = Vec::new();
-    filter.write_to(&mut bytes).unwrap();
-    let read = AnyFilter::read_from(&bytes[..]).unwrap();
-    assert!(read == filter && read.contains("alice"));
-    assert_eq!(read.hash("alice"), Stable::with_seed(99).hash_key("alice"));
-    assert_eq!(file::verify_from(&bytes[..]).unwrap().header.hash_seed, 99);
+    filter.as_hash_filter().write_to(&mut bytes).unwrap();
+    assert_eq!(forge::u64_at(&bytes, forge::SEED), Some(parameters.seed));
 }
 
 #[test]
@@ -161,9 +168,9 @@ fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
     for sample in samples() {
         let path = scratch.path(sample.name);
         sample.build().save(&path).unwrap();
-        let opened = AnyFilter::open(&path).unwrap();
+        let opened = open(&path).unwrap();
         let mut copy = opened.clone();
-        let mut merged = AnyFilter::new(&sample.parameters).unwrap();
+        let mut merged = HashFilter::new(&sample.parameters).unwrap();
         merged.merge(&opened).unwrap();
         assert!(opened.is_mapped() && copy.is_mapped() && !merged.is_mapped());
         assert!(sample.holds_its_keys(&merged));
@@ -183,7 +190,7 @@ fn an_open_filter_can_be_asked_by_many_threads() {
     let path = scratch.path("filter.eqb");
     let sample = &samples()[1];
     sample.build().save(&path).unwrap();
-    let opened = AnyFilter::open(&path).unwrap();
+    let opened = open(&path).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert!(sample.holds_its_keys(&opened.clone())));
@@ -191,22 +198,27 @@ fn an_open_filter_can_be_asked_by_many_threads() {
     });
 }
 
+/// Every kind, in the order of their numbers.
+const KINDS: [KeyKind; 5] =
+    [KeyKind::Unspecified, str::KIND, u32::KIND, u128::KIND, <(u64, &str)>::KIND];
+
 #[test]
 fn files_record_the_kind_of_keys() {
-    let kinds = [KeyKind::Unspecified, str::KIND, u32::KIND, u128::KIND, <(u64, &str)>::KIND];
     let scratch = Scratch::new("kinds");
     let path = scratch.path("filter.eqb");
     let filter = |kind| samples()[1].build().with_key_kind(kind);
-    for (kind, number) in kinds.into_iter().zip(0_u64..) {
+    for (kind, number) in KINDS.into_iter().zip(0_u64..) {
         filter(kind).save(&path).unwrap();
         assert_eq!(file::inspect(&path).unwrap().key_kind, kind);
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(forge::u64_at(&bytes, forge::KEY_KIND), Some(number));
-        for read in [AnyFilter::load(&path).unwrap(), AnyFilter::open(&path).unwrap()] {
+        for read in [HashFilter::load(&path).unwrap(), open(&path).unwrap()] {
             assert_eq!(read.key_kind(), kind);
-            assert_eq!(read.into_shared().unwrap().into_filter().key_kind(), kind);
+            let read: Filter<str> = Filter::from_hash_filter(read, Stable::default());
+            let shared = read.into_shared().unwrap();
+            assert_eq!(shared.into_filter().as_hash_filter().key_kind(), kind);
         }
-        for other in kinds {
+        for other in KINDS {
             let mut merged = filter(kind);
             let result = merged.merge(&filter(other));
             let stated = kind != KeyKind::Unspecified && other != KeyKind::Unspecified;
@@ -221,12 +233,65 @@ fn files_record_the_kind_of_keys() {
     }
 }
 
+/// A type reads files of its kind, whatever width, and files that state none. Others are refused by name.
+#[test]
+fn files_are_read_as_the_type_of_their_keys() {
+    fn read<K: StableKey + ?Sized>(path: &Path, kind: KeyKind) {
+        let bytes = std::fs::read(path).unwrap();
+        let results = [Filter::<K>::load(path), open_typed(path), Filter::read_from(&bytes[..])];
+        for (result, named) in results.into_iter().zip([true, true, false]) {
+            if [K::KIND, KeyKind::Unspecified].contains(&kind) {
+                assert_eq!(result.unwrap().as_hash_filter().key_kind(), kind);
+                continue;
+            }
+            let error = result.unwrap_err();
+            assert!(matches!(
+                *error.kind(),
+                FileErrorKind::Keys { found, expected } if found == kind && expected == K::KIND
+            ));
+            let text = error.to_string();
+            assert!(text.contains(&format!("holds {kind}, and was asked for {}", K::KIND)));
+            assert_eq!(text.starts_with(&*path.to_string_lossy()), named, "{text}");
+        }
+    }
+    let scratch = Scratch::new("types");
+    let path = scratch.path("filter.eqb");
+    let parameters = samples()[1].parameters;
+
+    let mut filter: Filter<i16> = Filter::new(&parameters).unwrap();
+    filter.insert(&-5).unwrap();
+    filter.save(&path).unwrap();
+    assert!(Filter::<i64>::load(&path).unwrap().contains(&-5));
+    let mut filter: Filter<str> = Filter::new(&parameters).unwrap();
+    filter.insert("alice").unwrap();
+    filter.save(&path).unwrap();
+    assert!(Filter::<[u8]>::load(&path).unwrap().contains(b"alice"));
+    let error = Filter::<u64>::load(&path).unwrap_err().to_string();
+    assert!(error.contains("text or bytes") && error.contains("integers"), "{error}");
+
+    for kind in KINDS {
+        filter.into_hash_filter().with_key_kind(kind).save(&path).unwrap();
+        filter = Filter::new(&parameters).unwrap();
+        read::<u64>(&path, kind);
+        read::<i8>(&path, kind);
+        read::<usize>(&path, kind);
+        read::<str>(&path, kind);
+        read::<String>(&path, kind);
+        read::<[u8]>(&path, kind);
+        read::<u128>(&path, kind);
+        read::<(u32, String)>(&path, kind);
+    }
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn headers_can_be_serialised() {
     let report = file::verify_from(&samples()[8].bytes()[..]).unwrap();
     let json = serde_json::to_string(&report).unwrap();
-    assert!(json.contains("\"hash\":\"xxh3-128\"") && json.contains("\"kind\":\"multi-level\""));
+    assert!(
+        json.contains("\"hash\":\"xxh3-128\"")
+            && json.contains("\"rule\":{\"kind\":\"first-with-room\"")
+    );
     assert_eq!(serde_json::from_str::<file::Report>(&json).unwrap(), report);
 }
 
@@ -240,11 +305,11 @@ fn what_cannot_be_mapped_is_read() {
     std::thread::scope(|scope| {
         scope.spawn(move || writer.write_all(&bytes).unwrap());
         let path = format!("/dev/fd/{}", reader.as_raw_fd());
-        if !std::path::Path::new(&path).exists() {
+        if !Path::new(&path).exists() {
             println!("skipped: no {path} here");
             return;
         }
-        let filter = AnyFilter::open(&path).unwrap();
+        let filter = open(&path).unwrap();
         assert!(!filter.is_mapped() && sample.holds_its_keys(&filter));
     });
 }
@@ -256,19 +321,15 @@ fn a_file_larger_than_memory_is_opened_and_asked_at_once() {
     let scratch = Scratch::new("tebibyte");
     let path = scratch.path("filter.eqb");
     let count = 1_u64 << 34;
-    let blocks = BlockTable { count: 10, bits: 512, hashes: 7 };
-    let parameters = Parameters { keys: 100, seed: 1, scheme: Scheme::Blocked { blocks } };
+    let design = Layout::blocked(Blocks::bloom(512, 7), 10).into();
+    let filter = HashFilter::new(&Parameters { keys: 100, seed: 1, design }).unwrap();
     let mut bytes = Vec::new();
-    AnyFilter::new(&parameters).unwrap().write_to(&mut bytes).unwrap();
+    filter.write_to(&mut bytes).unwrap();
     bytes.truncate(4096);
-    let length = 64 * count;
-    forge::put(&mut bytes, forge::FILE_LENGTH, &(4096 + length).to_le_bytes());
-    forge::put(&mut bytes, forge::SECTIONS + 32, &length.to_le_bytes());
-    forge::put(&mut bytes, forge::SECTIONS + forge::SECTION_BYTES + 4, &count.to_le_bytes());
-    forge::seal(&mut bytes);
+    forge::put_block_count(&mut bytes, count);
     let mut file = File::create(&path).unwrap();
     file.write_all(&bytes).unwrap();
-    if let Err(error) = file.set_len(4096 + length) {
+    if let Err(error) = file.set_len(4096 + 64 * count) {
         println!("skipped: this file system has no files of a tebibyte ({error})");
         return;
     }
@@ -277,7 +338,8 @@ fn a_file_larger_than_memory_is_opened_and_asked_at_once() {
     file.seek(SeekFrom::Start(4096 + 64 * block as u64)).unwrap();
     file.write_all(&[0xff; 64]).unwrap();
 
-    let filter = AnyFilter::open(&path).unwrap();
-    assert!(filter.contains("alice"));
-    assert!((0..1_000_u64).all(|key| !filter.contains(&key)));
+    // Its keys are not stated.
+    assert!(open_typed::<str>(&path).unwrap().contains("alice"));
+    let filter = open_typed::<u64>(&path).unwrap();
+    assert!((0..1_000).all(|key| !filter.contains(&key)));
 }

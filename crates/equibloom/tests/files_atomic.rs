@@ -13,17 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use equibloom::file::{self, FileErrorKind};
-use equibloom::{AnyFilter, BlockTable, KeyHash, Parameters, Scheme};
+use equibloom::{Blocks, Filter, KeyHash, Layout, Parameters};
 use samples::samples;
-use scratch::Scratch;
+use scratch::{Scratch, open_typed};
 
 /// Tells a test that runs as a child of another what to work on.
 const DIRECTORY: &str = "EQUIBLOOM_TEST_DIRECTORY";
 
-fn filter(blocks: u64, key: &str) -> AnyFilter {
-    let blocks = BlockTable { count: blocks, bits: 512, hashes: 8 };
-    let parameters = Parameters { keys: 1_000, seed: 1, scheme: Scheme::Blocked { blocks } };
-    let mut filter = AnyFilter::new(&parameters).unwrap();
+fn filter(blocks: u64, key: &str) -> Filter<str> {
+    let design = Layout::blocked(Blocks::bloom(512, 8), blocks).into();
+    let mut filter = Filter::new(&Parameters { keys: 1_000, seed: 1, design }).unwrap();
     filter.insert(key).unwrap();
     filter
 }
@@ -72,7 +71,7 @@ fn a_file_is_replaced_and_nothing_else_is_left() {
     for blocks in [5, 1, 9] {
         let filter = filter(blocks, "alice");
         filter.save(&path).unwrap();
-        assert!(AnyFilter::load(&path).unwrap() == filter);
+        assert!(Filter::load(&path).unwrap() == filter);
         assert_eq!(scratch.files(), ["filter.eqb"]);
     }
 }
@@ -83,15 +82,15 @@ fn a_filter_that_is_open_keeps_the_file_it_opened() {
     let path = scratch.path("filter.eqb");
     let (old, new) = (filter(50, "alice"), filter(9, "bob"));
     old.save(&path).unwrap();
-    let opened = AnyFilter::open(&path).unwrap();
+    let opened: Filter<str> = open_typed(&path).unwrap();
     new.save(&path).unwrap();
-    assert!(opened == old && AnyFilter::open(&path).unwrap() == new);
+    assert!(opened == old && open_typed(&path).unwrap() == new);
     // It can be saved over the file it is mapped from.
-    let mut opened = AnyFilter::open(&path).unwrap();
+    let mut opened: Filter<str> = open_typed(&path).unwrap();
     opened.save(&path).unwrap();
     opened.insert("carol").unwrap();
     opened.save(&path).unwrap();
-    assert!(AnyFilter::load(&path).unwrap().contains("carol"));
+    assert!(Filter::<str>::load(&path).unwrap().contains("carol"));
 }
 
 #[test]
@@ -119,7 +118,7 @@ fn long_names_and_names_in_the_working_directory_can_be_saved() {
     let filter = filter(5, "alice");
     let path = scratch.path(&"ü".repeat(120));
     filter.save(&path).unwrap();
-    assert!(AnyFilter::load(&path).unwrap() == filter);
+    assert!(Filter::load(&path).unwrap() == filter);
     let error = filter.save("").unwrap_err();
     assert!(matches!(error.kind(), FileErrorKind::NotReplaceable), "{error}");
 }
@@ -137,7 +136,7 @@ fn permissions_and_links_are_kept() {
         filter(7, "bob").save(&link).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert!(AnyFilter::load(&path).unwrap().contains("bob"));
+        assert!(Filter::<str>::load(&path).unwrap().contains("bob"));
     }
     symlink("nowhere", scratch.path("dangling")).unwrap();
     let error = filter(7, "bob").save(scratch.path("dangling")).unwrap_err();
@@ -156,8 +155,7 @@ fn readers_see_the_old_file_or_the_new_one() {
             let (path, filters, done) = (&path, &filters, &done);
             scope.spawn(move || {
                 while !done.load(Ordering::Relaxed) {
-                    let read =
-                        if open { AnyFilter::open(path) } else { AnyFilter::load(path) }.unwrap();
+                    let read = if open { open_typed(path) } else { Filter::load(path) }.unwrap();
                     assert!(filters.contains(&read));
                 }
             });
@@ -230,7 +228,7 @@ fn saves_more_than_fits() {
     for _ in 0..3 {
         let error = large.save(&path).unwrap_err();
         assert!(matches!(error.kind(), FileErrorKind::Io { action: "write", .. }), "{error}");
-        assert!(AnyFilter::load(&path).unwrap() == small);
+        assert!(Filter::load(&path).unwrap() == small);
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
     }
 }
@@ -251,7 +249,7 @@ fn a_killed_program_leaves_a_whole_file() {
         child.kill().unwrap();
         child.wait().unwrap();
         file::verify(&path).unwrap();
-        let found = AnyFilter::load(&path).unwrap();
+        let found = Filter::<str>::load(&path).unwrap();
         assert!(found.contains("alice") || found.contains("bob"));
         for name in scratch.files() {
             let unfinished = name.starts_with(".filter.eqb.") && name.ends_with(".equibloom-tmp");

@@ -3,11 +3,14 @@
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
+mod designs;
 mod samples;
 
 use std::collections::HashSet;
 
-use equibloom::{AnyFilter, file};
+use designs::{cases, fingerprints, keys, parameters};
+use equibloom::{Filter, Parameters, file};
+use proptest::prelude::*;
 use samples::{key, samples};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
@@ -22,10 +25,6 @@ impl Fields<'_> {
 
     fn u64(&mut self) -> u64 {
         u64::from(self.u32()) | u64::from(self.u32()) << 32
-    }
-
-    fn f64(&mut self) -> f64 {
-        f64::from_bits(self.u64())
     }
 }
 
@@ -52,9 +51,10 @@ enum Blocks {
 struct Reader {
     blocks: Blocks,
     levels: Levels,
-    alpha: f64,
-    /// Load and probability, where blocks turn keys away.
-    threshold: Option<(u32, f64)>,
+    /// Share of the keys that have more than the first level.
+    share: u64,
+    /// Load and coin, where blocks turn keys away.
+    threshold: Option<(u32, u64)>,
     hints: u32,
     seed: u64,
     spent: bool,
@@ -80,8 +80,10 @@ fn scale(w: u64, n: u64) -> u64 {
 
 const G: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn yes(w: u64, p: f64) -> bool {
-    w >> 1 < (p * 2_f64.powi(63)) as u64
+const CERTAIN: u64 = 1 << 63;
+
+fn yes(w: u64, share: u64) -> bool {
+    w >> 1 < share
 }
 
 fn draw(half: u64, i: u64) -> u64 {
@@ -103,12 +105,12 @@ impl Reader {
         assert_eq!(&header[40..56], b"xxh3-128\0\0\0\0\0\0\0\0");
         let mut fields = Fields(&header[56..]);
         let seed = fields.u64();
-        for _ in 0..5 {
+        for _ in 0..4 {
             fields.u64();
         }
         let (spent, sections) = (fields.u32() == 1, fields.u32());
         let (_entries, capacity, key_kind) = (fields.u64(), fields.u64(), fields.u64());
-        assert_eq!(key_kind, 1, "the samples hold text");
+        assert!(key_kind == 1 || key_kind == 2, "they hold text or integers");
         let (mut words, mut overflow) = (Vec::new(), Vec::new());
         for _ in 0..sections {
             let name = fields.0[..16].to_vec();
@@ -129,7 +131,7 @@ impl Reader {
         let mut reader = Self {
             blocks: Blocks::Classical { bits: 0, hashes: 0 },
             levels: Vec::new(),
-            alpha: 1.0,
+            share: CERTAIN,
             threshold: None,
             hints: 0,
             seed,
@@ -138,63 +140,40 @@ impl Reader {
             words,
             overflow,
         };
-        reader.read_scheme(&mut fields);
+        reader.read_design(&mut fields);
         assert!(fields.0.is_empty());
         reader
     }
 
-    fn read_scheme(&mut self, fields: &mut Fields<'_>) {
-        let kind = fields.u32();
-        match kind {
-            1 => {
-                self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
-            }
-            2..=7 => {
-                let count = fields.u64();
-                let (bits, hashes) = (fields.u32(), fields.u32());
-                let mut counter = 0;
-                if (3..=5).contains(&kind) {
-                    let (load, probability) = (fields.u32(), fields.f64());
-                    counter = 32 - (load + 1).leading_zeros();
-                    self.threshold = Some((load, probability));
-                    self.hints = fields.u32();
-                    let (_planned, _when_full) = (fields.u64(), fields.u32());
-                }
-                self.blocks = Blocks::Bloom { bits, hashes, counter };
-                let all = (0, count);
-                self.levels = match kind {
-                    2 | 3 => vec![all],
-                    4 => {
-                        let (choices, _accesses) = (fields.u32(), fields.f64());
-                        vec![all; choices as usize]
-                    }
-                    5 => subtables(fields),
-                    _ => vec![all; 2],
-                };
-                if kind == 7 {
-                    self.alpha = fields.f64();
-                }
-            }
-            8 => {
-                let count = fields.u64();
-                let (slots, lists) = (fields.u32(), fields.u32());
-                let remainder_bits = fields.u32();
-                self.hints = fields.u32();
-                self.blocks = Blocks::Fingerprint { slots, lists, remainder_bits };
-                self.threshold = Some((slots, 0.0));
-                let (_planned, _when_full, _multiset) = (fields.u64(), fields.u32(), fields.u32());
-                self.levels = match fields.u32() {
-                    1 => vec![(0, count)],
-                    2 => {
-                        let (choices, _accesses) = (fields.u32(), fields.f64());
-                        vec![(0, count); choices as usize]
-                    }
-                    3 => subtables(fields),
-                    other => panic!("route {other}"),
-                };
-            }
-            other => panic!("scheme {other}"),
+    fn read_design(&mut self, fields: &mut Fields<'_>) {
+        if fields.u32() == 1 {
+            self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
+            return;
         }
+        let fingerprints = fields.u32() == 2;
+        let sizes = [fields.u32(), fields.u32(), if fingerprints { fields.u32() } else { 0 }];
+        self.hints = fields.u32();
+        if fields.u32() == 1 {
+            let (blocks, choices) = (fields.u64(), fields.u32());
+            self.levels = vec![(0, blocks); choices as usize];
+            self.share = fields.u64();
+        } else {
+            self.levels = subtables(fields);
+        }
+        if fields.u32() == 2 {
+            self.threshold = Some((fields.u32(), fields.u64()));
+        }
+        self.blocks = match sizes {
+            [slots, lists, remainder_bits] if fingerprints => {
+                Blocks::Fingerprint { slots, lists, remainder_bits }
+            }
+            [bits, hashes, _] => {
+                let counter = self.threshold.map_or(0, |(load, _)| (load + 1).ilog2() + 1);
+                Blocks::Bloom { bits, hashes, counter }
+            }
+        };
+        let (_has_budget, _budget) = (fields.u32(), fields.u64());
+        let (_planned, _when_full, _multiset) = (fields.u64(), fields.u32(), fields.u32());
     }
 
     /// A bit of a block.
@@ -217,8 +196,7 @@ impl Reader {
             });
         }
         let second = mix(p ^ 0x8cb9_2ba7_2f3d_8dd7);
-        let confined = self.alpha < 1.0 && !yes(second, self.alpha);
-        let levels = if confined { &self.levels[..1] } else { &self.levels[..] };
+        let levels = if yes(second, self.share) { &self.levels[..] } else { &self.levels[..1] };
         let (mut w, mut may_be_further) = (b, true);
         for (i, &(first, size)) in levels.iter().enumerate() {
             let i = i as u64;
@@ -269,7 +247,7 @@ impl Reader {
             if holds && may_be_further {
                 return true;
             }
-            if let Some((threshold, probability)) = self.threshold {
+            if let Some((threshold, coin)) = self.threshold {
                 let start = match self.blocks {
                     Blocks::Bloom { counter, .. } => counter,
                     _ => 0,
@@ -278,8 +256,8 @@ impl Reader {
                     let hint = (mark as u32 * self.hints) >> 16;
                     self.bit(block, start + hint)
                 } else {
-                    let coin = mix((p ^ 0xd1b5_4a32_d192_ed03).wrapping_add(G.wrapping_mul(i)));
-                    load > threshold || load == threshold && !yes(coin, probability)
+                    let w = mix((p ^ 0xd1b5_4a32_d192_ed03).wrapping_add(G.wrapping_mul(i)));
+                    load > threshold || load == threshold && !yes(w, coin)
                 };
                 may_be_further &= turned_away;
             }
@@ -350,7 +328,7 @@ fn a_reader_written_from_the_format_answers_like_the_library() {
     for sample in samples() {
         let path = sample.path(file::VERSION);
         let reader = Reader::new(&std::fs::read(&path).unwrap());
-        let filter = AnyFilter::load(&path).unwrap();
+        let filter = Filter::<str>::load(&path).unwrap();
         for number in 0..20_000 {
             let found = reader.contains(key(number).as_bytes());
             assert_eq!(found, filter.contains(&key(number)), "{}: {number}", sample.name);
@@ -360,4 +338,32 @@ fn a_reader_written_from_the_format_answers_like_the_library() {
     }
     // They make the same mistakes, too.
     assert!(mistaken > 200, "{mistaken}");
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    /// The same for any filter, by keys that are integers.
+    #[test]
+    fn it_answers_for_every_design(
+        parameters in prop_oneof![
+            4 => parameters(),
+            1 => fingerprints(true).prop_map(|layout| {
+                Parameters { keys: 9, seed: 8, design: layout.into() }
+            }),
+        ],
+        keys in keys(),
+    ) {
+        let mut filter: Filter<u16> = Filter::new(&parameters).unwrap();
+        for key in &keys {
+            let _ = filter.insert(key);
+        }
+        let mut bytes = Vec::new();
+        filter.write_to(&mut bytes).unwrap();
+        let reader = Reader::new(&bytes);
+        for key in keys.into_iter().chain(0..500) {
+            let found = reader.contains(&u64::from(key).to_le_bytes());
+            prop_assert_eq!(found, filter.contains(&key), "{}", key);
+        }
+    }
 }

@@ -4,7 +4,7 @@
 
 mod random;
 
-use equibloom::{AnyFilter, FingerprintTable, Overflow, Parameters, Route, Scheme, WhenFull};
+use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, Rule, WhenFull};
 use random::Random;
 
 const FILTERS: u64 = 30;
@@ -44,18 +44,15 @@ impl Spec {
 
 /// The only function that knows the crate's description of a filter: the filter, and the rate that it should
 /// have, with the standard deviation from one filter to the next.
-fn build(spec: &Spec) -> (AnyFilter, f64, f64) {
+fn build(spec: &Spec) -> (Filter<u64>, f64, f64) {
     let &Spec { slots, lists, remainder_bits, hints, seed, keys, .. } = spec;
-    let count = spec.subtables.iter().sum();
-    let scheme = Scheme::Fingerprint {
-        blocks: FingerprintTable { count, slots, lists, remainder_bits, hints },
-        route: Route::MultiLevel { subtables: spec.subtables.clone() },
-        overflow: Overflow { capacity: keys, when_full: WhenFull::Refuse },
-        multiset: false,
-    };
-    let parameters = Parameters { keys, seed, scheme };
+    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
+    let layout = Layout::multi_level(blocks, &spec.subtables, Rule::below(slots))
+        .unwrap()
+        .with_overflow(Overflow { capacity: keys, when_full: WhenFull::Refuse });
+    let parameters = Parameters { keys, seed, design: layout.into() };
     let expected = parameters.predict(keys).unwrap();
-    (AnyFilter::new(&parameters).unwrap(), expected.rate, expected.rate_deviation)
+    (Filter::new(&parameters).unwrap(), expected.rate, expected.rate_deviation)
 }
 
 #[test]

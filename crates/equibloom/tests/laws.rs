@@ -2,20 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
-mod schemes;
+mod designs;
 
 use std::collections::HashSet;
 
-use equibloom::{AnyFilter, Insertion, Parameters, Scheme};
+use designs::{bloom_with_threshold, fingerprints, keys, parameters};
+use equibloom::{Filter, Insertion, Parameters};
 use proptest::prelude::*;
-use schemes::{balanced_scheme, fingerprint_scheme, keys, parameters};
 
 proptest! {
-    #![proptest_config(schemes::cases(2_000))]
+    #![proptest_config(designs::cases(2_000))]
 
     #[test]
     fn a_key_that_was_taken_is_found_for_ever(parameters in parameters(), keys in keys()) {
-        let mut filter = AnyFilter::new(&parameters).unwrap();
+        let mut filter = Filter::new(&parameters).unwrap();
         let mut taken = HashSet::new();
         for key in keys {
             if filter.insert(&key).is_ok() {
@@ -30,7 +30,7 @@ proptest! {
 
     #[test]
     fn an_insert_changes_the_filter_exactly_if_it_says_so(parameters in parameters(), keys in keys()) {
-        let mut filter = AnyFilter::new(&parameters).unwrap();
+        let mut filter = Filter::new(&parameters).unwrap();
         let mut elements = 0;
         for key in keys.into_iter().take(60) {
             let before = filter.clone();
@@ -56,11 +56,12 @@ proptest! {
 
     #[test]
     fn every_element_is_in_a_block_or_in_the_overflow_list(
-        scheme in prop_oneof![balanced_scheme(), fingerprint_scheme(false)],
+        layout in prop_oneof![bloom_with_threshold(), fingerprints(false)],
         keys in keys(),
         planned in 0_u64..200,
     ) {
-        let mut filter = AnyFilter::new(&Parameters { keys: planned, seed: 5, scheme }).unwrap();
+        let parameters = Parameters { keys: planned, seed: 5, design: layout.into() };
+        let mut filter = Filter::new(&parameters).unwrap();
         for key in keys {
             let _ = filter.insert(&key);
         }
@@ -76,7 +77,7 @@ proptest! {
 
     #[test]
     fn a_cleared_filter_is_as_good_as_new(parameters in parameters(), keys in keys()) {
-        let mut filter = AnyFilter::new(&parameters).unwrap();
+        let mut filter = Filter::new(&parameters).unwrap();
         let new = filter.clone();
         for key in &keys {
             let _ = filter.insert(key);
@@ -91,31 +92,28 @@ proptest! {
     #[test]
     fn one_seed_and_input_give_the_same_words(parameters in parameters(), keys in keys()) {
         let build = || {
-            let mut filter = AnyFilter::new(&parameters).unwrap();
+            let mut filter = Filter::new(&parameters).unwrap();
             for key in &keys {
                 let _ = filter.insert(key);
             }
-            filter.words().collect::<Vec<u64>>()
+            filter.as_hash_filter().words().collect::<Vec<u64>>()
         };
         prop_assert_eq!(build(), build());
     }
 
     #[test]
     fn a_block_is_never_above_its_threshold_unless_saturated(
-        scheme in balanced_scheme(),
+        layout in bloom_with_threshold(),
         keys in keys(),
     ) {
-        let (Scheme::Single { threshold, .. }
-        | Scheme::Sequential { threshold, .. }
-        | Scheme::MultiLevel { threshold, .. }) = scheme
-        else { unreachable!() };
-        let mut filter = AnyFilter::new(&Parameters { keys: 100, seed: 5, scheme }).unwrap();
+        let parameters = Parameters { keys: 100, seed: 5, design: layout.into() };
+        let mut filter = Filter::new(&parameters).unwrap();
         for key in keys {
             let _ = filter.insert(&key);
         }
         let statistics = filter.statistics();
         if statistics.saturated == 0 {
-            let most = threshold.load as usize + usize::from(threshold.probability > 0.0);
+            let most = layout.rule.capacity().unwrap() as usize;
             prop_assert!(statistics.loads().len() <= most + 1);
         }
     }

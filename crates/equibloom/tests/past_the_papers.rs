@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use equibloom::{AccessStatistics, AnyFilter, BlockKind, FilterBuilder, PlacementName};
+use equibloom::{AccessStatistics, BlockKind, Filter, FilterBuilder, Placement};
 
 /// Most bits per key, and the highest rate there at 1.25 blocks per miss and 1.2 per insert.
 const FINGERPRINTS: [(f64, f64); 6] =
@@ -19,7 +19,7 @@ const FINGERPRINTS: [(f64, f64); 6] =
 const HINTED: [(f64, f64); 3] = [(24.0, 2.9e-5), (32.0, 9.5e-7), (40.0, 3.4e-8)];
 
 struct Promise {
-    wishes: FilterBuilder,
+    requirements: FilterBuilder<u64>,
     bits_per_key: f64,
     rate: f64,
     blocks_per_miss: f64,
@@ -27,23 +27,23 @@ struct Promise {
 }
 
 fn promises(keys: u64) -> Vec<Promise> {
-    let wishes = |kind, bits_per_key, blocks_per_miss| {
-        AnyFilter::builder()
+    let requirements = |kind, bits_per_key, blocks_per_miss| {
+        Filter::builder()
             .keys(keys)
             .bits_per_key(bits_per_key)
-            .placement(PlacementName::MultiLevel)
+            .placement(Placement::MultiLevel)
             .block(kind)
             .accesses_miss(blocks_per_miss)
     };
     let fingerprints = FINGERPRINTS.iter().map(|&(bits_per_key, rate)| Promise {
-        wishes: wishes(BlockKind::Fingerprint, bits_per_key, 1.25).accesses_insert(1.2),
+        requirements: requirements(BlockKind::Fingerprint, bits_per_key, 1.25).accesses_insert(1.2),
         bits_per_key,
         rate,
         blocks_per_miss: 1.25,
         blocks_per_insert: 1.2,
     });
     let hinted = HINTED.iter().map(|&(bits_per_key, rate)| Promise {
-        wishes: wishes(BlockKind::Bloom, bits_per_key, 1.2),
+        requirements: requirements(BlockKind::Bloom, bits_per_key, 1.2),
         bits_per_key,
         rate,
         blocks_per_miss: 1.2,
@@ -53,7 +53,7 @@ fn promises(keys: u64) -> Vec<Promise> {
 }
 
 /// How many of these keys seem to be in the filter.
-fn found(filter: &AnyFilter, keys: Range<u64>) -> u64 {
+fn found(filter: &Filter<u64>, keys: Range<u64>) -> u64 {
     let (mut batch, mut answers, mut found) = (Vec::new(), Vec::new(), 0);
     for start in keys.clone().step_by(10_000) {
         batch.clear();
@@ -66,12 +66,13 @@ fn found(filter: &AnyFilter, keys: Range<u64>) -> u64 {
 
 /// Fills a filter and asks it about strangers until 500 were taken for members, or there are no more.
 fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
-    let Promise { wishes, bits_per_key, rate, blocks_per_miss, blocks_per_insert } = promise;
-    let plan = wishes.plan().unwrap();
-    let mut filter = wishes.build().unwrap();
+    let Promise { requirements, bits_per_key, rate, blocks_per_miss, blocks_per_insert } = promise;
+    let plan = requirements.plan().unwrap();
+    let mut filter = requirements.build().unwrap();
     let mut accesses = AccessStatistics::default();
     for key in 0..keys {
-        filter.insert_counted(&key, &mut accesses).unwrap();
+        let hash = filter.hash(&key);
+        filter.as_hash_filter_mut().insert_counted(hash, &mut accesses).unwrap();
     }
     assert_eq!(found(&filter, 0..keys), keys);
     let (mut strangers, mut taken) = (0_u64, 0_u64);
@@ -82,7 +83,7 @@ fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
         strangers += batch;
     }
     for key in (1 << 41)..(1 << 41) + 1_000_000_u64 {
-        filter.contains_counted(&key, &mut accesses);
+        filter.as_hash_filter().contains_counted(filter.hash(&key), &mut accesses);
     }
     let statistics = filter.statistics();
     let bits = 8.0 * statistics.memory.total() as f64 / keys as f64;
@@ -90,7 +91,7 @@ fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
     println!(
         "{:?}: {bits:.3} bits per key, rate {:.3e} measured ({taken} of {strangers}), {:.3e} held, \
          {:.3e} ± {:.1e} predicted, {rate:e} promised; blocks per miss {:.4}, per insert {:.4}",
-        plan.layout.block_kind(),
+        plan.design.block_kind(),
         taken as f64 / strangers as f64,
         statistics.expected_rate,
         plan.rate(),

@@ -3,16 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AccessStatistics, AnyFilter, FilterBuilder, Parameters, PlacementName, Plan, PlanError,
-    Statistics, WhenFull,
+    AccessStatistics, Filter, FilterBuilder, KeyHasher, Placement, Plan, PlanError, Statistics,
+    WhenFull,
 };
 use proptest::prelude::*;
 
 const KEYS: u64 = 300_000;
 
 /// Budgets from 5 to 40 bits per key, blocks from 64 bits to a page, rates from 10 % to 1e-6, every placement.
-fn wishes() -> Vec<FilterBuilder> {
-    let keys = || AnyFilter::builder().keys(KEYS);
+fn requirements() -> Vec<FilterBuilder<u64>> {
+    let keys = || Filter::builder().keys(KEYS);
     vec![
         keys().rate(0.1),
         keys().rate(0.01).block_bits(256),
@@ -25,13 +25,13 @@ fn wishes() -> Vec<FilterBuilder> {
         keys().bits_per_key(20.0).block_bits(100),
         keys().bits_per_key(16.0).accesses_miss(2.1),
         keys().bits_per_key(10.0).block_bits(32_768),
-        keys().bits_per_key(30.0).placement(PlacementName::MultiLevel).choices(3),
-        keys().bits_per_key(30.0).placement(PlacementName::MultiLevel).accesses_miss(2.5),
-        keys().bits_per_key(30.0).placement(PlacementName::Sequential),
-        keys().bits_per_key(16.0).placement(PlacementName::Single).block_bits(128),
-        keys().bits_per_key(20.0).placement(PlacementName::TwoChoice).accesses_miss(2.0),
-        AnyFilter::builder().memory(500_000).rate(1e-4),
-        AnyFilter::builder().memory(600_000).bits_per_key(14.0).accesses_insert(1.05),
+        keys().bits_per_key(30.0).placement(Placement::MultiLevel).choices(3),
+        keys().bits_per_key(30.0).placement(Placement::MultiLevel).accesses_miss(2.5),
+        keys().bits_per_key(30.0).placement(Placement::Sequential),
+        keys().bits_per_key(16.0).placement(Placement::Single).block_bits(128),
+        keys().bits_per_key(20.0).placement(Placement::TwoChoice).accesses_miss(2.0),
+        Filter::builder().memory(500_000).rate(1e-4),
+        Filter::builder().memory(600_000).bits_per_key(14.0).accesses_insert(1.05),
     ]
 }
 
@@ -43,31 +43,34 @@ fn check(what: &str, measured: f64, promised: f64, sigma: f64, plan: &Plan) {
     );
 }
 
-fn fill(filter: &mut AnyFilter, keys: u64) -> (Statistics, AccessStatistics) {
+fn fill(filter: Filter<u64>, keys: u64) -> (Statistics, AccessStatistics) {
     let mut accesses = AccessStatistics::default();
+    let hasher = *filter.hasher();
+    let mut filter = filter.into_hash_filter();
     for key in 0..keys {
-        filter.insert_counted(&key, &mut accesses).unwrap();
+        filter.insert_counted(hasher.hash_key(&key), &mut accesses).unwrap();
     }
     for key in 0..keys {
-        assert!(filter.contains_counted(&key, &mut accesses), "{key} was lost");
+        let found = filter.contains_counted(hasher.hash_key(&key), &mut accesses);
+        assert!(found, "{key} was lost");
     }
     (filter.statistics(), accesses)
 }
 
 #[test]
 fn planned_filters_measure_what_was_promised() {
-    for wishes in wishes() {
+    for requirements in requirements() {
         // A list that is too small would refuse a key and fail the test.
-        let wishes = wishes.when_full(WhenFull::Refuse);
-        let plan = wishes.plan().unwrap();
-        let mut filter = wishes.build().unwrap();
-        let (statistics, accesses) = fill(&mut filter, plan.keys);
+        let requirements = requirements.when_full(WhenFull::Refuse);
+        let plan = requirements.plan().unwrap();
+        let filter = requirements.build().unwrap();
+        let (statistics, accesses) = fill(filter, plan.keys);
         let expected = &plan.expected;
         check("rate", statistics.expected_rate, plan.rate(), expected.rate_deviation, &plan);
 
         // One operation reads a few blocks more than another; a full block sends all its visitors on.
         let keys = plan.keys as f64;
-        let blocks = plan.layout.blocks().map_or(keys, |blocks| blocks.count as f64);
+        let blocks = plan.design.layout().map_or(keys, |layout| layout.candidates.blocks() as f64);
         let (of_keys, of_blocks) = (1.0 / keys.sqrt(), 1.0 / blocks.sqrt());
         let inserts = accesses.inserts.mean_blocks();
         let sigma = of_keys + 0.1 * of_blocks;
@@ -89,13 +92,13 @@ fn planned_filters_measure_what_was_promised() {
 fn the_overflow_varies_as_the_model_says() {
     let keys = 40_000;
     // Few choices, so that something overflows.
-    let base = AnyFilter::builder().keys(keys).bits_per_key(30.0).accesses_miss(2.0).choices(2);
-    for placement in [PlacementName::Single, PlacementName::MultiLevel, PlacementName::Sequential] {
-        let wishes = base.clone().placement(placement);
-        let expected = wishes.plan().unwrap().expected;
+    let base = Filter::builder().keys(keys).bits_per_key(30.0).accesses_miss(2.0).choices(2);
+    for placement in [Placement::Single, Placement::MultiLevel, Placement::Sequential] {
+        let requirements = base.clone().placement(placement);
+        let expected = requirements.plan().unwrap().expected;
         let overflows: Vec<f64> = (0..60)
             .map(|seed| {
-                let mut filter = wishes.clone().seed(seed).build().unwrap();
+                let mut filter = requirements.clone().seed(seed).build().unwrap();
                 filter.try_extend(0..keys).unwrap();
                 filter.statistics().overflowed as f64
             })
@@ -111,17 +114,17 @@ fn the_overflow_varies_as_the_model_says() {
 
 #[test]
 fn a_planned_filter_takes_keys_beyond_its_plan() {
-    let mut filter = AnyFilter::builder().keys(10_000).bits_per_key(40.0).build().unwrap();
+    let mut filter = Filter::builder().keys(10_000).bits_per_key(40.0).build().unwrap();
     filter.try_extend(0..20_000_u64).unwrap();
     assert!((0..20_000_u64).all(|key| filter.contains(&key)));
 }
 
 #[test]
-fn errors_tell_wishes_from_building() {
-    let error = AnyFilter::builder().keys(10).build().unwrap_err();
-    assert!(matches!(error, PlanError::Wishes(_)));
+fn errors_tell_requirements_from_building() {
+    let error = Filter::<u64>::builder().keys(10).build().unwrap_err();
+    assert!(matches!(error, PlanError::Requirements(_)));
     assert!(error.to_string().contains("keys alone"), "{error}");
-    let huge = AnyFilter::builder().keys(1 << 45).bits_per_key(16.0).build().unwrap_err();
+    let huge = Filter::<u64>::builder().keys(1 << 45).bits_per_key(16.0).build().unwrap_err();
     assert!(matches!(huge, PlanError::Build(_)), "{huge}");
 }
 
@@ -136,22 +139,22 @@ proptest! {
         block_bits in prop::option::of(64_u32..1_000),
         accesses in 1.0_f64..3.0,
         choices in prop::option::of(1_u32..17),
-        placement in prop::option::of(prop::sample::select(PlacementName::ALL.to_vec())),
+        placement in prop::option::of(prop::sample::select(Placement::ALL.to_vec())),
     ) {
-        let mut wishes = AnyFilter::builder().keys(keys).bits_per_key(bits).accesses_miss(accesses);
+        let mut requirements = Filter::<u64>::builder().keys(keys).bits_per_key(bits).accesses_miss(accesses);
         if let Some(bits) = block_bits {
-            wishes = wishes.block_bits(bits);
+            requirements = requirements.block_bits(bits);
         }
         if let Some(choices) = choices {
-            wishes = wishes.choices(choices);
+            requirements = requirements.choices(choices);
         }
         if let Some(placement) = placement {
-            wishes = wishes.placement(placement);
+            requirements = requirements.placement(placement);
         }
-        if let Ok(plan) = wishes.plan() {
-            let parameters = Parameters::from(&plan);
+        if let Ok(plan) = requirements.plan() {
+            let parameters = requirements.parameters().unwrap();
             prop_assert_eq!(parameters.check(), Ok(()));
-            let mut filter = AnyFilter::new(&parameters).unwrap();
+            let mut filter = Filter::new(&parameters).unwrap();
             filter.try_extend(0..keys.min(1_000)).unwrap();
             prop_assert!((0..keys.min(1_000)).all(|key| filter.contains(&key)));
             prop_assert!(filter.statistics().memory.total() <= plan.bytes());

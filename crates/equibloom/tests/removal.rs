@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
-mod schemes;
+mod designs;
 
 use std::collections::HashMap;
 
-use equibloom::{
-    AnyFilter, FingerprintTable, Overflow, Parameters, RemoveError, Route, Scheme, WhenFull,
-};
+use designs::{cases, fingerprints, parameters};
+use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, RemoveError, Rule, WhenFull};
 use proptest::prelude::*;
-use schemes::{cases, fingerprint_scheme, parameters};
 
 /// Inserts and removals of few different keys: a key, and whether it is to be removed.
 fn operations() -> impl Strategy<Value = Vec<(u16, bool)>> {
@@ -22,11 +20,12 @@ proptest! {
 
     #[test]
     fn a_key_is_present_while_it_was_inserted_more_often_than_removed(
-        scheme in fingerprint_scheme(true),
+        layout in fingerprints(true),
         operations in operations(),
         planned in 0_u64..300,
     ) {
-        let mut filter = AnyFilter::new(&Parameters { keys: planned, seed: 3, scheme }).unwrap();
+        let parameters = Parameters { keys: planned, seed: 3, design: layout.into() };
+        let mut filter = Filter::new(&parameters).unwrap();
         let mut model: HashMap<u16, u32> = HashMap::new();
         let mut elements = 0;
         for (key, removal) in operations {
@@ -58,7 +57,7 @@ proptest! {
 
     #[test]
     fn a_filter_that_takes_a_key_once_gives_none_back(parameters in parameters()) {
-        let mut filter = AnyFilter::new(&parameters).unwrap();
+        let mut filter = Filter::new(&parameters).unwrap();
         let taken = filter.insert("key").is_ok();
         let refused = filter.remove("key");
         prop_assert!(matches!(refused, Err(RemoveError::NotRemovable(_))), "{:?}", refused);
@@ -80,13 +79,14 @@ impl Numbers {
 /// A million operations, the occupancy going up and down between empty and past full.
 #[test]
 fn a_million_inserts_and_removals_at_every_occupancy() {
-    let blocks =
-        FingerprintTable { count: 700, slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
-    let route = Route::MultiLevel { subtables: vec![580, 100, 20] };
-    let overflow = Overflow { capacity: 300, when_full: WhenFull::Saturate };
-    let scheme = Scheme::Fingerprint { blocks, route, overflow, multiset: true };
+    let blocks = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
+    let layout = Layout::multi_level(blocks, &[580, 100, 20], Rule::below(37))
+        .unwrap()
+        .with_overflow(Overflow { capacity: 300, when_full: WhenFull::Saturate })
+        .with_removal();
     let slots = 700 * 37;
-    let mut filter = AnyFilter::new(&Parameters { keys: slots, seed: 1, scheme }).unwrap();
+    let parameters = Parameters { keys: slots, seed: 1, design: layout.into() };
+    let mut filter = Filter::new(&parameters).unwrap();
 
     let mut numbers = Numbers(7);
     let mut present: Vec<u64> = Vec::new();

@@ -2,31 +2,36 @@
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-mod schemes;
+mod designs;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use designs::{cases, fingerprints, keys, parameters};
 use equibloom::{
-    AnyFilter, BlockTable, FingerprintTable, KeyHash, Overflow, Parameters, Route, Scheme,
-    SharedFilter, Threshold, WhenFull,
+    Blocks, Candidates, Design, Filter, KeyHash, Layout, Overflow, Parameters, Rule, Share,
+    SharedFilter, StableKey, WhenFull,
 };
 use proptest::prelude::*;
 
+fn shared<K: StableKey>(parameters: &Parameters) -> SharedFilter<K> {
+    Filter::new(parameters).unwrap().into_shared().unwrap()
+}
+
 proptest! {
-    #![proptest_config(schemes::cases(2_000))]
+    #![proptest_config(cases(2_000))]
 
     #[test]
     fn one_thread_writes_the_words_of_the_filter_that_is_not_shared(
         parameters in prop_oneof![
-            5 => schemes::parameters(),
-            1 => schemes::fingerprint_scheme(true)
-                .prop_map(|scheme| Parameters { keys: 100, seed: 7, scheme }),
+            5 => parameters(),
+            1 => fingerprints(true)
+                .prop_map(|layout| Parameters { keys: 100, seed: 7, design: layout.into() }),
         ],
-        keys in schemes::keys(),
+        keys in keys(),
     ) {
-        let mut plain = AnyFilter::new(&parameters).unwrap();
-        let mut shared = SharedFilter::new(&parameters).unwrap();
+        let mut plain = Filter::new(&parameters).unwrap();
+        let mut shared = shared(&parameters);
         for (index, key) in keys.iter().enumerate() {
             prop_assert_eq!(shared.insert(key), plain.insert(key));
             prop_assert_eq!(shared.elements(), plain.elements());
@@ -48,11 +53,10 @@ proptest! {
 
     #[test]
     fn batches_write_the_words_of_single_inserts(
-        parameters in schemes::parameters(), keys in schemes::keys(),
+        parameters in parameters(), keys in keys(),
     ) {
-        let mut plain = AnyFilter::new(&parameters).unwrap();
-        let (by_key, by_hash) =
-            (SharedFilter::new(&parameters).unwrap(), SharedFilter::new(&parameters).unwrap());
+        let mut plain = Filter::new(&parameters).unwrap();
+        let (by_key, by_hash) = (shared(&parameters), shared(&parameters));
         let expected = plain.insert_batch(&keys);
         prop_assert_eq!(&by_key.insert_batch(&keys), &expected);
         let hashes: Vec<KeyHash> = keys.iter().map(|key| by_hash.hash(key)).collect();
@@ -70,51 +74,49 @@ const READERS: u64 = 2;
 fn full_filters(keys: u64, when_full: WhenFull) -> Vec<Parameters> {
     let capacity = if when_full == WhenFull::Refuse { keys } else { keys / 100 };
     let overflow = Overflow { capacity, when_full };
-    let at = |load, probability| Threshold { load, probability };
-    let mut all = vec![Scheme::Classical { bits: keys * 10, hashes: 6 }];
+    let at = |below, coin| Rule::FirstWithRoom { below, coin: Share::clamped(coin) };
+    let budget = |accesses: f64| Some((accesses * keys as f64) as u64);
+    let subtables = |count: u64| [count - count.div_ceil(5), count.div_ceil(5)];
+    let mut all = vec![Design::Classical { bits: keys * 10, hashes: 6 }];
     for bits in [64, 256, 512, 1_000] {
         let count = (keys * 12 / u64::from(bits)).max(2);
         let load = (keys / count) as u32;
-        let blocks = BlockTable { count, bits, hashes: 5 };
-        let subtables = vec![count - count.div_ceil(5), count.div_ceil(5)];
-        let hints = if bits == 64 { 3 } else { 12 };
-        let (choices, accesses) = (3, 1.2);
-        all.extend([
-            Scheme::Blocked { blocks },
-            Scheme::TwoChoice { blocks },
-            Scheme::OnePlusAlpha { blocks, alpha: 0.4 },
-            Scheme::Single { blocks, threshold: at(load + 1, 0.5), hints: 0, overflow },
-            Scheme::Sequential {
-                blocks,
-                threshold: at(load, 0.5),
-                hints: 0,
-                overflow,
-                choices,
-                accesses,
-            },
-            Scheme::MultiLevel { blocks, threshold: at(load, 0.3), hints, overflow, subtables },
-        ]);
+        let blocks = Blocks::bloom(bits, 5);
+        let hinted = blocks.with_hints(if bits == 64 { 3 } else { 12 });
+        let rejecting = [
+            Layout::single(blocks, count, at(load + 1, 0.5)),
+            Layout::sequential(blocks, count, 3, at(load, 0.5)).with_budget(budget(1.2)),
+            Layout::multi_level(hinted, &subtables(count), at(load, 0.3)).unwrap(),
+        ];
+        let layouts = [
+            Layout::blocked(blocks, count),
+            Layout::two_choice(blocks, count),
+            Layout::one_plus_alpha(blocks, count, Share::clamped(0.4)),
+        ];
+        let rejecting = rejecting.map(|layout| layout.with_overflow(overflow));
+        all.extend(layouts.into_iter().chain(rejecting).map(Design::Blocked));
     }
     // The code in one word, in two, in several, and behind a word of hints.
     let shapes = [(9, 20, 20, 12), (33, 59, 12, 24), (60, 80, 5, 0), (16, 200, 10, 60)];
     for (slots, lists, remainder_bits, hints) in shapes {
         let count = (keys / u64::from(slots)).max(2);
-        let blocks = FingerprintTable { count, slots, lists, remainder_bits, hints };
-        let subtables = vec![count - count.div_ceil(5), count.div_ceil(5)];
-        let routes = [
-            Route::Single,
-            Route::Sequential { choices: 3, accesses: 1.3 },
-            Route::MultiLevel { subtables },
+        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
+        let candidates = [
+            (Candidates::anywhere(count, 1), None),
+            (Candidates::anywhere(count, 3), budget(1.3)),
+            (Candidates::subtables(&subtables(count)).unwrap(), None),
         ];
-        let scheme = |route| Scheme::Fingerprint { blocks, route, overflow, multiset: false };
-        all.extend(routes.map(scheme));
+        all.extend(candidates.map(|(candidates, budget)| {
+            let layout = Layout::new(blocks, candidates, Rule::below(slots));
+            Design::Blocked(layout.with_overflow(overflow).with_budget(budget))
+        }));
     }
-    all.into_iter().map(|scheme| Parameters { keys, seed: 3, scheme }).collect()
+    all.into_iter().map(|design| Parameters { keys, seed: 3, design }).collect()
 }
 
 /// Writers insert keys of their own and publish how far they have come; readers ask for keys that were
 /// published. How many were new.
-fn insert_and_ask(filter: &SharedFilter, keys: u64) -> u64 {
+fn insert_and_ask(filter: &SharedFilter<u64>, keys: u64) -> u64 {
     let keys_each = keys / WRITERS;
     let published: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
     let key = |writer: u64, index: u64| index * WRITERS + writer;
@@ -164,7 +166,7 @@ fn a_key_that_was_published_is_found_while_others_are_inserted() {
         for (keys, rounds) in [(12_000, 1), (240, 20)] {
             for parameters in full_filters(keys, when_full) {
                 for _ in 0..rounds {
-                    let filter = SharedFilter::new(&parameters).unwrap();
+                    let filter = shared(&parameters);
                     let new = insert_and_ask(&filter, keys);
                     assert_eq!(filter.elements(), new);
                     let filter = filter.into_filter();
@@ -173,13 +175,8 @@ fn a_key_that_was_published_is_found_while_others_are_inserted() {
                     assert_eq!(statistics.elements, new);
                     // Every element is in a block or in the list, once. Blocks without a counter do
                     // not tell, and those with one not beyond its highest value.
-                    let is_counted = !matches!(
-                        parameters.scheme,
-                        Scheme::Classical { .. }
-                            | Scheme::Blocked { .. }
-                            | Scheme::TwoChoice { .. }
-                            | Scheme::OnePlusAlpha { .. }
-                    );
+                    let layout = parameters.design.layout();
+                    let is_counted = layout.is_some_and(|layout| layout.rule != Rule::LeastLoaded);
                     let loads = statistics.loads();
                     let in_blocks: u64 = loads.iter().zip(0..).map(|(n, load)| n * load).sum();
                     let stored = in_blocks + statistics.overflowed;
@@ -202,7 +199,7 @@ fn a_key_that_was_published_is_found_while_others_are_inserted() {
 fn threads_that_insert_the_same_keys_lose_none() {
     let keys = 3_000;
     for parameters in full_filters(keys, WhenFull::Refuse) {
-        let filter = SharedFilter::new(&parameters).unwrap();
+        let filter = shared(&parameters);
         thread::scope(|scope| {
             for _ in 0..WRITERS {
                 scope.spawn(|| {

@@ -3,31 +3,36 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AccessStatistics, AnyFilter, BlockTable, FullError, Overflow, Parameters, Scheme, Threshold,
+    AccessStatistics, Blocks, Filter, FullError, Layout, Overflow, Parameters, Rule, Share,
     WhenFull,
 };
 
 const REFUSE: WhenFull = WhenFull::Refuse;
 
-fn sequential(count: u64, load: u32, accesses: f64, keys: u64, overflow: Overflow) -> AnyFilter {
-    let scheme = Scheme::Sequential {
-        blocks: BlockTable { count, bits: 512, hashes: 12 },
-        threshold: Threshold { load, probability: 0.0 },
-        hints: 0,
-        overflow,
-        choices: 3,
-        accesses,
-    };
-    AnyFilter::new(&Parameters { keys, seed: 11, scheme }).unwrap()
+/// Keys with three candidates each, in blocks below a load.
+fn sequential(count: u64, below: u32, budget: Option<u64>, overflow: Overflow) -> Filter<u32> {
+    let layout = Layout::sequential(Blocks::bloom(512, 12), count, 3, Rule::below(below))
+        .with_overflow(overflow)
+        .with_budget(budget);
+    Filter::new(&Parameters { keys: 50, seed: 11, design: layout.into() }).unwrap()
+}
+
+fn contains_counted(filter: &Filter<u32>, key: u32, accesses: &mut AccessStatistics) -> bool {
+    filter.as_hash_filter().contains_counted(filter.hash(&key), accesses)
+}
+
+fn insert_counted(filter: &mut Filter<u32>, key: u32, accesses: &mut AccessStatistics) {
+    let hash = filter.hash(&key);
+    filter.as_hash_filter_mut().insert_counted(hash, accesses).unwrap();
 }
 
 #[test]
 fn a_block_below_its_threshold_ends_the_lookup() {
-    let mut filter = sequential(100, 5, 3.0, 10, Overflow { capacity: 10, when_full: REFUSE });
+    let mut filter = sequential(100, 5, None, Overflow { capacity: 10, when_full: REFUSE });
     filter.try_extend(0..10_u32).unwrap();
     let mut accesses = AccessStatistics::default();
     for key in 1_000..2_000_u32 {
-        assert!(!filter.contains_counted(&key, &mut accesses));
+        assert!(!contains_counted(&filter, key, &mut accesses));
     }
     assert_eq!(accesses.misses.mean_blocks(), 1.0);
     assert_eq!(accesses.misses.mean_overflow_probes(), 0.0);
@@ -35,14 +40,14 @@ fn a_block_below_its_threshold_ends_the_lookup() {
 
 #[test]
 fn full_blocks_send_a_lookup_through_all_candidates_to_the_overflow_list() {
-    let mut filter = sequential(4, 2, 3.0, 30, Overflow { capacity: 100, when_full: REFUSE });
+    let mut filter = sequential(4, 2, None, Overflow { capacity: 100, when_full: REFUSE });
     filter.try_extend(0..40_u32).unwrap();
     let statistics = filter.statistics();
     assert_eq!(statistics.loads(), [0, 0, 4]);
     assert_eq!(statistics.overflowed, 32);
     let mut accesses = AccessStatistics::default();
     for key in 1_000..2_000_u32 {
-        filter.contains_counted(&key, &mut accesses);
+        contains_counted(&filter, key, &mut accesses);
     }
     assert_eq!(accesses.misses.mean_blocks(), 3.0);
     assert_eq!(accesses.misses.mean_overflow_probes(), 1.0);
@@ -52,7 +57,7 @@ fn full_blocks_send_a_lookup_through_all_candidates_to_the_overflow_list() {
 /// block below the threshold would lose them.
 #[test]
 fn keys_that_came_after_the_budget_was_spent_are_found() {
-    let mut filter = sequential(1_000, 8, 1.0, 50, Overflow { capacity: 100, when_full: REFUSE });
+    let mut filter = sequential(1_000, 8, Some(50), Overflow { capacity: 100, when_full: REFUSE });
     filter.try_extend(0..120_u32).unwrap();
     let statistics = filter.statistics();
     assert!(statistics.budget_spent);
@@ -62,7 +67,7 @@ fn keys_that_came_after_the_budget_was_spent_are_found() {
 
 #[test]
 fn duplicates_spend_no_budget() {
-    let mut filter = sequential(1_000, 8, 1.0, 50, Overflow { capacity: 0, when_full: REFUSE });
+    let mut filter = sequential(1_000, 8, Some(50), Overflow { capacity: 0, when_full: REFUSE });
     for _ in 0..100 {
         filter.try_extend(0..50_u32).unwrap();
     }
@@ -74,13 +79,13 @@ fn duplicates_spend_no_budget() {
 /// follows.
 #[test]
 fn the_budget_is_never_overdrawn_and_ends_once() {
-    for planned in 700..720 {
+    for budget in (700..720).map(|keys| keys * 12 / 10) {
         let overflow = Overflow { capacity: 10_000, when_full: REFUSE };
-        let mut filter = sequential(130, 6, 1.2, planned, overflow);
+        let mut filter = sequential(130, 6, Some(budget), overflow);
         let (mut spent, mut at_the_end) = (0, None);
         for key in 0..1_500_u32 {
             let mut accesses = AccessStatistics::default();
-            filter.insert_counted(&key, &mut accesses).unwrap();
+            insert_counted(&mut filter, key, &mut accesses);
             let statistics = filter.statistics();
             if statistics.budget_spent {
                 at_the_end.get_or_insert((statistics.elements, statistics.overflowed));
@@ -88,7 +93,6 @@ fn the_budget_is_never_overdrawn_and_ends_once() {
                 spent += accesses.inserts.accesses.blocks;
             }
         }
-        let budget = (1.2 * planned as f64) as u64;
         assert!((budget - 2..=budget).contains(&spent), "{spent} of {budget}");
         let (elements, overflowed) = at_the_end.unwrap();
         let statistics = filter.statistics();
@@ -98,7 +102,7 @@ fn the_budget_is_never_overdrawn_and_ends_once() {
 
 #[test]
 fn a_full_overflow_list_refuses_with_an_error_that_names_it() {
-    let mut filter = sequential(2, 1, 3.0, 5, Overflow { capacity: 3, when_full: REFUSE });
+    let mut filter = sequential(2, 1, None, Overflow { capacity: 3, when_full: REFUSE });
     let refused: FullError = filter.try_extend(0..10_u32).unwrap_err();
     assert_eq!((refused.capacity, refused.stored), (3, 5));
     assert!(refused.to_string().contains("holds 3 entries and is full, with 5 keys"));
@@ -108,7 +112,7 @@ fn a_full_overflow_list_refuses_with_an_error_that_names_it() {
 #[test]
 fn a_saturating_filter_takes_everything_and_says_so() {
     let overflow = Overflow { capacity: 3, when_full: WhenFull::Saturate };
-    let mut filter = sequential(2, 1, 3.0, 5, overflow);
+    let mut filter = sequential(2, 1, None, overflow);
     filter.try_extend(0..50_u32).unwrap();
     let statistics = filter.statistics();
     assert_eq!(statistics.overflowed, 3);
@@ -120,13 +124,11 @@ fn a_saturating_filter_takes_everything_and_says_so() {
 /// threshold ends the lookup of the keys that it would have taken.
 #[test]
 fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
-    let scheme = Scheme::Single {
-        blocks: BlockTable { count: 1, bits: 512, hashes: 12 },
-        threshold: Threshold { load: 0, probability: 0.3 },
-        hints: 0,
-        overflow: Overflow { capacity: 100, when_full: REFUSE },
-    };
-    let mut filter = AnyFilter::new(&Parameters { keys: 10, seed: 1, scheme }).unwrap();
+    let rule = Rule::FirstWithRoom { below: 0, coin: Share::new(0.3).unwrap() };
+    let layout = Layout::single(Blocks::bloom(512, 12), 1, rule)
+        .with_overflow(Overflow { capacity: 100, when_full: REFUSE });
+    let parameters = Parameters { keys: 10, seed: 1, design: layout.into() };
+    let mut filter = Filter::new(&parameters).unwrap();
     // The first key that the coin turns away stands in the list; the block is still empty.
     let rejected = (0..).find(|key: &u32| {
         filter.insert(key).unwrap();
@@ -140,7 +142,7 @@ fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
     let mut accesses = AccessStatistics::default();
     let lookups = 100_000;
     for key in 1_000_000..1_000_000 + lookups {
-        filter.contains_counted(&key, &mut accesses);
+        contains_counted(&filter, key, &mut accesses);
     }
     let sigma = (0.3 * 0.7 / f64::from(lookups)).sqrt();
     assert!((accesses.misses.mean_overflow_probes() - 0.7).abs() < 4.0 * sigma);
@@ -148,12 +150,11 @@ fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
 
 #[test]
 fn two_choices_read_both_blocks_and_fill_the_emptier() {
-    let blocks = BlockTable { count: 2, bits: 512, hashes: 4 };
-    let scheme = Scheme::TwoChoice { blocks };
-    let mut filter = AnyFilter::new(&Parameters { keys: 40, seed: 3, scheme }).unwrap();
+    let design = Layout::two_choice(Blocks::bloom(512, 4), 2).into();
+    let mut filter = Filter::new(&Parameters { keys: 40, seed: 3, design }).unwrap();
     let mut accesses = AccessStatistics::default();
     for key in 0..40_u32 {
-        filter.insert_counted(&key, &mut accesses).unwrap();
+        insert_counted(&mut filter, key, &mut accesses);
     }
     assert_eq!(accesses.inserts.mean_blocks(), 2.0);
     let bits: Vec<usize> = filter.statistics().levels[0]

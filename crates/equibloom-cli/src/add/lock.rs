@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 
 /// The right to replace a file, until it is dropped. Saving puts a new file into the place of the locked one, so
-/// that whoever waited has a lock on a file that is nowhere any more, and must ask again.
+/// that a process that waited has locked a file without a name, and must lock again.
 pub(super) struct Lock {
     _file: Option<File>,
 }

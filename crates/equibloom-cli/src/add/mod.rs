@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use equibloom::{AnyFilter, RemoveError, Stable};
+use equibloom::{HashFilter, RemoveError, Stable};
 use indicatif::HumanCount;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub(crate) fn run_remove(arguments: &RemoveArguments) -> anyhow::Result<()> {
     let path = &arguments.change.filter;
     arguments.change.make(WhenFull::Saturate, |filling, batch| {
         for (&hash, number) in batch.hashes().iter().zip(filling.read + 1..) {
-            match filling.filter.remove_hash(hash) {
+            match filling.filter.remove(hash) {
                 Ok(()) => {}
                 Err(RemoveError::NotPresent) if arguments.skip_absent => {}
                 Err(error) => bail!(refusal(path, number, error)),
@@ -100,7 +100,7 @@ fn refusal(path: &Path, number: u64, error: RemoveError) -> String {
 }
 
 impl Change {
-    /// Loads the filter, changes it and saves it, while nobody else does.
+    /// Loads the filter, changes it and saves it, under a lock.
     fn make(
         &self,
         when_full: WhenFull,
@@ -108,7 +108,7 @@ impl Change {
     ) -> anyhow::Result<()> {
         let mut input: Input = self.key_files.input(&self.literal)?;
         let _lock = Lock::of(&self.filter)?;
-        let mut filling = Filling::new(AnyFilter::load(&self.filter)?, when_full);
+        let mut filling = Filling::new(HashFilter::load(&self.filter)?, when_full);
         input.settle_kind(Some((&self.filter, filling.filter.key_kind())))?;
         directory_for(&self.filter)?;
         let before = filling.filter.elements();

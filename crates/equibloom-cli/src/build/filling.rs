@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use anyhow::bail;
-use equibloom::{AnyFilter, KeyHash};
+use equibloom::{HashFilter, KeyHash};
 use indicatif::HumanCount;
 
 use crate::answer::number;
 
-/// What to do with more keys than planned. It is the command that looks after this, since most filters would go
-/// on taking keys; the filters themselves are told to saturate, so that chance alone refuses nothing.
+/// What to do with more keys than planned. The command checks this, since most filters would go on taking keys;
+/// the filters themselves are told to saturate, so that chance alone refuses nothing.
 ///
-/// There is no `grow`: a filter that grows is several filters, and a file holds one. Who does not know the number
-/// of keys leaves out --keys; who gets more later builds anew.
+/// There is no `grow`: a filter that grows is several filters, and a file holds one. If the number of keys is
+/// unknown, leave out --keys; if more come later, build anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WhenFull {
     /// Stop with an error, and leave the output as it was.
@@ -25,20 +25,20 @@ pub(crate) enum WhenFull {
 const THREADS: usize = 2;
 
 pub(crate) struct Filling {
-    pub(crate) filter: AnyFilter,
+    pub(crate) filter: HashFilter,
     /// Keys that came, new or not.
     pub(crate) read: u64,
     when_full: WhenFull,
 }
 
 impl Filling {
-    pub(crate) fn new(filter: AnyFilter, when_full: WhenFull) -> Self {
+    pub(crate) fn new(filter: HashFilter, when_full: WhenFull) -> Self {
         Self { filter, read: 0, when_full }
     }
 
     /// Inserts keys. After an error the filter is of no use.
     pub(crate) fn insert(&mut self, hashes: &[KeyHash]) -> anyhow::Result<()> {
-        self.filter.insert_hashes_parallel(hashes, THREADS)?;
+        self.filter.insert_parallel(hashes, THREADS)?;
         self.read += hashes.len() as u64;
         self.check()
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use equibloom::{AnyFilter, KeyKind, Parameters, Stable};
+use equibloom::{HashFilter, KeyKind, Parameters, Stable};
 use equibloom_theory::planner::{self, Plan};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::answer::{self, number};
 use crate::keys::{self, Batch, Input, KeyFiles, Unit, Wanted};
 use crate::quantity;
-use crate::wishes::WishFlags;
+use crate::requirements::RequirementFlags;
 pub(crate) use filling::{Filling, WhenFull, warn_of_overload};
 use spool::Spool;
 
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// What to do with more keys than planned.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
     when_full: WhenFull,
-    /// Which hash function: filters of one seed can be merged, a secret one keeps strangers from choosing keys.
+    /// Which hash function: filters of one seed can be merged; with a secret seed, attackers cannot choose keys.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print nothing but errors.
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     key_files: KeyFiles,
     #[command(flatten)]
-    wishes: WishFlags,
+    requirements: RequirementFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -131,15 +131,16 @@ impl Job<'_> {
         Ok(keys)
     }
 
-    /// An empty filter for so many keys. Nobody plans for none, but nothing is a set, too.
+    /// An empty filter for so many keys; no keys are planned for like one.
     fn planned(&self, keys: u64) -> anyhow::Result<Built> {
-        let mut wishes = self.arguments.wishes.wishes(Some(keys.max(1)));
-        if wishes.memory.is_none() && wishes.bits_per_key.is_none() {
-            wishes.rate = wishes.rate.or(Some(RATE));
+        let mut requirements = self.arguments.requirements.requirements(Some(keys.max(1)));
+        if requirements.memory.is_none() && requirements.bits_per_key.is_none() {
+            requirements.rate = requirements.rate.or(Some(RATE));
         }
-        let plan = planner::plan(&wishes).map_err(answer::in_flags)?;
-        let parameters = Parameters { seed: self.hasher.seed(), ..Parameters::from(&plan) };
-        let filter = AnyFilter::new(&parameters)?.with_key_kind(self.kind);
+        let plan = planner::plan(&requirements).map_err(answer::in_flags)?;
+        let (seed, design) = (self.hasher.seed(), plan.design);
+        let parameters = Parameters { keys: plan.keys, seed, design };
+        let filter = HashFilter::new(&parameters)?.with_key_kind(self.kind);
         Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full), missing: 0 })
     }
 
@@ -223,7 +224,7 @@ impl Summary {
         let statistics = filter.statistics();
         Self {
             file: arguments.output.display().to_string(),
-            placement: plan.layout.placement().as_str(),
+            placement: plan.design.placement().as_str(),
             keys_read: read,
             keys_missing: missing,
             key_kind: filter.key_kind(),

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use equibloom::{AccessStatistics, AnyFilter, KeyHash, KeyHasher, Scheme, Stable};
+use equibloom::{AccessStatistics, Design, HashFilter, KeyHash, KeyHasher, Stable};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::addresses::write_address;
-use super::lineup::{Entry, Wishes};
+use super::lineup::{Entry, Request};
 
 /// Lookups of addresses that were not inserted, for every filter.
 const QUERIES: u64 = 5_000_000;
@@ -60,21 +60,21 @@ pub(super) struct FilterResult {
 /// Every address is hashed once; all filters get the same hashes.
 struct Hashes {
     members: Vec<KeyHash>,
-    strangers: Vec<KeyHash>,
+    absent: Vec<KeyHash>,
 }
 
 pub(super) fn run(
-    wishes: &Wishes,
+    request: &Request,
     filters: &[Entry],
     progress: &ProgressBar,
 ) -> anyhow::Result<Results> {
     progress.set_message("hashing addresses");
     let start = Instant::now();
     let hashes = Hashes {
-        members: hash_addresses(wishes.seed, 0, wishes.keys)?,
-        strangers: hash_addresses(wishes.seed, wishes.keys, QUERIES)?,
+        members: hash_addresses(request.seed, 0, request.keys)?,
+        absent: hash_addresses(request.seed, request.keys, QUERIES)?,
     };
-    let ns_hash = nanoseconds_each(start, hashes.members.len() + hashes.strangers.len());
+    let ns_hash = nanoseconds_each(start, hashes.members.len() + hashes.absent.len());
     progress.inc(HASHING_STEPS);
     let mut results = Vec::new();
     for entry in filters {
@@ -82,11 +82,11 @@ pub(super) fn run(
         results.push(measure(entry, &hashes, progress).with_context(|| entry.name)?);
     }
     Ok(Results {
-        keys: wishes.keys,
+        keys: request.keys,
         queries: QUERIES,
-        block_bits: wishes.block_bits,
-        bits_per_key: wishes.bits_per_key,
-        seed: wishes.seed,
+        block_bits: request.block_bits,
+        bits_per_key: request.bits_per_key,
+        seed: request.seed,
         ns_hash,
         filters: results,
     })
@@ -112,47 +112,46 @@ fn measure(
 ) -> anyhow::Result<FilterResult> {
     let keys = hashes.members.len();
     let mut accesses = AccessStatistics::default();
-    let mut filter = AnyFilter::new(parameters)?;
+    let mut filter = HashFilter::new(parameters)?;
 
     // Twice the same: once with the accesses counted, once with the clock running.
     for &hash in &hashes.members {
-        filter.insert_hash_counted(hash, &mut accesses)?;
+        filter.insert_counted(hash, &mut accesses)?;
     }
     progress.inc(1);
     filter.clear();
     let start = Instant::now();
     for &hash in &hashes.members {
-        filter.insert_hash(hash)?;
+        filter.insert(hash)?;
     }
     let ns_insert = nanoseconds_each(start, keys);
     progress.inc(1);
 
     let mut false_negatives = 0;
     for &hash in &hashes.members {
-        false_negatives += u64::from(!filter.contains_hash_counted(hash, &mut accesses));
+        false_negatives += u64::from(!filter.contains_counted(hash, &mut accesses));
     }
     let hits = accesses.hits;
     progress.inc(1);
 
     let start = Instant::now();
-    let false_positives =
-        hashes.strangers.iter().filter(|&&hash| filter.contains_hash(hash)).count();
-    let ns_miss = nanoseconds_each(start, hashes.strangers.len());
-    for &hash in &hashes.strangers[..COUNTED_QUERIES] {
-        filter.contains_hash_counted(hash, &mut accesses);
+    let false_positives = hashes.absent.iter().filter(|&&hash| filter.contains(hash)).count();
+    let ns_miss = nanoseconds_each(start, hashes.absent.len());
+    for &hash in &hashes.absent[..COUNTED_QUERIES] {
+        filter.contains_counted(hash, &mut accesses);
     }
     progress.inc(1);
 
     let predicted = parameters.predict(keys as u64)?;
-    let queries = hashes.strangers.len() as f64;
+    let queries = hashes.absent.len() as f64;
     let sampling = predicted.rate * (1.0 - predicted.rate) / queries;
     let statistics = filter.statistics();
-    let (block_bits, hashes_per_key) = sizes(&parameters.scheme);
+    let design = &parameters.design;
     Ok(FilterResult {
         scheme: name,
         bits_per_key: 8.0 * statistics.memory.total() as f64 / keys as f64,
-        block_bits_per_key: block_bits / keys as f64,
-        hashes: hashes_per_key,
+        block_bits_per_key: block_bits(design) / keys as f64,
+        hashes: design.hashes(),
         fpr_measured: false_positives as f64 / queries,
         fpr_sigma: (sampling + predicted.rate_deviation.powi(2)).sqrt(),
         fpr_predicted: predicted.rate,
@@ -166,20 +165,13 @@ fn measure(
     })
 }
 
-/// Bits of all blocks without padding, and bits per key.
-fn sizes(scheme: &Scheme) -> (f64, u32) {
-    match scheme {
-        Scheme::Classical { bits, hashes } => (*bits as f64, *hashes),
-        Scheme::Blocked { blocks }
-        | Scheme::Single { blocks, .. }
-        | Scheme::Sequential { blocks, .. }
-        | Scheme::MultiLevel { blocks, .. }
-        | Scheme::TwoChoice { blocks }
-        | Scheme::OnePlusAlpha { blocks, .. } => {
-            (blocks.count as f64 * f64::from(blocks.bits), blocks.hashes)
+/// Bits of all blocks without padding.
+fn block_bits(design: &Design) -> f64 {
+    match design {
+        Design::Classical { bits, .. } => *bits as f64,
+        Design::Blocked(layout) => {
+            layout.candidates.blocks() as f64 * f64::from(layout.blocks.bits())
         }
-        // A key sets no bits of its own there.
-        Scheme::Fingerprint { blocks, .. } => (8.0 * blocks.bytes() as f64, 0),
     }
 }
 

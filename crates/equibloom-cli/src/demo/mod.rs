@@ -38,15 +38,15 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let keys = NonZeroU64::new(arguments.keys).context("--keys is 0: give at least 1")?;
-    let wishes = lineup::Wishes {
+    let request = lineup::Request {
         keys: keys.get(),
         bits_per_key: arguments.bits_per_key,
         block_bits: arguments.block_bits,
         seed: arguments.seed,
     };
-    let filters = lineup::lineup(&wishes)?;
+    let filters = lineup::lineup(&request)?;
     let progress = progress_bar(contest::steps(filters.len()));
-    let results = contest::run(&wishes, &filters, &progress)?;
+    let results = contest::run(&request, &filters, &progress)?;
     progress.finish_and_clear();
     answer::print(&results, arguments.json)
 }

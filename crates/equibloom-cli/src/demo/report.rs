@@ -88,7 +88,7 @@ fn sentences(results: &Results) -> Vec<String> {
     ];
     if let Some(hinted) = find("hinted") {
         sentences.push(format!(
-            "Hints, a few bits in which a block remembers whom it turned away, bring a miss to {:.2} \
+            "Hints, a few bits in which a block notes rejected keys, bring a miss to {:.2} \
              blocks, with {} false positives than multi-level without them.",
             hinted.accesses_miss,
             compare(hinted.fpr_predicted, multi_level.fpr_predicted),

@@ -6,11 +6,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use equibloom::file::{self, Header};
-use equibloom::{AnyFilter, Scheme, Statistics};
+use equibloom::{Blocks, Design, Statistics};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::answer::{self, number};
+use crate::query::open;
 
 /// Shows a filter file: parameters, keys, the false-positive rate now, how full its blocks are, and what takes how
 /// many bytes.
@@ -28,7 +29,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let header = file::inspect(&arguments.file)?;
-    let filter = AnyFilter::open(&arguments.file)?;
+    let filter = open(&arguments.file)?;
     let planned = filter.parameters().predict(filter.parameters().keys).ok();
     let info = Info {
         file: arguments.file.display().to_string(),
@@ -55,7 +56,7 @@ impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { header, statistics, .. } = self;
         let parameters = &header.parameters;
-        writeln!(f, "{}: {}\n", self.file, shape(&parameters.scheme))?;
+        writeln!(f, "{}: {}\n", self.file, describe(&parameters.design))?;
         let keys = HumanCount(statistics.elements);
         writeln!(f, "  keys                  {keys} of {} planned", HumanCount(parameters.keys))?;
         writeln!(f, "  keys are              {}", header.key_kind)?;
@@ -76,7 +77,7 @@ impl fmt::Display for Info {
             let keys = HumanCount(statistics.saturated);
             writeln!(f, "  past the thresholds   {keys} keys, which came when the list was full")?;
         }
-        writeln!(f, "  hash                  {}, seed {}", header.hash, header.hash_seed)?;
+        writeln!(f, "  hash                  {}, seed {}", header.hash, parameters.seed)?;
         writeln!(f, "  format                version {}\n", header.version)?;
 
         writeln!(f, "  header                {:>12} bytes", header.header_length)?;
@@ -97,29 +98,22 @@ impl fmt::Display for Info {
 }
 
 /// The filter in a few words.
-fn shape(scheme: &Scheme) -> String {
-    let name = scheme.name();
-    match scheme {
-        Scheme::Classical { bits, hashes } => {
-            format!("{name}, {} bits, {hashes} for every key", HumanCount(*bits))
+fn describe(design: &Design) -> String {
+    let name = design.name();
+    let layout = match design {
+        Design::Classical { bits, hashes } => {
+            return format!("{name}, {} bits, {hashes} for every key", HumanCount(*bits));
         }
-        Scheme::Blocked { blocks }
-        | Scheme::Single { blocks, .. }
-        | Scheme::Sequential { blocks, .. }
-        | Scheme::MultiLevel { blocks, .. }
-        | Scheme::TwoChoice { blocks }
-        | Scheme::OnePlusAlpha { blocks, .. } => {
-            let count = HumanCount(blocks.count);
-            format!(
-                "{name}, {count} blocks of {} bits, {} for every key",
-                blocks.bits, blocks.hashes
-            )
+        Design::Blocked(layout) => layout,
+    };
+    let count = HumanCount(layout.candidates.blocks());
+    match layout.blocks {
+        Blocks::Bloom { bits, hashes, .. } => {
+            format!("{name}, {count} blocks of {bits} bits, {hashes} for every key")
         }
-        Scheme::Fingerprint { blocks, multiset, .. } => {
-            let count = HumanCount(blocks.count);
-            let removable = if *multiset { ", keys can be removed" } else { "" };
-            let (slots, bits) = (blocks.slots, blocks.remainder_bits);
-            format!("{name}, {count} blocks with {slots} slots of {bits} bits{removable}")
+        Blocks::Fingerprint { slots, remainder_bits, .. } => {
+            let removable = if layout.multiset { ", keys can be removed" } else { "" };
+            format!("{name}, {count} blocks with {slots} slots of {remainder_bits} bits{removable}")
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Wanted {
     Count,
     /// Their hashes, as soon as they are there.
     Hashes,
-    /// Their hashes, very many at once: for somebody who has nothing to say before the end.
+    /// Their hashes, very many at once: for commands that print nothing before the end.
     Slabs,
     /// Their hashes, and the records that they are in.
     Records,
@@ -120,7 +120,7 @@ impl Batch {
         if self.wanted == Wanted::Slabs { SLAB_KEYS } else { KEYS }
     }
 
-    /// Whether nobody asks for more than the number of keys, and whether empty ones are among them.
+    /// Whether only the number of keys is wanted, and whether empty ones count.
     pub(super) fn only_counts(&self) -> Option<CountOf> {
         let of = if self.keep_empty { CountOf::All } else { CountOf::NotEmpty };
         (self.wanted == Wanted::Count).then_some(of)
@@ -171,7 +171,7 @@ impl Batch {
         Ok(())
     }
 
-    /// [`add`](Self::add) for keys that somebody wrote one by one.
+    /// [`add`](Self::add) for keys given one by one.
     pub(super) fn add_even_if_empty(
         &mut self,
         key: &[u8],

@@ -45,24 +45,20 @@ impl Input {
 
     fn disagreement(&self, path: &Path, held: KeyKind, said: Option<KeyKind>) -> String {
         let path = path.display();
+        let name = match held {
+            KeyKind::Integer => "int",
+            KeyKind::Bytes => "text",
+            _ => return format!("{path}: it holds {held}, which only the library can ask for"),
+        };
         match said {
-            _ if !matches!(held, KeyKind::Bytes | KeyKind::Integer) => {
-                format!("{path}: it holds {held}, which only the library can ask for")
-            }
-            Some(said) if self.key_type == KeyType::Auto => {
-                let name = if held == KeyKind::Integer { "int" } else { "text" };
-                format!(
-                    "{path}: it holds {held}, and the column holds {said}: give a column of the same \
-                     kind, or convert this one by --type {name}"
-                )
-            }
-            _ => {
-                let name = if held == KeyKind::Integer { "int" } else { "text" };
-                format!(
-                    "{path}: it holds {held}, and --type asks for something else: leave --type out, \
-                     or give --type {name}"
-                )
-            }
+            Some(said) if self.key_type == KeyType::Auto => format!(
+                "{path}: it holds {held}, and the column holds {said}: give a column of the same kind, \
+                 or convert this one by --type {name}"
+            ),
+            _ => format!(
+                "{path}: it holds {held}, and --type asks for something else: leave --type out, \
+                 or give --type {name}"
+            ),
         }
     }
 

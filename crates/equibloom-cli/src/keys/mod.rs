@@ -7,7 +7,7 @@
 //! | `separated.rs`, `json_field.rs`, `table.rs`, `parquet.rs` | which records are in them, and what is a record's key? |
 //! | `kind.rs` | are keys text or integers, and does the filter hold the same? |
 //! | `batch.rs` | how do records travel? Many at once, hashed, in buffers that are used again |
-//! | `pipeline.rs` | who does what? One thread reads and hashes, the other works with the hashes |
+//! | `pipeline.rs` | which thread does what? One thread reads and hashes, the other works with the hashes |
 //!
 //! A key is text or an integer and is hashed as the library's `insert` would: what a file says counts, not how it is
 //! packed. The same keys as lines, cells, fields or a Parquet column, compressed or not, make the same filter.

@@ -16,7 +16,7 @@ const BATCHES: usize = 6;
 /// The same if they are large.
 const SLABS: usize = 3;
 
-/// What somebody does with batches.
+/// What a command does with batches.
 pub(crate) trait Consumer {
     /// Works on the next batch; `Break` if no more are wanted.
     fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>>;

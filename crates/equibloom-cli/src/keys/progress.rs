@@ -11,7 +11,7 @@ pub(crate) enum Unit {
     Keys,
 }
 
-/// A bar over `total`, or a counter if that is not known. Hidden if the user wants quiet, or nobody is watching.
+/// A bar over `total`, or a counter if that is not known. Hidden if the user wants quiet, or standard error is no terminal.
 pub(crate) fn progress(
     doing: &'static str,
     total: Option<u64>,

@@ -129,8 +129,8 @@ impl Source {
         Ok(Box::new(text))
     }
 
-    /// The first bytes, as many as it takes to know what they mean, and everything with them. (No more: whoever asks
-    /// through a pipe may wait for an answer.)
+    /// The first bytes, as many as it takes to know what they mean, and everything with them. (No more: the other
+    /// end of a pipe may wait for an answer.)
     fn peeked<R: Read>(&self, mut reader: R) -> anyhow::Result<(Vec<u8>, impl Read + use<R>)> {
         let mut beginning = Vec::new();
         let goes_on =
@@ -199,7 +199,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Keys of the command line. An empty one is there because somebody wants it.
+/// Keys of the command line. An empty one is meant.
 pub(super) struct Literal<'a> {
     keys: std::slice::Iter<'a, Vec<u8>>,
 }

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use equibloom::KeyHash;
-use equibloom::table::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
+use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
 use hashbrown::DefaultHashBuilder;
 use serde::Serialize;
 
-use super::lineup::{self, Wishes};
+use super::lineup::{self, Requirements};
 
 /// Lookups of each kind in a round, rounds, and parts in which maps are filled.
 const LOOKUPS: usize = 1_000_000;
@@ -93,9 +93,9 @@ impl<S: BuildHasher> Contestant for hashbrown::HashMap<u64, u64, S> {
     }
 }
 
-pub(super) fn run(wishes: &Wishes) -> anyhow::Result<Results> {
-    let entries = wishes.entries;
-    let plans = lineup::balanced(wishes)?;
+pub(super) fn run(requirements: &Requirements) -> anyhow::Result<Results> {
+    let entries = requirements.entries;
+    let plans = lineup::balanced(requirements)?;
     let too_many = || format!("{entries} entries do not fit into memory: give fewer --entries");
     // One hasher for all maps but std's, which keeps its own as its users do.
     let hasher = DefaultHashBuilder::default();

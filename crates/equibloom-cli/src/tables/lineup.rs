@@ -2,12 +2,12 @@
 
 use anyhow::Context;
 use equibloom::MAX_CHOICES;
-use equibloom::table::{BucketPlacement, BucketPlan};
+use equibloom_tables::BucketPlan;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 
 /// What the user asked for.
-pub(super) struct Wishes {
+pub(super) struct Requirements {
     pub(super) entries: usize,
     pub(super) load: f64,
     pub(super) accesses: f64,
@@ -26,8 +26,8 @@ fn slots_for(load: f64) -> u32 {
     load.floor() as u32 + 1
 }
 
-pub(super) fn balanced(wishes: &Wishes) -> anyhow::Result<Vec<BalancedEntrant>> {
-    let Wishes { load, accesses, choices, .. } = *wishes;
+pub(super) fn balanced(requirements: &Requirements) -> anyhow::Result<Vec<BalancedEntrant>> {
+    let Requirements { load, accesses, choices, .. } = *requirements;
     anyhow::ensure!(
         (1..=MAX_CHOICES).contains(&choices),
         "--choices is {choices}: give a whole number from 1 to {MAX_CHOICES}"
@@ -55,7 +55,7 @@ pub(super) fn balanced(wishes: &Wishes) -> anyhow::Result<Vec<BalancedEntrant>> 
         ),
         (
             "balanced-two-choice",
-            BucketPlan { load, placement: BucketPlacement::TwoChoice { slots: slots_for(load) } },
+            BucketPlan::two_choice(load, slots_for(load)),
             // Nothing is turned away but by full buckets.
             (2.0, 0.0),
         ),

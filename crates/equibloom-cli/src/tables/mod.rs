@@ -33,10 +33,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { entries, load, accesses, choices, json } = *arguments;
     ensure!(entries > 0, "--entries is 0: give at least 1");
-    let wishes = lineup::Wishes { entries: usize::try_from(entries)?, load, accesses, choices };
-    let results = contest::run(&wishes)?;
+    let requirements =
+        lineup::Requirements { entries: usize::try_from(entries)?, load, accesses, choices };
+    let results = contest::run(&requirements)?;
     if json {
         return answer::write(&(serde_json::to_string_pretty(&results)? + "\n"));
     }
-    answer::write(&report::Report { wishes: &wishes, results: &results }.to_string())
+    answer::write(&report::Report { requirements: &requirements, results: &results }.to_string())
 }

@@ -5,17 +5,17 @@ use std::fmt;
 use comfy_table::Table;
 
 use super::contest::{MapResult, Results};
-use super::lineup::Wishes;
+use super::lineup::Requirements;
 use crate::columns;
 
 pub(super) struct Report<'a> {
-    pub(super) wishes: &'a Wishes,
+    pub(super) requirements: &'a Requirements,
     pub(super) results: &'a Results,
 }
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Wishes { entries, load, accesses, choices } = self.wishes;
+        let Requirements { entries, load, accesses, choices } = self.requirements;
         writeln!(
             f,
             "{entries} entries of 8-byte keys and values. Balanced maps: {load} entries per bucket, \

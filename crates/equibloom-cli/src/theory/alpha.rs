@@ -5,7 +5,7 @@ use std::fmt;
 use equibloom_theory::exact::best_second_choice;
 use equibloom_theory::optimum::paper_hashes;
 use equibloom_theory::paper::{self, Hashes};
-use equibloom_theory::planner::paper_layout;
+use equibloom_theory::planner::paper_design;
 use serde::Serialize;
 
 use super::model::{Model, ModelArguments, hashes};
@@ -52,8 +52,8 @@ fn exact(arguments: &Arguments, memory: u64) -> Result<Answer, equibloom_theory:
     };
     let given = hashes.map_or(Hashes::Paper, Hashes::Given);
     // All memory as blocks, whatever α is.
-    let (layout, _) = paper_layout(scheme, keys, memory, block_bits, given)?;
-    let blocks = layout.blocks().map_or(1, |blocks| blocks.count);
+    let (design, _) = paper_design(scheme, keys, memory, block_bits, given)?;
+    let blocks = design.layout().map_or(1, |layout| layout.candidates.blocks());
     let (alpha, hashes, expected) = best_second_choice(keys, blocks, block_bits, hashes)?;
     Ok(Answer { alpha, rate: expected.rate, hashes })
 }

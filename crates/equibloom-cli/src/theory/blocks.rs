@@ -1,7 +1,8 @@
 //! Blocks past the papers, as the arguments of a command: hints and fingerprints.
 
 use anyhow::bail;
-use equibloom_theory::planner::{BlockKind, Plan, Wishes, plan};
+use equibloom::BlockKind;
+use equibloom_theory::planner::{Plan, Requirements, plan};
 
 use super::scheme::SchemeArguments;
 use crate::answer;
@@ -58,7 +59,7 @@ impl BlockArguments {
                 "--alpha is {alpha}, but it is for one-plus-alpha only, without hints and fingerprints"
             );
         }
-        let wishes = Wishes {
+        let requirements = Requirements {
             keys: Some(keys),
             memory: Some(memory),
             accesses_miss: Some(self.accesses_miss),
@@ -73,8 +74,8 @@ impl BlockArguments {
             slots: self.slots,
             lists: self.lists,
             remainder_bits: self.remainder_bits,
-            ..Wishes::default()
+            ..Requirements::default()
         };
-        plan(&wishes).map_err(answer::in_flags)
+        plan(&requirements).map_err(answer::in_flags)
     }
 }

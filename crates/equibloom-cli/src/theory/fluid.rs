@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use anyhow::ensure;
-use equibloom_theory::fluid::{Scheme as Flow, State, Tables, trace};
+use anyhow::{bail, ensure};
+use equibloom::{Proportions, Rule, Share};
+use equibloom_theory::fluid::{State, trace};
 use equibloom_theory::paper::Scheme;
 use serde::Serialize;
 
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// More than anybody will read.
+/// More steps than a table for people should have.
 const MOST_STEPS: u32 = 1000;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -42,34 +43,30 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (1..=MOST_STEPS).contains(&steps),
         "--steps is {steps}, but it must be between 1 and {MOST_STEPS}"
     );
-    let flow = flow(arguments)?;
+    let (candidates, rule) = flow(arguments)?;
     let times: Vec<f64> = (1..=steps).map(|step| f64::from(step) / f64::from(steps)).collect();
-    let states = trace(&flow, load, &times).map_err(answer::in_flags)?;
+    let states = trace(&candidates, rule, load, &times).map_err(answer::in_flags)?;
     answer::print(
         &Answer { states: states.into_iter().map(Moment::from).collect() },
         arguments.json,
     )
 }
 
-fn flow(arguments: &Arguments) -> anyhow::Result<Flow> {
+/// The buckets of an element, and which it gets.
+fn flow(arguments: &Arguments) -> anyhow::Result<(Proportions, Rule)> {
     let scheme = arguments.scheme.scheme()?;
-    let second_choice = match scheme {
-        Scheme::Classical => anyhow::bail!("--placement classical has no buckets that could fill"),
-        Scheme::Blocked => Some(0.0),
-        Scheme::TwoChoice => Some(1.0),
-        Scheme::OnePlusAlpha { alpha } => Some(alpha),
-        _ => None,
-    };
-    if let Some(second_choice) = second_choice {
-        return Ok(Flow::LessLoaded { second_choice });
-    }
-    let optimum = optimum::of_scheme(scheme, arguments.load)?;
-    let tables = match scheme {
-        Scheme::MultiLevel { .. } => Tables::Subtables(optimum.subtables),
-        Scheme::Sequential { choices, .. } => Tables::Shared { choices },
-        _ => Tables::Shared { choices: 1 },
-    };
-    Ok(Flow::Threshold { threshold: optimum.threshold, probability: optimum.probability, tables })
+    Ok(match scheme {
+        Scheme::Classical => bail!("--placement classical has no buckets that could fill"),
+        Scheme::Blocked => (Proportions::anywhere(1), Rule::LeastLoaded),
+        Scheme::TwoChoice => (Proportions::anywhere(2), Rule::LeastLoaded),
+        Scheme::OnePlusAlpha { alpha } => {
+            (Proportions::Anywhere { choices: 2, share: Share::new(alpha)? }, Rule::LeastLoaded)
+        }
+        _ => {
+            let optimum = optimum::of_scheme(scheme, arguments.load)?;
+            (optimum.candidates, optimum.rule())
+        }
+    })
 }
 
 #[derive(Serialize)]

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use anyhow::bail;
-use equibloom_theory::optimum::{self, Optimum};
+use anyhow::Context;
+use equibloom::Proportions;
+use equibloom_theory::optimum::Optimum;
 use equibloom_theory::paper::Scheme;
 use serde::Serialize;
 
@@ -36,19 +37,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// The optimum of a scheme that has one.
 pub(super) fn of_scheme(scheme: Scheme, load: f64) -> anyhow::Result<Optimum> {
-    match scheme {
-        Scheme::Single { overflow } => optimum::single(load, overflow),
-        Scheme::Sequential { accesses, choices, overflow } => {
-            optimum::sequential(load, accesses, choices, overflow)
-        }
-        Scheme::MultiLevel { accesses, choices, overflow } => {
-            optimum::multi_level(load, accesses, choices, overflow)
-        }
-        _ => {
-            bail!("--placement has no threshold to choose: give single, sequential or multi-level")
-        }
-    }
-    .map_err(answer::in_flags)
+    let found = scheme.optimum(load).map_err(answer::in_flags)?;
+    found.context("--placement has no threshold to choose: give single, sequential or multi-level")
 }
 
 #[derive(Serialize)]
@@ -63,7 +53,11 @@ struct Answer {
 
 impl From<Optimum> for Answer {
     fn from(optimum: Optimum) -> Self {
-        let Optimum { threshold, probability, overflow, accesses, subtables } = optimum;
+        let Optimum { threshold, probability, overflow, accesses, candidates } = optimum;
+        let subtables = match candidates {
+            Proportions::Subtables { shares } => shares.to_vec(),
+            Proportions::Anywhere { .. } => vec![1.0],
+        };
         Self { overflow, accesses, threshold, probability, subtables }
     }
 }

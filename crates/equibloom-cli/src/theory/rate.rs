@@ -3,10 +3,10 @@
 use std::fmt;
 
 use anyhow::bail;
-use equibloom::Scheme as BuiltScheme;
+use equibloom::{BlockKind, Blocks, Design};
 use equibloom_theory::exact::Prediction;
 use equibloom_theory::paper::{self, Hashes};
-use equibloom_theory::planner::{BlockKind, FingerprintBlocks, Layout, paper_layout};
+use equibloom_theory::planner::paper_design;
 use serde::Serialize;
 
 use super::blocks::BlockArguments;
@@ -75,7 +75,7 @@ fn by_the_papers(arguments: &Arguments) -> anyhow::Result<Answer> {
         block: None,
         hints: None,
         fingerprint: None,
-        parameters: None,
+        design: None,
     })
 }
 
@@ -83,9 +83,9 @@ fn exact(arguments: &Arguments) -> anyhow::Result<Answer> {
     let Arguments { hashes, model: ModelArguments { block_bits, keys, .. }, .. } = *arguments;
     let memory = arguments.model.memory()?;
     let scheme = arguments.scheme.scheme()?;
-    let (layout, expected) =
-        paper_layout(scheme, keys, memory, block_bits, hashes).map_err(answer::in_flags)?;
-    Ok(Answer::of(&layout, &expected, keys))
+    let (design, expected) =
+        paper_design(scheme, keys, memory, block_bits, hashes).map_err(answer::in_flags)?;
+    Ok(Answer::of(&design, &expected, keys))
 }
 
 fn past_the_papers(arguments: &Arguments) -> anyhow::Result<Answer> {
@@ -95,11 +95,11 @@ fn past_the_papers(arguments: &Arguments) -> anyhow::Result<Answer> {
     }
     let memory = arguments.model.memory()?;
     let plan = arguments.blocks.plan(&arguments.scheme, keys, memory, block_bits)?;
-    Ok(Answer::of(&plan.layout, &plan.expected, keys))
+    Ok(Answer::of(&plan.design, &plan.expected, keys))
 }
 
 impl Answer {
-    fn of(layout: &Layout, expected: &Prediction, keys: u64) -> Self {
+    fn of(design: &Design, expected: &Prediction, keys: u64) -> Self {
         Self {
             rate: expected.rate,
             rate_with_coin: None,
@@ -108,12 +108,12 @@ impl Answer {
             accesses_miss: expected.accesses_miss,
             accesses_miss_with_coin: None,
             overflow: expected.overflow_fraction,
-            hashes: layout.hashes(),
-            bits_per_key: 8.0 * layout.bytes() as f64 / keys as f64,
-            block: layout.block_kind().map(BlockKind::as_str),
-            hints: Some(layout.hints()),
-            fingerprint: Fingerprint::of(layout),
-            parameters: Some(BuiltScheme::from(layout)),
+            hashes: design.hashes(),
+            bits_per_key: 8.0 * design.bytes() as f64 / keys as f64,
+            block: design.block_kind().map(BlockKind::as_str),
+            hints: Some(design.hints()),
+            fingerprint: Fingerprint::of(design),
+            design: Some(*design),
         }
     }
 }
@@ -143,7 +143,7 @@ struct Answer {
     fingerprint: Option<Fingerprint>,
     /// The filter that was predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    parameters: Option<BuiltScheme>,
+    design: Option<Design>,
 }
 
 /// What a fingerprint block is made of.
@@ -155,10 +155,13 @@ struct Fingerprint {
 }
 
 impl Fingerprint {
-    fn of(layout: &Layout) -> Option<Self> {
-        let Layout::Fingerprint { blocks, .. } = layout else { return None };
-        let FingerprintBlocks { slots, lists, remainder_bits, .. } = *blocks;
-        Some(Self { slots, lists, remainder_bits })
+    fn of(design: &Design) -> Option<Self> {
+        match design.layout()?.blocks {
+            Blocks::Bloom { .. } => None,
+            Blocks::Fingerprint { slots, lists, remainder_bits, .. } => {
+                Some(Self { slots, lists, remainder_bits })
+            }
+        }
     }
 }
 

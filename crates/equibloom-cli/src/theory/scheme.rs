@@ -1,7 +1,7 @@
 //! A scheme of the papers, as the arguments of a command.
 
 use anyhow::{Context, bail};
-use equibloom::PlacementName;
+use equibloom::Placement;
 use equibloom_theory::paper::Scheme;
 
 use crate::quantity;
@@ -11,7 +11,7 @@ use crate::quantity;
 pub(super) struct SchemeArguments {
     /// classical, blocked, single, sequential, multi-level, two-choice or one-plus-alpha.
     #[arg(long, value_name = "NAME")]
-    pub(super) placement: PlacementName,
+    pub(super) placement: Placement,
     /// Accesses per insert of sequential and multi-level, on average.
     #[arg(long, value_name = "MEAN", default_value = "1.2", value_parser = quantity::real)]
     pub(super) accesses: f64,
@@ -30,27 +30,25 @@ pub(super) struct SchemeArguments {
 impl SchemeArguments {
     pub(super) fn scheme(&self) -> anyhow::Result<Scheme> {
         let Self { placement, accesses, choices, overflow, alpha } = *self;
-        let has_overflow = matches!(
-            placement,
-            PlacementName::Single | PlacementName::Sequential | PlacementName::MultiLevel
-        );
+        let has_overflow =
+            matches!(placement, Placement::Single | Placement::Sequential | Placement::MultiLevel);
         if let Some(overflow) = overflow.filter(|_| !has_overflow) {
             bail!("--overflow is {overflow}, but {placement} has no overflow list: leave it out");
         }
-        if let Some(alpha) = alpha.filter(|_| placement != PlacementName::OnePlusAlpha) {
+        if let Some(alpha) = alpha.filter(|_| placement != Placement::OnePlusAlpha) {
             bail!("--alpha is {alpha}, but it is for one-plus-alpha only, not for {placement}");
         }
         Ok(match placement {
-            PlacementName::Classical => Scheme::Classical,
-            PlacementName::Blocked => Scheme::Blocked,
-            PlacementName::Single => Scheme::Single {
+            Placement::Classical => Scheme::Classical,
+            Placement::Blocked => Scheme::Blocked,
+            Placement::Single => Scheme::Single {
                 overflow: overflow
                     .context("single needs --overflow, a share above 0 and below 1 such as 0.5%")?,
             },
-            PlacementName::Sequential => Scheme::Sequential { accesses, choices, overflow },
-            PlacementName::MultiLevel => Scheme::MultiLevel { accesses, choices, overflow },
-            PlacementName::TwoChoice => Scheme::TwoChoice,
-            PlacementName::OnePlusAlpha => Scheme::OnePlusAlpha {
+            Placement::Sequential => Scheme::Sequential { accesses, choices, overflow },
+            Placement::MultiLevel => Scheme::MultiLevel { accesses, choices, overflow },
+            Placement::TwoChoice => Scheme::TwoChoice,
+            Placement::OnePlusAlpha => Scheme::OnePlusAlpha {
                 alpha: alpha.context("one-plus-alpha needs --alpha, a share from 0 to 1")?,
             },
         })

@@ -7,7 +7,7 @@ use crate::evidence::{Quantity, gather, on_models, series};
 use crate::figure::{Axis, Claim, Hue};
 use crate::number::short;
 
-/// Members looked up in each filter, and strangers.
+/// Inserted keys looked up in each filter, and absent ones.
 const LOOKUPS: u64 = 50_000;
 /// The moment at which the filters are full.
 const FULL: usize = 9;

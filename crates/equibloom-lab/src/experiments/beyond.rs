@@ -1,10 +1,11 @@
 //! Past the papers: hints and fingerprint blocks against the papers' schemes and the classical filter,
 //! all in the same memory.
 
-use equibloom::{AnyFilter, Parameters, Scheme};
+use equibloom::{Filter, Parameters};
+use equibloom_layout::{BlockKind, Design, Placement};
 use equibloom_theory::exact::Prediction;
 use equibloom_theory::paper::{self, Hashes};
-use equibloom_theory::planner::{self, BlockKind, Layout, PlacementName, Wishes, paper_layout};
+use equibloom_theory::planner::{self, Requirements, paper_design};
 
 use super::Outcome;
 use crate::context::{Context, Length};
@@ -72,31 +73,33 @@ impl Contestant {
     }
 
     /// The filter for so many keys in this memory.
-    fn layout(self, keys: u64, bits_per_key: f64) -> Result<(Layout, Prediction), Error> {
+    fn design(self, keys: u64, bits_per_key: f64) -> Result<(Design, Prediction), Error> {
         let memory = (keys as f64 * bits_per_key / 8.0) as u64;
-        let wishes = Wishes {
+        let requirements = Requirements {
             keys: Some(keys),
             memory: Some(memory),
             block_bits: Some(BLOCK_BITS),
-            placement: Some(PlacementName::MultiLevel),
-            ..Wishes::default()
+            placement: Some(Placement::MultiLevel),
+            ..Requirements::default()
         };
-        let wishes = match self {
+        let requirements = match self {
             Self::Paper(_, _, scheme) => {
-                return Ok(paper_layout(scheme, keys, memory, BLOCK_BITS, Hashes::Paper)?);
+                return Ok(paper_design(scheme, keys, memory, BLOCK_BITS, Hashes::Paper)?);
             }
-            Self::Hinted => {
-                Wishes { block: Some(BlockKind::Bloom), accesses_miss: Some(1.2), ..wishes }
-            }
-            Self::Fingerprint => Wishes {
+            Self::Hinted => Requirements {
+                block: Some(BlockKind::Bloom),
+                accesses_miss: Some(1.2),
+                ..requirements
+            },
+            Self::Fingerprint => Requirements {
                 block: Some(BlockKind::Fingerprint),
                 accesses_miss: Some(1.25),
                 accesses_insert: Some(1.2),
-                ..wishes
+                ..requirements
             },
         };
-        let plan = planner::plan(&wishes)?;
-        Ok((plan.layout, plan.expected))
+        let plan = planner::plan(&requirements)?;
+        Ok((plan.design, plan.expected))
     }
 }
 
@@ -113,16 +116,15 @@ fn measure(
     bits_per_key: f64,
 ) -> Result<Point, Error> {
     let keys = context.length.elements();
-    let (layout, expected) = contestant.layout(keys, bits_per_key)?;
+    let (design, expected) = contestant.design(keys, bits_per_key)?;
     let name = format!("beyond {} {bits_per_key}", contestant.name());
     let runs = context.repeat(&name, repetitions(context.length), |seed| {
-        let scheme = Scheme::from(&layout);
-        let mut filter = AnyFilter::new(&Parameters { keys, seed, scheme })?;
+        let mut filter = Filter::new(&Parameters { keys, seed, design })?;
         filter.try_extend(0..keys)?;
         let statistics = filter.statistics();
         Ok((statistics.expected_rate, statistics.expected_accesses_per_miss))
     })?;
-    let blocks = layout.bytes() as f64 * 8.0 / f64::from(BLOCK_BITS);
+    let blocks = design.bytes() as f64 * 8.0 / f64::from(BLOCK_BITS);
     let beyond_one = (expected.accesses_miss - 1.0).clamp(0.0, 1.0);
     Ok(Point {
         rate: Estimate::of(runs.iter().map(|run| run.0), expected.rate_deviation),
@@ -198,7 +200,7 @@ fn promises(context: &Context<'_>) -> Result<Vec<Claim>, Error> {
         .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (Contestant::Hinted, bits, rate)))
         .collect();
     let kept = context.map(&promised, |&(contestant, bits, most)| {
-        let expected = contestant.layout(PROMISED_KEYS, bits)?.1;
+        let expected = contestant.design(PROMISED_KEYS, bits)?.1;
         let what = format!("{}, {bits} bits: rate at most", contestant.name());
         Ok(Claim::promised(what, most, expected.rate))
     })?;

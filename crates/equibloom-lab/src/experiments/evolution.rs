@@ -1,6 +1,7 @@
 //! Balanced Fig. 5, energy Fig. 2: the loads of the single-choice scheme while it fills.
 
-use equibloom::{AnyFilter, BlockTable, Overflow, Parameters, Scheme as Kind, Threshold, WhenFull};
+use equibloom::{Filter, Parameters};
+use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 use equibloom_theory::fluid::{self, State};
 
 use super::Outcome;
@@ -9,12 +10,18 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::{Placement, Setting, Tables, fill};
+use crate::simulator::{Snapshot, fill};
 
 const ELEMENTS: u64 = 25_000;
 const BUCKETS: u64 = 10_000;
 const THRESHOLD: u32 = 2;
-const PROBABILITY: f64 = 0.5;
+/// Its blocks are wide, so that no key looks present by chance.
+const LAYOUT: Layout = Layout::single(
+    Blocks::bloom(256, 20),
+    BUCKETS,
+    Rule::FirstWithRoom { below: THRESHOLD, coin: Share::clamped(0.5) },
+)
+.with_overflow(Overflow { capacity: ELEMENTS, when_full: WhenFull::Refuse });
 /// Moments that are measured.
 const STEPS: u64 = 20;
 
@@ -30,24 +37,13 @@ pub(super) fn parameters(length: Length) -> String {
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let repetitions = repetitions(context.length);
     let times: Vec<f64> = (0..=100).map(|step| f64::from(step) / 100.0).collect();
-    let scheme = fluid::Scheme::Threshold {
-        threshold: THRESHOLD,
-        probability: PROBABILITY,
-        tables: fluid::Tables::Shared { choices: 1 },
-    };
-    let model = fluid::trace(&scheme, ELEMENTS as f64 / BUCKETS as f64, &times)?;
+    let Layout { candidates, rule, .. } = LAYOUT;
+    let load = ELEMENTS as f64 / BUCKETS as f64;
+    let model = fluid::trace(&candidates.proportions(), rule, load, &times)?;
     let moments: Vec<u64> = (0..=STEPS).map(|step| step * ELEMENTS / STEPS).collect();
-    let setting = Setting {
-        buckets: BUCKETS,
-        placement: Placement::FirstWithRoom {
-            threshold: THRESHOLD,
-            probability: PROBABILITY,
-            tables: Tables::Shared { choices: 1 },
-            access_budget: None,
-        },
-    };
     let simulated = context.repeat("simulation", repetitions, |seed| {
-        Ok(fill(&setting, &moments, seed).into_iter().map(|s| s.all_loads()).collect::<Vec<_>>())
+        let snapshots = fill(&candidates, rule, None, &moments, seed);
+        Ok(snapshots.iter().map(Snapshot::all_loads).collect::<Vec<_>>())
     })?;
     (context.progress)(0.3);
     let filtered = context.repeat("filter", repetitions, |seed| loads_of_filter(&moments, seed))?;
@@ -94,18 +90,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
 
 /// The counters of one of the library's filters at every moment.
 fn loads_of_filter(moments: &[u64], seed: u64) -> Result<Vec<Vec<u64>>, Error> {
-    let scheme = Kind::Single {
-        // Wide blocks: no key looks present by chance.
-        blocks: BlockTable { count: BUCKETS, bits: 256, hashes: 20 },
-        threshold: Threshold { load: THRESHOLD, probability: PROBABILITY },
-        hints: 0,
-        overflow: Overflow { capacity: ELEMENTS, when_full: WhenFull::Refuse },
-    };
-    let mut filter = AnyFilter::new(&Parameters { keys: ELEMENTS, seed, scheme })?;
-    let mut come = 0;
+    let mut filter = Filter::new(&Parameters { keys: ELEMENTS, seed, design: LAYOUT.into() })?;
+    let mut inserted = 0;
     let after = |&moment: &u64| {
-        filter.try_extend(come..moment)?;
-        come = moment;
+        filter.try_extend(inserted..moment)?;
+        inserted = moment;
         Ok(filter.statistics().loads())
     };
     moments.iter().map(after).collect()

@@ -11,7 +11,7 @@ use crate::figure::{Axis, Hue};
 use crate::number::short;
 use crate::subject::Subject;
 
-/// Smaller rates are checked but not drawn: nobody could tell them from zero.
+/// Smaller rates are checked but not drawn: they cannot be told from zero.
 const SMALLEST_DRAWN: f64 = 1e-11;
 
 /// Every scheme in blocks of 256 bits at 24 bits per element, observed at several fills.

@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         let limit = curve.points[0].subject.exact_model(MANY, &[MANY])?[0].0.rate;
         let by_elements = curve.points[0].subject.definition_model(MANY, &[MANY])?[0].rate;
         let relative = |series: Series| {
-            // Each machine is measured by its own limit.
+            // Each filter is measured by its own limit.
             let limit = if series.origin == Origin::Simulation { by_elements } else { limit };
             let divide = |values: Vec<f64>| values.into_iter().map(|value| value / limit).collect();
             Series { y: divide(series.y), sigma: divide(series.sigma), ..series }

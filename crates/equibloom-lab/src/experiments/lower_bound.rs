@@ -1,6 +1,8 @@
 //! Balanced Fig. 2, energy Fig. 1: the distribution of loads that no scheme can beat.
 
-use equibloom::{AnyFilter, BlockTable, Overflow, Parameters, Scheme as Kind, Threshold, WhenFull};
+use equibloom::{Filter, Parameters};
+use equibloom_layout::{Blocks, Design, Layout, Proportions, Rule, Share};
+use equibloom_theory::exact;
 use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::paper::Scheme;
 
@@ -75,10 +77,10 @@ fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>),
     })?;
     let offline = estimates(&offline, &bound);
 
-    let parameters = filter(accesses, elements)?;
-    let exact = exact_loads(&parameters)?;
+    let design = filter(accesses, elements)?;
+    let exact = exact_loads(&design, elements)?;
     let filters = context.repeat(&format!("filter {name}"), repetitions, |seed| {
-        let mut filter = AnyFilter::new(&Parameters { seed, ..parameters.clone() })?;
+        let mut filter = Filter::new(&Parameters { keys: elements, seed, design })?;
         filter.try_extend(0..elements)?;
         Ok(filter.statistics().loads())
     })?;
@@ -104,30 +106,22 @@ fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>),
 }
 
 /// A filter whose loads follow the bound as closely as an online scheme's can.
-fn filter(accesses: f64, elements: u64) -> Result<Parameters, Error> {
+fn filter(accesses: f64, elements: u64) -> Result<Design, Error> {
     let scheme = Scheme::MultiLevel { accesses, choices: 3, overflow: None };
     let bits_per_element = f64::from(BLOCK_BITS) / LOAD as f64;
     if accesses > 1.0 {
-        return Subject { scheme, block_bits: BLOCK_BITS, bits_per_element }
-            .parameters(elements, 0);
+        return Subject { scheme, block_bits: BLOCK_BITS, bits_per_element }.design(elements);
     }
-    let scheme = Kind::Single {
-        blocks: BlockTable { count: elements / LOAD, bits: BLOCK_BITS, hashes: 40 },
-        // Never reached: a blocked filter that counts.
-        threshold: Threshold { load: 100, probability: 1.0 },
-        hints: 0,
-        overflow: Overflow { capacity: 0, when_full: WhenFull::Refuse },
-    };
-    Ok(Parameters { keys: elements, seed: 0, scheme })
+    // A threshold that is never reached: a blocked filter that counts.
+    let rule = Rule::FirstWithRoom { below: 100, coin: Share::ALL };
+    Ok(Layout::single(Blocks::bloom(BLOCK_BITS, 40), elements / LOAD, rule).into())
 }
 
 /// The exact model's loads over all subtables.
-fn exact_loads(parameters: &Parameters) -> Result<Vec<f64>, Error> {
-    let levels = parameters.predict(parameters.keys)?.load_distributions;
-    let shares: Vec<f64> = match &parameters.scheme {
-        Kind::MultiLevel { blocks, subtables, .. } => {
-            subtables.iter().map(|&size| size as f64 / blocks.count as f64).collect()
-        }
+fn exact_loads(design: &Design, elements: u64) -> Result<Vec<f64>, Error> {
+    let levels = exact::predict(design, elements)?.load_distributions;
+    let shares = match design.layout().map(|layout| layout.candidates.proportions()) {
+        Some(Proportions::Subtables { shares }) => shares.to_vec(),
         _ => vec![1.0],
     };
     let mut loads = vec![0.0; LARGEST_SHOWN + 1];

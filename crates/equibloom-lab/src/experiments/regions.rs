@@ -54,7 +54,7 @@ fn sweep(
         };
         let y = sweep.drawn.iter().map(least).collect::<Result<_, Error>>()?;
         drawn.push(Series::new(&curve.name, curve.hue, Origin::Model, &x, y));
-        // The machine's own model is the same curve: it is checked, not drawn again.
+        // The exact model is the same curve: it is checked, not drawn again.
         let measured = series(curve, evidence, |o| 100.0 * o.overflow);
         drawn.extend(measured.into_iter().filter(|series| series.origin.kind() != "model"));
         claims.extend(on_models(&curve.name, evidence, |o| o.overflow));

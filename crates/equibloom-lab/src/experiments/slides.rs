@@ -3,8 +3,9 @@
 use core::f64::consts::LN_2;
 use std::fmt::Write;
 
-use equibloom::{AnyFilter, Parameters, Scheme as Kind};
-use equibloom_theory::exact::ClassicalMachine;
+use equibloom::{Filter, Parameters};
+use equibloom_layout::Design;
+use equibloom_theory::exact;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
 use super::Outcome;
@@ -134,7 +135,8 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
         || fill_with_addresses(context, &moments, seed),
     );
     let filtered = filtered?;
-    let exact = |&keys: &u64| Ok(ClassicalMachine { keys, bits, hashes: HASHES }.predict()?);
+    let design = Design::Classical { bits, hashes: HASHES };
+    let exact = |&keys: &u64| Ok(exact::predict(&design, keys)?);
     let exact = moments.iter().map(exact).collect::<Result<Vec<_>, Error>>()?;
     let estimates = |rates: &mut dyn Iterator<Item = f64>| -> Vec<Estimate> {
         let pairs = rates.zip(&exact);
@@ -150,7 +152,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
     let paper: Vec<f64> = moments.iter().map(paper).collect();
     let full = paper.last().copied().unwrap_or_default();
     let (name, hue) = ("classical", Hue::Classical);
-    let strangers = filtered.strangers;
+    let false_positives = filtered.false_positives;
     let mut claims = vec![
         Claim::printed("formula, all addresses in: rate in %", 2.0, 100.0 * full, 1.0),
         Claim::new(
@@ -160,10 +162,10 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
             0.001,
         ),
         Claim::new(
-            "strangers taken for members, all addresses in",
+            "absent addresses taken for present, all addresses in",
             full,
-            strangers.mean,
-            4.0 * strangers.sigma + 0.01 * full,
+            false_positives.mean,
+            4.0 * false_positives.sigma + 0.01 * full,
         ),
         Claim::new("members not found", 0.0, filtered.lost as f64, 0.0),
     ];
@@ -177,11 +179,11 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
         series.push(Series::measured(name, hue, origin, &x, &points));
     }
     let finding = format!(
-        "{} addresses in {} bytes: {} % of strangers are taken for members (formula {} %), no \
+        "{} addresses in {} bytes: {} % of absent ones are taken for present (formula {} %), no \
          member is lost.",
         power_of_ten(addresses.ilog10() as i32),
         short(filtered.bytes as f64),
-        short(100.0 * strangers.mean),
+        short(100.0 * false_positives.mean),
         short(100.0 * full),
     );
     Ok(Outcome {
@@ -201,27 +203,27 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
 struct Filled {
     rates: Vec<f64>,
     bytes: u64,
-    strangers: Estimate,
+    false_positives: Estimate,
     lost: u64,
 }
 
 fn fill_with_addresses(context: &Context<'_>, moments: &[u64], seed: u64) -> Result<Filled, Error> {
-    /// Lookups of members, and of strangers.
+    /// Lookups of inserted addresses, and of absent ones.
     const LOOKUPS: u64 = 1_000_000;
     let addresses = moments.last().copied().unwrap_or(0);
-    let scheme = Kind::Classical { bits: BITS_PER_ADDRESS * addresses, hashes: HASHES };
-    let mut filter = AnyFilter::new(&Parameters { keys: addresses, seed, scheme })?;
+    let design = Design::Classical { bits: BITS_PER_ADDRESS * addresses, hashes: HASHES };
+    let mut filter = Filter::new(&Parameters { keys: addresses, seed, design })?;
     let mut address = String::new();
     let mut rates = Vec::new();
-    let mut come = 0;
+    let mut inserted = 0;
     for &moment in moments {
-        for index in come..moment {
+        for index in inserted..moment {
             write_address(index, &mut address);
             filter.insert(address.as_str())?;
         }
-        come = moment;
+        inserted = moment;
         rates.push(filter.statistics().expected_rate);
-        (context.progress)(come as f64 / addresses as f64);
+        (context.progress)(inserted as f64 / addresses as f64);
     }
     let mut found = |index: u64| {
         write_address(index, &mut address);
@@ -231,8 +233,8 @@ fn fill_with_addresses(context: &Context<'_>, moments: &[u64], seed: u64) -> Res
     let lost = (0..addresses).step_by(step as usize).filter(|&index| !found(index)).count() as u64;
     let taken = (addresses..addresses + LOOKUPS).filter(|&index| found(index)).count() as u64;
     let expected = rates.last().copied().unwrap_or_default();
-    let strangers = Estimate::of_share(taken, LOOKUPS as f64, expected);
-    Ok(Filled { rates, bytes: filter.statistics().memory.total(), strangers, lost })
+    let false_positives = Estimate::of_share(taken, LOOKUPS as f64, expected);
+    Ok(Filled { rates, bytes: filter.statistics().memory.total(), false_positives, lost })
 }
 
 /// Address number `index`, about twenty characters as on the slides.

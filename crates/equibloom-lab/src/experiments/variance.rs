@@ -1,6 +1,5 @@
 //! Energy, section VIII: the variance of the bucket size.
 
-use equibloom::AnyFilter;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::paper::Scheme;
 
@@ -11,7 +10,6 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::fill;
 use crate::subject::Subject;
 
 const LOAD: f64 = 8.0;
@@ -98,17 +96,16 @@ fn point(context: &Context<'_>, name: &str, scheme: Scheme, accesses: f64) -> Re
     let overflow = optimum.as_ref().map_or(0.0, |optimum| optimum.overflow);
     let bound = lower_bound(LOAD, accesses, overflow)?;
     let least = bound.cost(costs::variance(bound.mean_load()))?;
-    let setting = subject.setting(elements)?;
     // The sample variance of m values with kurtosis about 3 has deviation √(2/m)·σ².
     let floor = least * (2.0 / subject.blocks(elements) as f64).sqrt();
     let simulated =
         context.repeat(&format!("simulation {name} {accesses}"), repetitions, |seed| {
-            Ok(variance(&fill(&setting, &[elements], seed)[0].all_loads()))
+            Ok(variance(&subject.simulate_loads(elements, seed)?))
         })?;
     // Blocks without a counter do not know their elements.
     let filtered = optimum.map(|_| {
         context.repeat(&format!("filter {name} {accesses}"), repetitions, |seed| {
-            let mut filter = AnyFilter::new(&subject.parameters(elements, seed)?)?;
+            let mut filter = subject.filter(elements, seed)?;
             filter.try_extend(0..elements)?;
             Ok(variance(&filter.statistics().loads()))
         })

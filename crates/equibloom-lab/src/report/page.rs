@@ -185,7 +185,7 @@ fn claims_table(html: &mut String, figure: &Figure) {
 
 /// The points, so that the script can tell the nearest one.
 fn hover_data(figure: &Figure) -> Result<String, Error> {
-    // Digits beyond the sixth are nobody's to see.
+    // Digits beyond the sixth cannot be seen.
     let round = |values: &[f64]| -> Vec<f64> {
         values.iter().map(|value| format!("{value:.5e}").parse().unwrap_or(*value)).collect()
     };

@@ -6,14 +6,14 @@ use super::random::Random;
 /// drawing `hashes` bits with replacement.
 pub fn share_of_set_bits(bits: u64, hashes: u32, moments: &[u64], seed: u64) -> Vec<f64> {
     let mut random = Random::new(seed);
-    let (mut come, mut set) = (0, 0);
-    let look = |&moment: &u64| {
+    let (mut inserted, mut set) = (0, 0);
+    let after = |&moment: &u64| {
         // A drawn bit is one of the set ones, or it is set now.
-        for _ in 0..moment.saturating_sub(come) * u64::from(hashes) {
+        for _ in 0..moment.saturating_sub(inserted) * u64::from(hashes) {
             set += u64::from(random.below(bits) >= set);
         }
-        come = come.max(moment);
+        inserted = inserted.max(moment);
         set as f64 / bits as f64
     };
-    moments.iter().map(look).collect()
+    moments.iter().map(after).collect()
 }

@@ -1,8 +1,8 @@
-//! Placement without any bits, from the schemes' definitions.
+//! Where elements go, without any bits: the schemes as they are defined.
 //!
-//! An element is a few random numbers, a bucket is its load. Nothing is shared with the library: not
-//! the hash, not the walk over candidates, not the way a load is kept. Loads are 16 bits wide, so that
-//! the tables of the papers stay in the cache, and a hundred million elements take a few seconds.
+//! An element is a few random numbers, a bucket is its load. Candidates and rule are the library's, as data;
+//! no code is: not the hash, not the walk over candidates, not the way a load is kept. Loads are 16 bits wide,
+//! so that the tables of the papers stay in the cache, and a hundred million elements take a few seconds.
 //!
 //! Like the papers, and unlike the library's filters, the simulator places every element, also one that
 //! a filter would take for present, and balances by elements, not by set bits.
@@ -19,65 +19,41 @@ pub use lookups::{Buckets, Lookups, look_up};
 pub use offline::offline_bound;
 pub use random::{seed_of, words};
 
+use core::cmp::Ordering;
+use core::ops::Range;
+
+use equibloom_layout::{Candidates, Rule};
+
 use random::Random;
 
-/// A table to fill.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
-    /// Number of buckets.
-    pub buckets: u64,
-    /// Where elements go.
-    pub placement: Placement,
-}
-
-/// The schemes of the papers.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Placement {
-    /// SINGLE, SEQUENTIAL and MHT: the first bucket that holds fewer than `threshold` elements, or
-    /// exactly so many if a coin agrees.
-    FirstWithRoom {
-        /// The papers' h.
-        threshold: u32,
-        /// The papers' p.
-        probability: f64,
-        /// Which buckets an element may go to.
-        tables: Tables,
-        /// Bucket accesses in all, after which elements go to the overflow list unseen.
-        access_budget: Option<u64>,
-    },
-    /// Power of 1 + α: the less loaded of two buckets for a share of the elements, any for the rest.
-    LessLoaded {
-        /// The papers' α: 0 is the blocked filter, 1 power of two.
-        second_choice: f64,
-    },
-}
-
-/// Which buckets an element may go to.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Tables {
-    /// So many, anywhere.
-    Shared {
-        /// The papers' d.
-        choices: u32,
-    },
-    /// One in each subtable of these sizes.
-    Subtables(Vec<u64>),
+/// For each candidate of an element, the buckets that it is drawn from.
+fn ranges(candidates: &Candidates) -> Vec<Range<u64>> {
+    match candidates {
+        Candidates::Anywhere { blocks, choices, .. } => vec![0..*blocks; *choices as usize],
+        Candidates::Subtables { sizes } => {
+            let ends = sizes.iter().scan(0, |end, &size| {
+                *end += size;
+                Some(*end - size..*end)
+            });
+            ends.collect()
+        }
+    }
 }
 
 /// A table at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Elements that have come.
+    /// Elements inserted.
     pub elements: u64,
     /// For each subtable (or the one table), the number of buckets at each load.
     pub loads: Vec<Vec<u64>>,
     /// Bucket accesses of all inserts so far.
     pub accesses: u64,
-    /// Bucket accesses that finding each element once would take, without those that came late.
+    /// Bucket accesses of looking up each element once, late ones excepted.
     pub accesses_to_find: u64,
     /// Elements in the overflow list, late ones included.
     pub overflow: u64,
-    /// Elements that came when the access budget was spent.
+    /// Elements inserted after the access budget was spent.
     pub late: u64,
 }
 
@@ -100,31 +76,48 @@ impl Snapshot {
     }
 }
 
-/// Fills a table and looks at it whenever so many elements have come (`moments`, increasing).
-pub fn fill(setting: &Setting, moments: &[u64], seed: u64) -> Vec<Snapshot> {
-    let mut table = Table::new(setting, seed);
-    let mut come = 0;
-    let look = |&moment: &u64| {
-        table.insert(moment.saturating_sub(come));
-        come = come.max(moment);
-        table.snapshot(come)
+/// Fills a table and takes a snapshot after each number of elements in `moments`, which increase.
+///
+/// Every candidate that an insert reads counts against the `budget`; once it is spent, elements go to the
+/// overflow list at no access.
+pub fn fill(
+    candidates: &Candidates,
+    rule: Rule,
+    budget: Option<u64>,
+    moments: &[u64],
+    seed: u64,
+) -> Vec<Snapshot> {
+    let mut table = Table {
+        ranges: ranges(candidates),
+        share: candidates.proportions().share().get(),
+        loads: vec![0; candidates.blocks() as usize],
+        random: Random::new(seed),
+        accesses: 0,
+        accesses_to_find: 0,
+        overflow: 0,
+        late: 0,
     };
-    moments.iter().map(look).collect()
+    let mut inserted = 0;
+    let after = |&moment: &u64| {
+        let elements = moment.saturating_sub(inserted);
+        match rule {
+            Rule::LeastLoaded => table.insert_least_loaded(elements),
+            Rule::FirstWithRoom { below, coin } => {
+                let budget = budget.unwrap_or(u64::MAX);
+                table.insert_first_with_room(elements, below as u16, coin.get(), budget);
+            }
+        }
+        inserted = inserted.max(moment);
+        table.snapshot(inserted)
+    };
+    moments.iter().map(after).collect()
 }
 
-/// Buckets `offset .. offset + size`.
-#[derive(Clone, Copy)]
-struct Level {
-    offset: u64,
-    size: u64,
-}
-
-struct Table<'a> {
-    placement: &'a Placement,
-    /// The levels an element tries, in order.
-    levels: Vec<Level>,
-    /// The distinct ones among them.
-    subtables: Vec<Level>,
+struct Table {
+    /// The buckets that each candidate is drawn from: the same range, or disjoint ones (subtables).
+    ranges: Vec<Range<u64>>,
+    /// Share of the elements that have more than the first candidate.
+    share: f64,
     loads: Vec<u16>,
     random: Random,
     accesses: u64,
@@ -133,79 +126,48 @@ struct Table<'a> {
     late: u64,
 }
 
-impl<'a> Table<'a> {
-    fn new(setting: &'a Setting, seed: u64) -> Self {
-        let whole = Level { offset: 0, size: setting.buckets };
-        let subtables = match &setting.placement {
-            Placement::FirstWithRoom { tables: Tables::Subtables(sizes), .. } => {
-                let ends = sizes.iter().scan(0, |end, &size| {
-                    *end += size;
-                    Some(Level { offset: *end - size, size })
-                });
-                ends.collect()
-            }
-            _ => vec![whole],
-        };
-        let levels = match &setting.placement {
-            Placement::FirstWithRoom { tables: Tables::Shared { choices }, .. } => {
-                vec![whole; *choices as usize]
-            }
-            _ => subtables.clone(),
-        };
-        Self {
-            placement: &setting.placement,
-            levels,
-            subtables,
-            loads: vec![0; setting.buckets as usize],
-            random: Random::new(seed),
-            accesses: 0,
-            accesses_to_find: 0,
-            overflow: 0,
-            late: 0,
-        }
-    }
-
-    fn insert(&mut self, elements: u64) {
-        match *self.placement {
-            Placement::LessLoaded { second_choice } => {
-                self.insert_less_loaded(elements, second_choice)
-            }
-            Placement::FirstWithRoom { threshold, probability, access_budget, .. } => {
-                let budget = access_budget.unwrap_or(u64::MAX);
-                self.insert_first_with_room(elements, threshold as u16, probability, budget);
-            }
-        }
-    }
-
-    fn insert_less_loaded(&mut self, elements: u64, second_choice: f64) {
-        let buckets = self.loads.len() as u64;
+impl Table {
+    /// Chance decides between buckets of equal loads.
+    fn insert_least_loaded(&mut self, elements: u64) {
         for _ in 0..elements {
-            let mut bucket = self.random.below(buckets) as usize;
-            self.accesses += 1;
-            self.accesses_to_find += 1;
-            if self.random.coin(second_choice) {
-                let other = self.random.below(buckets) as usize;
-                self.accesses += 1;
-                let (here, there) = (self.loads[bucket], self.loads[other]);
-                if there < here || (there == here && self.random.coin(0.5)) {
-                    bucket = other;
-                    self.accesses_to_find += 1;
+            let mut bucket = self.random.within(&self.ranges[0]);
+            let (mut place, mut reads, mut equals) = (1, 1, 1.0);
+            if self.ranges.len() > 1 && self.random.coin(self.share) {
+                for range in &self.ranges[1..] {
+                    let other = self.random.within(range);
+                    reads += 1;
+                    let is_better = match self.loads[other].cmp(&self.loads[bucket]) {
+                        Ordering::Less => {
+                            equals = 1.0;
+                            true
+                        }
+                        Ordering::Equal => {
+                            equals += 1.0;
+                            self.random.coin(1.0 / equals)
+                        }
+                        Ordering::Greater => false,
+                    };
+                    if is_better {
+                        (bucket, place) = (other, reads);
+                    }
                 }
             }
             self.loads[bucket] += 1;
+            self.accesses += reads;
+            self.accesses_to_find += place;
         }
     }
 
-    fn insert_first_with_room(&mut self, elements: u64, threshold: u16, p: f64, budget: u64) {
+    fn insert_first_with_room(&mut self, elements: u64, below: u16, coin: f64, budget: u64) {
         let before = self.accesses;
-        let (mut come, mut placed) = (0, 0);
-        while come < elements && self.accesses < budget {
-            come += 1;
-            for level in &self.levels {
-                let bucket = (level.offset + self.random.below(level.size)) as usize;
+        let (mut tried, mut placed) = (0, 0);
+        while tried < elements && self.accesses < budget {
+            tried += 1;
+            for range in &self.ranges {
+                let bucket = self.random.within(range);
                 self.accesses += 1;
                 let load = self.loads[bucket];
-                if load < threshold || (load == threshold && self.random.coin(p)) {
+                if load < below || (load == below && self.random.coin(coin)) {
                     self.loads[bucket] += 1;
                     placed += 1;
                     break;
@@ -215,13 +177,13 @@ impl<'a> Table<'a> {
         // A lookup repeats the walk of the insert, because loads never go down.
         self.accesses_to_find += self.accesses - before;
         self.overflow += elements - placed;
-        self.late += elements - come;
+        self.late += elements - tried;
     }
 
     fn snapshot(&self, elements: u64) -> Snapshot {
-        let count = |level: &Level| {
+        let count = |range: &Range<u64>| {
             let mut counts = Vec::new();
-            for &load in &self.loads[level.offset as usize..(level.offset + level.size) as usize] {
+            for &load in &self.loads[range.start as usize..range.end as usize] {
                 let load = usize::from(load);
                 if counts.len() <= load {
                     counts.resize(load + 1, 0);
@@ -230,9 +192,11 @@ impl<'a> Table<'a> {
             }
             counts
         };
+        let mut tables = self.ranges.clone();
+        tables.dedup();
         Snapshot {
             elements,
-            loads: self.subtables.iter().map(count).collect(),
+            loads: tables.iter().map(count).collect(),
             accesses: self.accesses,
             accesses_to_find: self.accesses_to_find,
             overflow: self.overflow,

@@ -1,6 +1,8 @@
 //! The offline process behind the lower bound (Theorem 1), run as it is defined.
 
-use super::{Placement, Setting, fill};
+use equibloom_layout::{Candidates, Rule};
+
+use super::fill;
 
 /// Throws `accesses · elements` balls into the buckets, one after the other, then takes balls away until
 /// `(1 − overflow) · elements` are left, always from a fullest bucket. Returns the number of buckets at
@@ -14,8 +16,8 @@ pub fn offline_bound(
 ) -> Vec<u64> {
     let balls = (accesses * elements as f64).round() as u64;
     let kept = ((1.0 - overflow) * elements as f64).round() as u64;
-    let setting = Setting { buckets, placement: Placement::LessLoaded { second_choice: 0.0 } };
-    let mut counts = fill(&setting, &[balls], seed).remove(0).all_loads();
+    let one = Candidates::anywhere(buckets, 1);
+    let mut counts = fill(&one, Rule::LeastLoaded, None, &[balls], seed).remove(0).all_loads();
     let mut to_remove = balls.saturating_sub(kept);
     while to_remove > 0 && counts.len() > 1 {
         // The fullest buckets lose one ball each.

@@ -1,5 +1,7 @@
 //! Random numbers of the simulator.
 
+use core::ops::Range;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -33,6 +35,12 @@ impl Random {
     #[inline]
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(end)) >> 64) as u64
+    }
+
+    /// A bucket of the range.
+    #[inline]
+    pub(super) fn within(&mut self, range: &Range<u64>) -> usize {
+        (range.start + self.below(range.end - range.start)) as usize
     }
 
     /// Yes with this probability. Certain answers draw nothing.

@@ -11,17 +11,17 @@ use crate::poisson::Weights;
 pub(crate) struct Meeting {
     /// A key that is inserted is apparently present,
     pub(crate) present: f64,
-    /// or is turned away,
-    pub(crate) turned_away: f64,
+    /// or is rejected,
+    pub(crate) rejected: f64,
     /// or is admitted.
     pub(crate) admitted: f64,
-    /// A stranger is taken for a key that arrived here: E q.
+    /// An absent key matches one that arrived here: E q.
     pub(crate) found: f64,
-    /// The part of `found` whose key was turned away here: the stranger follows it to where it is.
+    /// The part of `found` whose key was rejected here: the lookup follows it to where it is.
     pub(crate) found_further_on: f64,
-    /// A stranger is taken for none that arrived here, and goes on all the same: E g.
+    /// An absent key matches none that arrived here, and goes on all the same: E g.
     pub(crate) goes_on: f64,
-    /// A stranger is taken for none and stopped by its hint in a block that would turn it away.
+    /// An absent key matches none and is stopped by its hint in a block that would reject it.
     pub(crate) unmarked: f64,
     /// E q².
     pub(crate) found_squared: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Meeting {
 impl Meeting {
     fn add(&mut self, other: &Self, weight: f64) {
         self.present += weight * other.present;
-        self.turned_away += weight * other.turned_away;
+        self.rejected += weight * other.rejected;
         self.admitted += weight * other.admitted;
         self.found += weight * other.found;
         self.found_further_on += weight * other.found_further_on;
@@ -52,7 +52,7 @@ pub(crate) struct Look {
     pub(crate) loads: Window,
     /// Whether no arrival changes anything any more.
     pub(crate) at_rest: bool,
-    /// Mean number of different keys turned away so far, where repeats are turned away too.
+    /// Mean number of different keys rejected so far, where repeats are rejected too.
     pub(crate) sent_on: Option<f64>,
 }
 
@@ -80,8 +80,8 @@ pub(crate) trait Chain {
         0.0
     }
 
-    /// How likely a key that was turned away here is found here all the same, by one that looks like it.
-    fn found_though_turned_away(&self) -> f64 {
+    /// How likely a key that was rejected here is found here all the same, by one that looks like it.
+    fn found_though_rejected(&self) -> f64 {
         0.0
     }
 }
@@ -92,7 +92,7 @@ struct Snapshot {
     meeting: Meeting,
     loads: Window,
     /// Sums over the arrivals so far.
-    turned_away_before: f64,
+    rejected_before: f64,
     sent_on: f64,
 }
 
@@ -101,8 +101,8 @@ struct Snapshot {
 pub(crate) struct Mixture {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
-    /// Mean number of keys turned away so far, and of different ones among them, R.
-    pub(crate) turned_away_before: f64,
+    /// Mean number of keys rejected so far, and of different ones among them, R.
+    pub(crate) rejected_before: f64,
     pub(crate) sent_on: f64,
     /// E R², E q·R and E g·R.
     sent_on_squared: f64,
@@ -125,7 +125,7 @@ pub(crate) struct Spread {
 }
 
 impl Mixture {
-    /// The spread of `a·q + b·g + c·R`: a stranger is found, goes on; keys are sent on.
+    /// The spread of `a·q + b·g + c·R`: an absent key is found, goes on; keys are sent on.
     pub(crate) fn spread_of(&self, a: f64, b: f64, c: f64) -> Spread {
         let m = &self.meeting;
         let mean = a * m.found + b * m.goes_on + c * self.sent_on;
@@ -166,8 +166,8 @@ impl BlockHistory {
             let meeting = self.meeting(count);
             mixture.meeting.add(&meeting, weight);
             mixture.loads.add(snapshot.loads.first, &snapshot.loads.mass, weight);
-            let more_rejects = further * meeting.turned_away;
-            mixture.turned_away_before += weight * (snapshot.turned_away_before + more_rejects);
+            let more_rejects = further * meeting.rejected;
+            mixture.rejected_before += weight * (snapshot.rejected_before + more_rejects);
             // After a given number of arrivals R hardly varies.
             let sent_on = snapshot.sent_on + more_rejects;
             mixture.sent_on += weight * sent_on;
@@ -189,13 +189,13 @@ impl BlockHistory {
         mixture
     }
 
-    /// Probability that an inserted key is apparently present, and that it is turned away: the part of `mix`
+    /// Probability that an inserted key is apparently present, and that it is rejected: the part of `mix`
     /// integrals need.
-    pub(crate) fn present_and_turned_away(&mut self, arrivals: &Weights) -> (f64, f64) {
+    pub(crate) fn present_and_rejected(&mut self, arrivals: &Weights) -> (f64, f64) {
         self.extend_to(arrivals.last());
-        arrivals.iter().fold((0.0, 0.0), |(present, turned_away), (count, weight)| {
+        arrivals.iter().fold((0.0, 0.0), |(present, rejected), (count, weight)| {
             let meeting = self.meeting(count);
-            (present + weight * meeting.present, turned_away + weight * meeting.turned_away)
+            (present + weight * meeting.present, rejected + weight * meeting.rejected)
         })
     }
 
@@ -204,7 +204,7 @@ impl BlockHistory {
         self.extend_to(arrivals.last());
         arrivals.iter().fold(0.0, |sum, (count, weight)| {
             let (snapshot, further) = self.snapshot(count);
-            sum + weight * (snapshot.sent_on + further * self.meeting(count).turned_away)
+            sum + weight * (snapshot.sent_on + further * self.meeting(count).rejected)
         })
     }
 
@@ -213,9 +213,9 @@ impl BlockHistory {
         self.chain.followed_arrivals() as f64
     }
 
-    /// How likely a key that was turned away from a block is found there all the same.
-    pub(crate) fn found_though_turned_away(&self) -> f64 {
-        self.chain.found_though_turned_away()
+    /// How likely a key that a block rejected is found there all the same.
+    pub(crate) fn found_though_rejected(&self) -> f64 {
+        self.chain.found_though_rejected()
     }
 
     /// How likely two keys in one block cannot be told apart, wherever they go from there.
@@ -270,11 +270,9 @@ impl BlockHistory {
     fn take_snapshot(&mut self) {
         let Look { meeting, loads, at_rest, sent_on } = self.chain.look();
         self.at_rest = at_rest;
-        let turned_away_before = self
-            .snapshots
-            .last()
-            .map_or(0.0, |last| last.turned_away_before + last.meeting.turned_away);
-        let sent_on = sent_on.unwrap_or(turned_away_before);
-        self.snapshots.push(Snapshot { meeting, loads, turned_away_before, sent_on });
+        let rejected_before =
+            self.snapshots.last().map_or(0.0, |last| last.rejected_before + last.meeting.rejected);
+        let sent_on = sent_on.unwrap_or(rejected_before);
+        self.snapshots.push(Snapshot { meeting, loads, rejected_before, sent_on });
     }
 }

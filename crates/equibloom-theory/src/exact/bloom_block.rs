@@ -6,10 +6,10 @@
 //! mean.) Loads are rows; an admitted key moves mass from one row to the next. Rows and classes without
 //! mass are dropped, so a step costs only what is alive: a few loads, a few dozen classes.
 //!
-//! **Hints.** A key that is turned away marks one of `w` hint bits, any with the same chance, so that a
-//! stranger's is still unmarked after R rejects with probability (1 − 1/w)^R. R is not part of the state; it
+//! **Hints.** A rejected key marks one of `w` hint bits, any with the same chance, so that the hint of an
+//! absent key is still unmarked after R rejects with probability (1 − 1/w)^R. R is not part of the state; it
 //! is enough to carry along, beside the mass of each state, its unmarked part E[1{state}·(1 − 1/w)^R], which
-//! follows the same transitions with one difference: what is turned away is multiplied by 1 − 1/w.
+//! follows the same transitions with one difference: what is rejected is multiplied by 1 − 1/w.
 
 use super::block_history::{Chain, Look, Meeting};
 use super::patterns::Patterns;
@@ -79,7 +79,7 @@ fn admits(load: usize, threshold: usize, probability: f64) -> f64 {
 impl Rows {
     /// One more key arrives.
     fn arrive(&mut self, classes: &mut Classes, admits: impl Fn(usize) -> f64) {
-        // From the fullest row down, so that nobody is moved twice.
+        // From the fullest row down, so that no mass is moved twice.
         for index in (0..self.rows.len()).rev() {
             let load = self.first_load + index;
             let admits = admits(load);
@@ -135,9 +135,9 @@ impl Chain for BloomBlock {
                 total += mass;
                 meeting.present += mass * matched;
                 meeting.found_squared += mass * matched_squared;
-                meeting.turned_away += mass * (1.0 - matched) * refuses;
+                meeting.rejected += mass * (1.0 - matched) * refuses;
                 meeting.admitted += mass * (1.0 - matched) * admits;
-                // By how many strangers that do not match the block is passed, and the square of that.
+                // The share of absent keys without a match that go on, and its square.
                 let (passes, passes_squared) = if self.hints == 0 {
                     (refuses, refuses * refuses)
                 } else {

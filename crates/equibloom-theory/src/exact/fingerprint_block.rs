@@ -2,19 +2,19 @@
 //!
 //! A key's fingerprint is one of M = lists · 2^remainder bits values. Where a key goes when a block turns it
 //! away is a function of the block and its fingerprint only, so that two keys with the same fingerprint in one
-//! block have one path from there on: whatever holds for the first of them, the second will find. A stranger is
-//! taken for a key if that key has *arrived* here with the stranger's fingerprint, stored or turned away, in
-//! which case the stranger follows its path (all hints on it are set) to where it is.
+//! block have one path from there on: whatever holds for the first of them, the second will find. An absent key is
+//! found if a key has *arrived* here with the same fingerprint, stored or rejected: in the second case the lookup
+//! follows that key's path (all hints on it are set) to where it is.
 //!
-//! With D different fingerprints among the arrivals a stranger is therefore found with probability D/M,
+//! With D different fingerprints among the arrivals an absent key is therefore found with probability D/M,
 //! h of which are in the block's slots at most. Another arrival adds a new fingerprint with 1 − D/M: the number D is
 //! all there is to follow.
 //!
-//! - **Sets** store a fingerprint once. The load is min(D, h), R = (D − h)⁺ different ones were turned away, and
-//!   each of them marked a hint class of its own choice: a stranger that is found nowhere goes on with
+//! - **Sets** store a fingerprint once. The load is min(D, h), R = (D − h)⁺ different ones were rejected, and
+//!   each of them marked one hint at random: an absent key that is found nowhere goes on with
 //!   probability 1 − (1 − 1/w)^R (w = 0: if the block is full).
-//! - **Multisets** store every arrival: after i arrivals the load is min(i, h), and (i − h)⁺ were turned away.
-//!   Equal ones among these mark the same class. Given that none has the stranger's fingerprint they are
+//! - **Multisets** store every arrival: after i arrivals the load is min(i, h), and (i − h)⁺ were rejected.
+//!   Equal ones among these mark the same hint. Given that none has the absent key's fingerprint they are
 //!   draws from the M − 1 others, so R is the number of different ones among that many draws.
 
 use super::block_history::{Chain, Look, Meeting};
@@ -26,37 +26,30 @@ const ALL_MARKED: usize = 30;
 /// Beyond so many arrivals a block is so crowded that only the mean of D matters.
 const MOST_FOLLOWED: usize = 2_000;
 
-/// Blocks with slots for fingerprints.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Slots {
-    /// Keys that a block stores.
-    pub(crate) slots: usize,
-    /// Different fingerprints.
-    pub(crate) fingerprints: f64,
-    pub(crate) hints: u32,
-    pub(crate) multiset: bool,
-}
-
 pub(crate) struct FingerprintBlock {
-    block: Slots,
+    slots: usize,
+    /// Number of different fingerprints, M.
+    fingerprints: f64,
+    hints: u32,
+    multiset: bool,
     arrivals: usize,
     /// D.
     distinct: Window,
-    /// For multisets: the different ones among those turned away, if none is the stranger's.
+    /// For multisets: the different ones among those rejected, if none is the absent key's.
     distinct_rejects: Window,
 }
 
 impl FingerprintBlock {
-    pub(crate) fn new(block: Slots) -> Self {
-        let none = Window::certain(0);
-        Self { block, arrivals: 0, distinct: none.clone(), distinct_rejects: none }
+    pub(crate) fn new(slots: usize, fingerprints: f64, hints: u32, multiset: bool) -> Self {
+        let (distinct, distinct_rejects) = (Window::certain(0), Window::certain(0));
+        Self { slots, fingerprints, hints, multiset, arrivals: 0, distinct, distinct_rejects }
     }
 
     /// Probability that a given hint is set after `rejects` different ones, and the mean square of the share
     /// of hints that are.
     fn marked(&self, rejects: usize) -> (f64, f64) {
-        let hints = f64::from(self.block.hints);
-        if self.block.hints == 0 {
+        let hints = f64::from(self.hints);
+        if self.hints == 0 {
             // The load decides.
             return (1.0, 1.0);
         }
@@ -68,7 +61,7 @@ impl FingerprintBlock {
     }
 
     fn of_a_set(&self) -> Look {
-        let Slots { slots, fingerprints, .. } = self.block;
+        let Self { slots, fingerprints, .. } = *self;
         let mut meeting = Meeting::default();
         let (mut loads, mut sent_on) = (Window::default(), 0.0);
         for (distinct, mass) in self.distinct.iter() {
@@ -86,7 +79,7 @@ impl FingerprintBlock {
                 continue;
             }
             let (marked, marked_squared) = self.marked(rejects);
-            meeting.turned_away += mass * (1.0 - present);
+            meeting.rejected += mass * (1.0 - present);
             meeting.found_further_on += mass * (found - present);
             meeting.goes_on += mass * (1.0 - found) * marked;
             meeting.unmarked += mass * (1.0 - found) * (1.0 - marked);
@@ -97,7 +90,7 @@ impl FingerprintBlock {
     }
 
     fn of_a_multiset(&self) -> Look {
-        let Slots { slots, fingerprints, .. } = self.block;
+        let Self { slots, fingerprints, .. } = *self;
         let stored = self.arrivals.min(slots);
         let found = self.distinct.mean_of(|distinct| distinct as f64 / fingerprints);
         let found_squared =
@@ -108,7 +101,7 @@ impl FingerprintBlock {
         } else {
             let marked = self.distinct_rejects.mean_of(|rejects| self.marked(rejects).0);
             let marked_squared = self.distinct_rejects.mean_of(|rejects| self.marked(rejects).1);
-            meeting.turned_away = 1.0;
+            meeting.rejected = 1.0;
             meeting.found_further_on = (found - chance_of_one(fingerprints, stored)).max(0.0);
             meeting.goes_on = (1.0 - found) * marked;
             meeting.unmarked = (1.0 - found) * (1.0 - marked);
@@ -137,7 +130,7 @@ fn draw(distinct: &Window, values: f64) -> Window {
 
 impl Chain for FingerprintBlock {
     fn arrive(&mut self) {
-        let Slots { slots, fingerprints, multiset, .. } = self.block;
+        let Self { slots, fingerprints, multiset, .. } = *self;
         self.distinct = draw(&self.distinct, fingerprints);
         if multiset && self.arrivals >= slots {
             self.distinct_rejects = draw(&self.distinct_rejects, fingerprints - 1.0);
@@ -146,25 +139,24 @@ impl Chain for FingerprintBlock {
     }
 
     fn look(&mut self) -> Look {
-        if self.block.multiset { self.of_a_multiset() } else { self.of_a_set() }
+        if self.multiset { self.of_a_multiset() } else { self.of_a_set() }
     }
 
     fn hints(&self) -> u32 {
-        self.block.hints
+        self.hints
     }
 
     fn looks_alike(&self) -> f64 {
-        1.0 / self.block.fingerprints
+        1.0 / self.fingerprints
     }
 
     fn followed_arrivals(&self) -> usize {
-        let Slots { slots, hints, .. } = self.block;
-        MOST_FOLLOWED.max(slots + ALL_MARKED * hints as usize)
+        MOST_FOLLOWED.max(self.slots + ALL_MARKED * self.hints as usize)
     }
 
     /// All hints are set long since, and D is near its mean.
     fn beyond(&self, last: &Meeting, arrivals: usize) -> Meeting {
-        let found = chance_of_one(self.block.fingerprints, arrivals).max(last.found);
+        let found = chance_of_one(self.fingerprints, arrivals).max(last.found);
         let here = last.found - last.found_further_on;
         let goes_on = 1.0 - found;
         Meeting {
@@ -179,8 +171,8 @@ impl Chain for FingerprintBlock {
         }
     }
 
-    fn found_though_turned_away(&self) -> f64 {
-        let Slots { slots, fingerprints, multiset, .. } = self.block;
+    fn found_though_rejected(&self) -> f64 {
+        let Self { slots, fingerprints, multiset, .. } = *self;
         if multiset { chance_of_one(fingerprints, slots) } else { 0.0 }
     }
 }

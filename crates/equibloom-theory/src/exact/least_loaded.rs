@@ -1,44 +1,73 @@
-//! The least-loaded rule: a key goes to the candidate with fewer set bits.
+//! The least-loaded rule: a key goes to the candidate with the fewest set bits, the first of equals.
 //!
-//! **No second choices** (the blocked filter): a block's set bits after i arrivals, mixed over the binomial
+//! **One candidate** (the blocked filter): a block's set bits after i arrivals, mixed over the binomial
 //! number of arrivals. Exact.
 //!
-//! **With them**, let π(s) be the share of blocks with s set bits. Blocks are independent in the limit, so a
-//! key that finds its own bits in neither candidate goes to a block with s set bits at the rate
+//! **Several**: a share α of the keys has d candidates, the others one. Let π(s) be the share of blocks with s
+//! set bits and G(s) = Σ_{s' ≥ s} π(s')(1 − q(s')) the share of those that are at least as full and do not match
+//! a key. Blocks are independent in the limit, so that a key that matches in no candidate goes to a block
+//! with s set bits at the rate
 //!
 //! ```text
-//!     r·(1 − q(s))·[ (1 − α) + α·( Σ_{s' ≥ s} π(s')(1 − q(s')) + Σ_{s' > s} π(s')(1 − q(s')) ) ]
-//!                     one choice     came as first candidate       came as second (ties to the first)
+//!     r·(1 − q(s))·[ (1 − α) + α·Σ_{i<d} G(s+1)^i·G(s)^(d−1−i) ]
+//!                                  the i candidates before it are fuller, those after it at least as full
 //! ```
 //!
-//! and sets a hypergeometric number of new bits. A lookup of a key that lies in its second block ends at the
-//! first if that happens to match by now. Let J(s) be the number of such keys per first block with s set
-//! bits, divided by 1 − q(s) (the chance that the key does not match there): matches are nested, so J
-//! moves exactly as π does and only gains a source.
+//! and sets a hypergeometric number of new bits. A key that is found in its j-th candidate has passed j − 1 others,
+//! and its lookup ends sooner if one of them matches by now. Let J(s) be the number of passed candidates per block
+//! with s set bits, divided by 1 − q(s) (the chance that the key does not match there): matches are nested,
+//! so J moves exactly as π does and only gains a source. In the end a passed candidate still does not match with
+//! probability σ = Σ J(s)(1 − q(s)) / Σ j·m_j, where m_j keys passed j candidates at least, and a hit reads
+//! 1 + Σ m_j·σ^j blocks: exact for two candidates, and to first order in 1 − σ for more.
 //!
 //! The system is integrated by the classical Runge-Kutta rule at a fixed step, over the moving window of
 //! states that carry mass. (A general adaptive solver would carry all 32,769 states of a page through
 //! every step; it is the oracle in the tests.)
 
+use equibloom_layout::{Candidates, MAX_CHOICES};
+
 use super::Prediction;
 use super::arrivals;
 use super::patterns::Patterns;
 use super::window::Window;
+use crate::optimum::geometric_sum;
 
-pub(crate) fn predict(
-    patterns: &Patterns,
-    keys: f64,
-    blocks: f64,
-    second_choice: f64,
-) -> Prediction {
-    if second_choice == 0.0 || keys == 0.0 {
-        one_choice(patterns, keys, blocks, second_choice)
+pub(crate) fn predict(patterns: &Patterns, keys: f64, candidates: &Candidates) -> Prediction {
+    let share = match candidates {
+        Candidates::Anywhere { share, choices: 2.., .. } => share.get(),
+        _ => 0.0,
+    };
+    let choices = Choices { number: candidates.choices(), share };
+    let blocks = candidates.blocks() as f64;
+    if share == 0.0 || keys == 0.0 {
+        one_choice(patterns, keys, blocks, choices)
     } else {
-        two_choices(patterns, keys, blocks, second_choice)
+        several_choices(patterns, keys, blocks, choices)
     }
 }
 
-fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, second_choice: f64) -> Prediction {
+/// A share of the keys has so many candidates, the others one.
+#[derive(Debug, Clone, Copy)]
+struct Choices {
+    number: u32,
+    share: f64,
+}
+
+impl Choices {
+    /// Blocks that a key reads, on average, if each ends its walk with probability `matched`. Times `matched` it is
+    /// the probability that one of them does.
+    fn reads(self, matched: f64) -> f64 {
+        1.0 - self.share + self.share * geometric_sum(1.0 - matched, self.number)
+    }
+
+    /// Derivative of `matched · reads(matched)`.
+    fn slope(self, matched: f64) -> f64 {
+        let all_but_one = (1.0 - matched).powi(self.number as i32 - 1);
+        1.0 - self.share + self.share * f64::from(self.number) * all_but_one
+    }
+}
+
+fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> Prediction {
     let counts = arrivals::spread(keys, blocks);
     // Past this every bit is set and nothing changes.
     let last = counts.last().min(patterns.arrivals_to_fill());
@@ -68,7 +97,8 @@ fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, second_choice: f64) -
         rate_deviation: (moments.unexplained_variance() / blocks).sqrt(),
         accesses_insert: some,
         accesses_hit: some,
-        accesses_miss: 1.0 + second_choice,
+        // An empty filter is read to the end.
+        accesses_miss: choices.reads(0.0),
         stored_fraction: 1.0 - duplicates * blocks / keys.max(1.0),
         load_distributions: vec![mixture.to_vec()],
         ..Prediction::default()
@@ -103,29 +133,31 @@ impl Moments {
     }
 }
 
-fn two_choices(patterns: &Patterns, keys: f64, blocks: f64, second_choice: f64) -> Prediction {
+fn several_choices(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> Prediction {
     let per_block = keys / blocks;
     // Past this every bit is set and nothing changes.
     let horizon = per_block.min(patterns.arrivals_to_fill() as f64);
-    let mut flow = Flow::new(patterns, second_choice);
-    let steps = steps(horizon, second_choice);
+    let mut flow = Flow::new(patterns, choices);
+    let steps = steps(horizon, choices);
     for _ in 0..steps {
         flow.advance(horizon / steps as f64);
     }
     let matched = flow.matched();
     let late = (per_block - horizon) / per_block;
-    let early = 1.0 - late;
-    let mean_matched = early * flow.matched_sum / horizon + late * matched;
-    let mean_square = early * flow.matched_square_sum / horizon + late * matched * matched;
-    let second_hits = flow.hits_in_second() / per_block;
+    let mean = |sum: f64, last: f64| (1.0 - late) * sum / horizon + late * last;
+    let Sums { present, reads, passed, passed_weighted } = flow.sums;
+    let still_unmatched =
+        if passed > 0.0 { flow.passed_unmatched() / passed_weighted } else { 1.0 };
+    let mean_passed = if passed > 0.0 { passed_weighted / passed } else { 1.0 };
+    let rate = matched * choices.reads(matched);
     Prediction {
-        rate: matched + second_choice * matched * (1.0 - matched),
-        rate_deviation: (1.0 + second_choice * (1.0 - 2.0 * matched)).abs()
+        rate,
+        rate_deviation: choices.slope(matched)
             * (flow.variance(set_bits_variance(patterns, horizon)) / blocks).sqrt(),
-        accesses_insert: 1.0 + second_choice * (1.0 - mean_matched),
-        accesses_hit: 1.0 + second_hits,
-        accesses_miss: 1.0 + second_choice * (1.0 - matched),
-        stored_fraction: 1.0 - mean_matched - second_choice * (mean_matched - mean_square),
+        accesses_insert: mean(reads, choices.reads(matched)),
+        accesses_hit: 1.0 + passed / per_block * still_unmatched.powf(mean_passed),
+        accesses_miss: choices.reads(matched),
+        stored_fraction: 1.0 - mean(present, rate),
         load_distributions: vec![flow.distribution()],
         ..Prediction::default()
     }
@@ -141,11 +173,12 @@ fn set_bits_variance(patterns: &Patterns, arrivals: f64) -> f64 {
     set_bits.mean_of(|set| (set as f64 - mean).powi(2))
 }
 
-/// Eight steps per key and block while a single key matters. Later only stability does: the rule stands
-/// 2.78 / |eigenvalue|, and the eigenvalues of a chain left at rates up to 1 + α reach 2(1 + α).
-fn steps(arrivals: f64, second_choice: f64) -> usize {
-    let fine = arrivals.min(128.0);
-    (8.0 * fine + (1.0 + second_choice) * (arrivals - fine)).ceil() as usize + 32
+/// Eight steps per key and block while a single key matters, and more where keys have many choices. Later only
+/// stability does: the rule stands 2.78 / |eigenvalue|, and the eigenvalues of a chain left at rates up to
+/// 1 + α(d − 1) reach twice that.
+fn steps(arrivals: f64, choices: Choices) -> usize {
+    let (fine, least) = (arrivals.min(128.0), choices.reads(0.0));
+    ((4.0 * least).max(8.0) * fine + least * (arrivals - fine)).ceil() as usize + 32
 }
 
 /// Adds what flows from each source with its probability to the target beside it.
@@ -158,18 +191,39 @@ fn flow_along(sources: &[f64], probabilities: &[f64], targets: &mut [f64]) {
 /// States with less mass than this are outside the window.
 const NEGLIGIBLE: f64 = 1e-22;
 
-/// π, J and two running sums, with room for the Runge-Kutta stages.
+/// What happens to keys while they arrive, or did so far, per block.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    /// Keys that are apparently present.
+    present: f64,
+    /// Blocks that they read.
+    reads: f64,
+    /// Σ m_j and Σ j·m_j of the module's text.
+    passed: f64,
+    passed_weighted: f64,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self, weight: f64) {
+        self.present += weight * other.present;
+        self.reads += weight * other.reads;
+        self.passed += weight * other.passed;
+        self.passed_weighted += weight * other.passed_weighted;
+    }
+}
+
+/// π, J and running sums, with room for the Runge-Kutta stages.
 struct Flow<'a> {
     patterns: &'a Patterns,
-    second_choice: f64,
+    choices: Choices,
     /// `by_new_bits[i][s]` is the probability of i + 1 new bits: long rows that the compiler vectorises.
     by_new_bits: Vec<Vec<f64>>,
     /// Shares of blocks by set bits, and J of the module's text.
     blocks: Vec<f64>,
-    elsewhere: Vec<f64>,
-    /// ∫ M and ∫ M² over the arrivals, M the match probability.
-    matched_sum: f64,
-    matched_square_sum: f64,
+    passed: Vec<f64>,
+    sums: Sums,
+    /// G of the module's text.
+    as_full: Vec<f64>,
     /// The window of states with mass.
     low: usize,
     high: usize,
@@ -182,14 +236,15 @@ struct Flow<'a> {
 #[derive(Clone)]
 struct Stage {
     blocks: Vec<f64>,
-    elsewhere: Vec<f64>,
-    matched: f64,
+    passed: Vec<f64>,
+    sums: Sums,
 }
 
 impl<'a> Flow<'a> {
-    fn new(patterns: &'a Patterns, second_choice: f64) -> Self {
+    fn new(patterns: &'a Patterns, choices: Choices) -> Self {
         let zeros = vec![0.0; patterns.bits() + 1];
-        let stage = Stage { blocks: zeros.clone(), elsewhere: zeros.clone(), matched: 0.0 };
+        let sums = Sums::default();
+        let stage = Stage { blocks: zeros.clone(), passed: zeros.clone(), sums };
         let mut blocks = zeros.clone();
         blocks[0] = 1.0;
         let new_bits = |new: usize| {
@@ -198,12 +253,12 @@ impl<'a> Flow<'a> {
         };
         Self {
             patterns,
-            second_choice,
+            choices,
             by_new_bits: (0..patterns.hashes()).map(new_bits).collect(),
             blocks,
-            elsewhere: zeros,
-            matched_sum: 0.0,
-            matched_square_sum: 0.0,
+            passed: zeros,
+            sums,
+            as_full: vec![0.0; patterns.bits() + 2],
             low: 0,
             high: 0,
             stage: stage.clone(),
@@ -217,40 +272,36 @@ impl<'a> Flow<'a> {
         let reach = 4 * self.patterns.hashes();
         let range = self.low..(self.high + reach).min(self.patterns.bits()) + 1;
         self.sum.blocks[range.clone()].fill(0.0);
-        self.sum.elsewhere[range.clone()].fill(0.0);
-        let (mut matched, mut matched_square) = (0.0, 0.0);
+        self.sum.passed[range.clone()].fill(0.0);
         let stages = [(0.0, 1.0 / 6.0), (0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0)];
         for (offset, weight) in stages {
             for s in range.clone() {
                 let step = offset * arrivals;
                 self.stage.blocks[s] = self.blocks[s] + step * self.slope.blocks[s];
-                self.stage.elsewhere[s] = self.elsewhere[s] + step * self.slope.elsewhere[s];
+                self.stage.passed[s] = self.passed[s] + step * self.slope.passed[s];
             }
             self.compute_slope(range.start, range.end);
-            matched += weight * self.slope.matched;
-            matched_square += weight * self.slope.matched.powi(2);
+            self.sums.add(&self.slope.sums, arrivals * weight);
             for s in range.clone() {
                 self.sum.blocks[s] += weight * self.slope.blocks[s];
-                self.sum.elsewhere[s] += weight * self.slope.elsewhere[s];
+                self.sum.passed[s] += weight * self.slope.passed[s];
             }
         }
         for s in range.clone() {
             self.blocks[s] += arrivals * self.sum.blocks[s];
-            self.elsewhere[s] += arrivals * self.sum.elsewhere[s];
+            self.passed[s] += arrivals * self.sum.passed[s];
         }
-        self.matched_sum += arrivals * matched;
-        self.matched_square_sum += arrivals * matched_square;
         self.shrink_window(range.end);
     }
 
     fn shrink_window(&mut self, end: usize) {
         self.high = end - 1;
         while self.high > self.low && self.blocks[self.high] < NEGLIGIBLE {
-            (self.blocks[self.high], self.elsewhere[self.high]) = (0.0, 0.0);
+            (self.blocks[self.high], self.passed[self.high]) = (0.0, 0.0);
             self.high -= 1;
         }
         while self.low < self.high && self.blocks[self.low] < NEGLIGIBLE {
-            (self.blocks[self.low], self.elsewhere[self.low]) = (0.0, 0.0);
+            (self.blocks[self.low], self.passed[self.low]) = (0.0, 0.0);
             (self.stage.blocks[self.low], self.slope.blocks[self.low]) = (0.0, 0.0);
             self.low += 1;
         }
@@ -258,28 +309,48 @@ impl<'a> Flow<'a> {
 
     /// Derivative of the stage with respect to the arrivals per block.
     fn compute_slope(&mut self, low: usize, end: usize) {
-        let Self { patterns, by_new_bits, stage, slope, second_choice, .. } = self;
-        slope.blocks[low..end].fill(0.0);
-        slope.elsewhere[low..end].fill(0.0);
-        let all: f64 = stage.blocks[low..end].iter().sum();
-        let matched: f64 = (low..end).map(|s| stage.blocks[s] * patterns.matched(s)).sum();
-        let all_unmatched = all - matched;
-        slope.matched = matched;
-        // Unmatched blocks with more set bits than s.
-        let mut fuller = 0.0;
+        let Self { patterns, by_new_bits, stage, slope, as_full, choices, .. } = self;
+        as_full[end] = 0.0;
+        let mut matched = 0.0;
         for s in (low..end).rev() {
-            let here = stage.blocks[s] * (1.0 - patterns.matched(s));
-            let as_full = fuller + here;
-            let chosen = (1.0 - *second_choice) + *second_choice * (as_full + fuller);
-            let lighter = all_unmatched - as_full;
-            slope.elsewhere[s] += *second_choice * stage.blocks[s] * (lighter + matched);
-            // From here on the stage holds what flows out.
-            stage.blocks[s] *= chosen;
-            stage.elsewhere[s] *= chosen;
+            let here = stage.blocks[s] * patterns.matched(s);
+            matched += here;
+            as_full[s] = as_full[s + 1] + (stage.blocks[s] - here);
+        }
+        let unmatched = as_full[low];
+        let reads = choices.reads(matched);
+        slope.sums = Sums { present: matched * reads, reads, ..Sums::default() };
+        // By j: the probability that a key with a candidate of s set bits among its first j is stored in another
+        // one of these, which is emptier.
+        let mut stored_below = [0.0; MAX_CHOICES as usize];
+        for s in low..end {
             let leaves = 1.0 - patterns.matched(s);
-            slope.blocks[s] -= leaves * stage.blocks[s];
-            slope.elsewhere[s] -= leaves * stage.elsewhere[s];
-            fuller = as_full;
+            // G(s+1)^i·G(s)^(d−1−i), from i = 0 on.
+            let first = (1..choices.number).fold(1.0, |power, _| power * as_full[s]);
+            let ratio = if as_full[s] > 0.0 { as_full[s + 1] / as_full[s] } else { 0.0 };
+            let (mut term, mut chosen) = (first, 0.0);
+            // Keys that pass their first j candidates, one of which is a block with s set bits.
+            let (mut passed, mut passed_weighted) = (0.0, 0.0);
+            let mut unmatched_before = 1.0;
+            for (j, stored_below) in (1..choices.number).zip(&mut stored_below) {
+                let pass = choices.share * (unmatched_before - *stored_below - first);
+                passed += pass;
+                passed_weighted += f64::from(j) * pass;
+                *stored_below += first - term;
+                unmatched_before *= unmatched;
+                chosen += term;
+                term *= ratio;
+            }
+            let here = stage.blocks[s] * leaves;
+            slope.sums.passed += here * passed;
+            slope.sums.passed_weighted += here * passed_weighted;
+            slope.passed[s] = stage.blocks[s] * passed_weighted;
+            // From here on the stage holds what flows out.
+            let chosen = 1.0 - choices.share + choices.share * (chosen + term);
+            stage.blocks[s] *= chosen;
+            stage.passed[s] *= chosen;
+            slope.blocks[s] = -leaves * stage.blocks[s];
+            slope.passed[s] -= leaves * stage.passed[s];
         }
         for (new, probabilities) in (1..).zip(by_new_bits.iter()) {
             if low + new >= end {
@@ -293,7 +364,7 @@ impl<'a> Flow<'a> {
                 probabilities,
                 &mut slope.blocks[targets.clone()],
             );
-            flow_along(&stage.elsewhere[sources], probabilities, &mut slope.elsewhere[targets]);
+            flow_along(&stage.passed[sources], probabilities, &mut slope.passed[targets]);
         }
     }
 
@@ -305,9 +376,9 @@ impl<'a> Flow<'a> {
         self.mean_of(|s| self.patterns.matched(s))
     }
 
-    /// Keys per block that are found in their second block only.
-    fn hits_in_second(&self) -> f64 {
-        (self.low..=self.high).map(|s| self.elsewhere[s] * (1.0 - self.patterns.matched(s))).sum()
+    /// Passed candidates that still do not match their key, per block.
+    fn passed_unmatched(&self) -> f64 {
+        (self.low..=self.high).map(|s| self.passed[s] * (1.0 - self.patterns.matched(s))).sum()
     }
 
     /// Variance of a block's part in the mean of q. The keys are so evenly spread that the sum of the set

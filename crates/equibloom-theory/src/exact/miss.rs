@@ -1,4 +1,4 @@
-//! The walk of a key that was never inserted.
+//! The lookup of an absent key.
 
 use super::block_history::Mixture;
 
@@ -19,24 +19,24 @@ impl Miss {
         walk(levels.iter().map(|level| (level, 1.0)))
     }
 
-    /// `choices` blocks of one table. Somebody who was turned away at the last block cannot be followed any
-    /// further, and at the last but one only to one more.
+    /// `choices` blocks of one table. A key that the last block rejected cannot be followed any
+    /// further, and one that the last but one rejected only to one more.
     pub(crate) fn within(table: &Mixture, choices: u32) -> Self {
-        let away = table.meeting.turned_away;
+        let away = table.meeting.rejected;
         walk((1..=choices).map(|probe| (table, 1.0 - away.powi((choices - probe) as i32))))
     }
 }
 
-/// Tables in turn, each with the share of the strangers that will find there or further on whom they follow.
+/// Tables in turn, each with the share of followed keys that are there or further on.
 fn walk<'a>(levels: impl Iterator<Item = (&'a Mixture, f64)>) -> Miss {
     let mut miss = Miss { found: 0.0, accesses: 0.0, walks_off: 0.0 };
-    // Strangers that look like nobody so far, and those that follow a key they look like.
+    // Absent keys that match none so far, and those that follow a key that they match.
     let (mut free, mut following) = (1.0, 0.0);
     for (level, reached) in levels {
-        let Mixture { meeting, turned_away_before, arrivals, .. } = level;
+        let Mixture { meeting, rejected_before, arrivals, .. } = level;
         miss.accesses += free + following;
         miss.found += free * (meeting.found - (1.0 - reached) * meeting.found_further_on);
-        let away = if *arrivals > 0.0 { turned_away_before / arrivals } else { 0.0 };
+        let away = if *arrivals > 0.0 { rejected_before / arrivals } else { 0.0 };
         following = free * meeting.found_further_on + following * away;
         free *= meeting.goes_on;
     }

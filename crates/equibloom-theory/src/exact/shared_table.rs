@@ -1,7 +1,7 @@
 //! Several candidates anywhere in one table, tried in order, with or without an access budget.
 //!
 //! Blocks see one stream of arrivals, first tries and retries alike. With x arrivals per block a key is
-//! turned away with probability P(x) and matches with M(x), so it makes G = 1 + P + … + P^{d−1} tries and
+//! rejected with probability P(x) and matches with M(x), so it makes G = 1 + P + … + P^{d−1} tries and
 //! the share t of keys inserted obeys dt/dx = 1/(r·G). Everything else is an integral along the way. We
 //! integrate over x, panel by panel, until all keys are in or the budget is spent.
 
@@ -38,29 +38,29 @@ impl AddAssign for Progress {
     }
 }
 
-/// The insert of a key into blocks that match it and turn it away with given probabilities.
+/// The insert of a key into blocks that match it or reject it with given probabilities.
 struct Walk {
     accesses: f64,
     present: f64,
-    turned_away: f64,
+    rejected: f64,
     spent: f64,
     spent_squared: f64,
 }
 
 impl Walk {
-    fn new(present: f64, turned_away: f64, choices: u32) -> Self {
-        let admitted = 1.0 - present - turned_away;
-        let tries = geometric_sum(turned_away, choices);
-        let overflow = turned_away.powi(choices as i32);
+    fn new(present: f64, rejected: f64, choices: u32) -> Self {
+        let admitted = 1.0 - present - rejected;
+        let tries = geometric_sum(rejected, choices);
+        let overflow = rejected.powi(choices as i32);
         let placed_after = |power: i32| -> f64 {
             let placed = (1..=choices as i32)
-                .map(|tries| f64::from(tries).powi(power) * turned_away.powi(tries - 1) * admitted);
+                .map(|tries| f64::from(tries).powi(power) * rejected.powi(tries - 1) * admitted);
             placed.sum::<f64>() + f64::from(choices).powi(power) * overflow
         };
         Self {
             accesses: tries,
             present: present * tries,
-            turned_away: overflow,
+            rejected: overflow,
             spent: placed_after(1),
             spent_squared: placed_after(2),
         }
@@ -80,9 +80,8 @@ impl SharedTable {
     fn advance(&mut self, from: f64, to: f64) -> Progress {
         let mut progress = Progress::default();
         for (x, width) in self.rule.nodes(from, to) {
-            let (present, turned_away) =
-                self.history.present_and_turned_away(&arrivals::poisson(x));
-            let walk = Walk::new(present, turned_away, self.choices);
+            let (present, rejected) = self.history.present_and_rejected(&arrivals::poisson(x));
+            let walk = Walk::new(present, rejected, self.choices);
             let time = width / (self.per_block * walk.accesses);
             progress += Progress {
                 inserted: time,
@@ -90,7 +89,7 @@ impl SharedTable {
                 spent: time * walk.spent,
                 spent_squared: time * walk.spent_squared,
                 present: time * walk.present,
-                overflow: time * walk.turned_away,
+                overflow: time * walk.rejected,
             };
         }
         progress
@@ -154,20 +153,20 @@ pub(crate) fn predict(
     let mut history = shared.history;
     let mut table = history.mix(&arrivals::spread(x * blocks, blocks));
     // Once the budget is spent, new keys still walk, by the loads, to see whether they are there already, and
-    // leave their marks. A stranger may look like one of them, wherever they stand.
-    let walk = Walk::new(table.meeting.present, table.meeting.turned_away, choices);
+    // set hints. An absent key may look like one of them, wherever they would stop.
+    let walk = Walk::new(table.meeting.present, table.meeting.rejected, choices);
     let late = (1.0 - progress.inserted).max(0.0);
     history.mark(&mut table, late * per_block * walk.accesses);
     let like_a_late_key = f64::from(choices) * late * per_block * history.looks_alike();
-    let Meeting { turned_away, found, goes_on, .. } = table.meeting;
+    let Meeting { rejected, found, goes_on, .. } = table.meeting;
     let miss = Miss::within(&table, choices);
     let overflow = (progress.overflow + late * (1.0 - walk.present)).min(1.0);
-    let found_early = history.found_though_turned_away();
+    let found_early = history.found_though_rejected();
     let hit = progress.inserted + (progress.accesses - progress.inserted) * (1.0 - found_early);
     // d(rate)/dM and d(rate)/dP of M(1 + P + … + P^{d−1}).
     let by_goes_on: f64 =
         (1..choices as i32).map(|power| found * f64::from(power) * goes_on.powi(power - 1)).sum();
-    // A block is mistaken, sends strangers on, and keys, each of which arrives once more elsewhere.
+    // A block matches absent keys and sends them on; and it sends keys on, each of which arrives once more elsewhere.
     let of_block = geometric_sum(goes_on, choices) / blocks;
     let by_goes_on = by_goes_on / blocks;
     let rejects = table.spread_of(0.0, 0.0, 1.0);
@@ -177,7 +176,7 @@ pub(crate) fn predict(
     // A rejection too many becomes one more overflow if the key's other tries are rejected too.
     let rejects_variance = blocks * rejects.variance;
     let overflow_variance =
-        rejects_variance * (walk.accesses * turned_away.powi(choices as i32 - 1)).powi(2);
+        rejects_variance * (walk.accesses * rejected.powi(choices as i32 - 1)).powi(2);
     Prediction {
         rate: (miss.found + like_a_late_key).min(1.0),
         rate_deviation: variance.sqrt(),

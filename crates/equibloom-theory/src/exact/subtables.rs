@@ -9,7 +9,7 @@ use crate::root;
 /// The subtables after a number of keys.
 struct Filled {
     levels: Vec<Mixture>,
-    /// Keys turned away by the last level.
+    /// Keys rejected by the last level.
     overflow: f64,
     overflow_variance: f64,
     /// Block accesses of the keys that were placed or overflowed.
@@ -50,15 +50,15 @@ pub(crate) fn predict(
     let mut walking = late_keys;
     for (level, &blocks) in filled.levels.iter_mut().zip(blocks) {
         history.mark(level, walking / blocks as f64);
-        walking *= level.meeting.turned_away;
+        walking *= level.meeting.rejected;
     }
     let miss = Miss::through(&filled.levels);
     let per_key = 1.0 / keys.max(1.0);
     let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
     let probes = ((filled.walked_off + late_keys * (1.0 - late.present)) * per_key).min(1.0);
-    let found_early = history.found_though_turned_away();
+    let found_early = history.found_though_rejected();
     let hit = placed_keys + (filled.accesses - placed_keys) * (1.0 - found_early);
-    // A stranger may also look like one of the late keys, which go to the list wherever they stand.
+    // An absent key may also look like one of the late keys, which are in the list wherever they would stop.
     let like_a_late_key: f64 =
         blocks.iter().map(|&blocks| late_keys / blocks as f64 * history.looks_alike()).sum();
     Prediction {
@@ -116,7 +116,7 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         let (next, of_arrivals) =
             sent_on(history, &level, arriving, filled.overflow_variance, blocks);
         let varied = if level.sent_on > 0.0 { next / (blocks * level.sent_on) } else { 1.0 };
-        walking = varied * walks * blocks * level.turned_away_before;
+        walking = varied * walks * blocks * level.rejected_before;
         arriving = next;
         filled.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance + of_arrivals;
         filled.levels.push(level);
@@ -168,23 +168,23 @@ fn sent_on(
 /// there already, and leaves its marks.
 struct Late {
     present: f64,
-    turned_away: f64,
+    rejected: f64,
     accesses: f64,
 }
 
 impl Late {
     fn of(levels: &[Mixture]) -> Self {
-        let start = Self { present: 0.0, turned_away: 1.0, accesses: 0.0 };
+        let start = Self { present: 0.0, rejected: 1.0, accesses: 0.0 };
         levels.iter().fold(start, |walk, level| Self {
-            present: walk.present + walk.turned_away * level.meeting.present,
-            accesses: walk.accesses + walk.turned_away,
-            turned_away: walk.turned_away * level.meeting.turned_away,
+            present: walk.present + walk.rejected * level.meeting.present,
+            accesses: walk.accesses + walk.rejected,
+            rejected: walk.rejected * level.meeting.rejected,
         })
     }
 }
 
-/// A block's part in the rate is that it is mistaken, or sends a stranger on to where it is, or sends keys on
-/// to blocks that are mistaken more often for it. Each level adds the variance of that part; what comes from
+/// A block's part in the rate is that it matches absent keys, sends them on to blocks that do, or sends keys on
+/// to blocks that match more often for it. Each level adds the variance of that part; what comes from
 /// the number of arrivals is the part of the level before it, and of the first level's arrivals the sum
 /// is given.
 fn deviation(levels: &[Mixture], blocks: &[u64]) -> f64 {

@@ -1,17 +1,29 @@
 //! The differential equations of the fluid limits, solved with the Dormand-Prince method of order 8.
 
-use super::{Scheme, State, Tables, check};
+use equibloom_layout::{Proportions, Rule};
+
+use super::{State, check};
 use crate::error::{Error, require};
 use crate::optimum::geometric_sum;
 use ode_solvers::{DVector, Dop853, OutputType, System};
 
-/// Shares of buckets below this are left out of the less-loaded schemes.
+/// Largest load and threshold that the equations are followed for.
+const LARGEST_LOAD: f64 = 20_000.0;
+
+/// Shares of buckets below this are left out of the least-loaded rule.
 const NO_MASS: f64 = 1e-24;
 
 /// The states at the given times (increasing, between 0 and 1), by the differential equations.
-pub fn trace(scheme: &Scheme, load: f64, times: &[f64]) -> Result<Vec<State>, Error> {
-    check(scheme, load)?;
-    let mut flow = Flow::new(scheme, load);
+pub fn trace(
+    candidates: &Proportions,
+    rule: Rule,
+    load: f64,
+    times: &[f64],
+) -> Result<Vec<State>, Error> {
+    check(candidates, rule, load)?;
+    let highest = load.max(rule.capacity().map_or(0.0, f64::from));
+    require(highest <= LARGEST_LOAD, "load", highest, format!("at most {LARGEST_LOAD}"))?;
+    let mut flow = Flow::new(candidates, rule, load);
     let mut now = 0.0;
     times
         .iter()
@@ -25,11 +37,12 @@ pub fn trace(scheme: &Scheme, load: f64, times: &[f64]) -> Result<Vec<State>, Er
         .collect()
 }
 
-/// The differential equations of one scheme with their present state: the tables' fractions one after the
-/// other, then accesses and overflow.
+/// The differential equations with their present state: the tables' fractions one after the other, then
+/// accesses and overflow.
 #[derive(Clone)]
 struct Flow {
-    scheme: Scheme,
+    candidates: Proportions,
+    rule: Rule,
     load: f64,
     /// Loads per table, from `first_load` on.
     loads: usize,
@@ -39,34 +52,43 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(scheme: &Scheme, load: f64) -> Self {
-        let (loads, tables) = match scheme {
-            Scheme::LessLoaded { .. } => (1, 1),
-            Scheme::Threshold { threshold, tables: Tables::Shared { .. }, .. } => {
-                (*threshold as usize + 2, 1)
-            }
-            Scheme::Threshold { threshold, tables: Tables::Subtables(shares), .. } => {
-                (*threshold as usize + 2, shares.len())
-            }
+    fn new(candidates: &Proportions, rule: Rule, load: f64) -> Self {
+        let loads = match rule {
+            Rule::LeastLoaded => 1,
+            Rule::FirstWithRoom { below, .. } => below as usize + 2,
+        };
+        let tables = match candidates {
+            Proportions::Anywhere { .. } => 1,
+            Proportions::Subtables { shares } => shares.len(),
         };
         let mut now = DVector::zeros(loads * tables + 2);
         for table in 0..tables {
             now[table * loads] = 1.0;
         }
-        Self { scheme: scheme.clone(), load, loads, first_load: 0, tables, now }
+        Self { candidates: *candidates, rule, load, loads, first_load: 0, tables, now }
+    }
+
+    /// Candidates of an element beyond the first, and the share of the elements that have them.
+    fn further_choices(&self) -> (u32, f64) {
+        match self.candidates {
+            Proportions::Anywhere { choices, share } => (choices - 1, share.get()),
+            Proportions::Subtables { shares } => (shares.len() as u32 - 1, 1.0),
+        }
     }
 
     fn advance(&mut self, mut from: f64, to: f64) -> Result<(), Error> {
-        if let Scheme::LessLoaded { second_choice } = self.scheme {
+        if self.rule == Rule::LeastLoaded {
             // Piece by piece, each over the loads that carry mass in it: of a page's thousands only a few
             // dozen do.
             let piece = (self.load.sqrt() + 4.0) / self.load;
+            let (more, share) = self.further_choices();
+            let most_arrivals = (1.0 + share * f64::from(more)) * self.load;
             while to - from > piece {
-                self.move_window((1.0 + second_choice) * self.load * piece);
+                self.move_window(most_arrivals * piece);
                 self.solve(from, from + piece)?;
                 from += piece;
             }
-            self.move_window((1.0 + second_choice) * self.load * (to - from));
+            self.move_window(most_arrivals * (to - from));
         }
         self.solve(from, to)
     }
@@ -136,38 +158,41 @@ impl System<f64, DVector<f64>> for Flow {
         let (now, slope) = (now.as_slice(), slope.as_mut_slice());
         let end = self.loads * self.tables;
         slope[end + 1] = 0.0;
-        match &self.scheme {
-            Scheme::LessLoaded { second_choice } => {
-                slope[end] = 1.0 + second_choice;
-                let mut fuller = 0.0;
-                let mut chosen_above = 0.0;
+        match self.rule {
+            Rule::LeastLoaded => {
+                let (more, share) = self.further_choices();
+                slope[end] = 1.0 + share * f64::from(more);
+                let (mut fuller, mut chosen_above) = (0.0_f64, 0.0);
                 for load in (0..self.loads).rev() {
                     let here = now[load];
-                    let chosen =
-                        here * ((1.0 - second_choice) + second_choice * (here + 2.0 * fuller));
+                    // F_i^d − F_{i+1}^d, without cancellation.
+                    let as_full = fuller + here;
+                    let terms = (0..=more as i32)
+                        .map(|before| fuller.powi(before) * as_full.powi(more as i32 - before));
+                    let chosen = here * ((1.0 - share) + share * terms.sum::<f64>());
                     // The row of load + 1 gains what is chosen here.
                     if load + 1 < self.loads {
                         slope[load + 1] = self.load * (chosen - chosen_above);
                     }
-                    (fuller, chosen_above) = (fuller + here, chosen);
+                    (fuller, chosen_above) = (as_full, chosen);
                 }
                 slope[0] = -self.load * chosen_above;
             }
-            Scheme::Threshold { threshold, probability, tables } => {
-                let h = *threshold as usize;
-                let away = |table: &[f64]| (1.0 - probability) * table[h] + table[h + 1];
-                let tables: Vec<(f64, f64)> = match tables {
-                    Tables::Shared { choices } => {
-                        let away = away(&now[..end]);
-                        slope[end + 1] = away.powi(*choices as i32);
-                        vec![(1.0, geometric_sum(away, *choices))]
+            Rule::FirstWithRoom { below, coin } => {
+                let (h, p) = (below as usize, coin.get());
+                let rejected = |table: &[f64]| (1.0 - p) * table[h] + table[h + 1];
+                let tables: Vec<(f64, f64)> = match &self.candidates {
+                    Proportions::Anywhere { choices, .. } => {
+                        let rejected = rejected(&now[..end]);
+                        slope[end + 1] = rejected.powi(*choices as i32);
+                        vec![(1.0, geometric_sum(rejected, *choices))]
                     }
-                    Tables::Subtables(shares) => {
+                    Proportions::Subtables { shares } => {
                         let mut reaching = 1.0;
                         let tables = shares.iter().zip(now.chunks_exact(self.loads));
                         let tables = tables.map(|(&share, table)| {
                             let tries = reaching;
-                            reaching *= away(table);
+                            reaching *= rejected(table);
                             (share, tries)
                         });
                         let tables = tables.collect();
@@ -184,7 +209,7 @@ impl System<f64, DVector<f64>> for Flow {
                     for load in 0..self.loads {
                         let admits = match load {
                             _ if load < h => 1.0,
-                            _ if load == h => *probability,
+                            _ if load == h => p,
                             _ => 0.0,
                         };
                         let leaving = rate * admits * now[load];

@@ -2,15 +2,15 @@
 
 use core::fmt;
 
-use super::block_kind::BlockKind;
-use super::placement::PlacementName;
-use super::wishes::Wishes;
+use equibloom_layout::{BlockKind, Placement};
+
+use super::requirements::Requirements;
 use crate::error::Error;
 
 /// A placement with a kind of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contender {
-    pub(crate) placement: PlacementName,
+    pub(crate) placement: Placement,
     /// None for the classical filter, which has no blocks.
     pub(crate) block: Option<BlockKind>,
 }
@@ -18,37 +18,35 @@ pub(crate) struct Contender {
 impl Contender {
     /// All of them, Bloom blocks first.
     fn all() -> impl Iterator<Item = Self> {
-        let bloom = PlacementName::ALL.into_iter().map(|placement| {
-            let blocked = placement != PlacementName::Classical;
+        let bloom = Placement::ALL.into_iter().map(|placement| {
+            let blocked = placement != Placement::Classical;
             Self { placement, block: blocked.then_some(BlockKind::Bloom) }
         });
-        let with_slots =
-            [PlacementName::Single, PlacementName::MultiLevel, PlacementName::Sequential];
+        let with_slots = [Placement::Single, Placement::MultiLevel, Placement::Sequential];
         bloom.chain(
             with_slots.map(|placement| Self { placement, block: Some(BlockKind::Fingerprint) }),
         )
     }
 
-    /// Those that the wishes leave, of which there is at least one.
-    pub(crate) fn of(wishes: &Wishes) -> Result<Vec<Self>, Error> {
-        let left: Vec<Self> = Self::all().filter(|contender| contender.can_be(wishes)).collect();
-        if left.is_empty() { Err(none_left(wishes)) } else { Ok(left) }
+    /// Those that the requirements allow, of which there is at least one.
+    pub(crate) fn of(requirements: &Requirements) -> Result<Vec<Self>, Error> {
+        let left: Vec<Self> =
+            Self::all().filter(|contender| contender.can_be(requirements)).collect();
+        if left.is_empty() { Err(none_left(requirements)) } else { Ok(left) }
     }
 
-    fn can_be(&self, wishes: &Wishes) -> bool {
+    fn can_be(&self, requirements: &Requirements) -> bool {
         let Self { placement, block } = *self;
         let fingerprint = block == Some(BlockKind::Fingerprint);
-        let has_threshold = matches!(
-            placement,
-            PlacementName::Single | PlacementName::Sequential | PlacementName::MultiLevel
-        );
-        let of_slots = [wishes.slots, wishes.lists, wishes.remainder_bits];
-        wishes.placement.is_none_or(|wished| placement == wished)
-            && wishes.block.is_none_or(|wished| block == Some(wished))
-            && wishes.hints.is_none_or(|hints| hints == 0 || has_threshold)
-            && (fingerprint || !wishes.multiset)
+        let has_threshold =
+            matches!(placement, Placement::Single | Placement::Sequential | Placement::MultiLevel);
+        let of_slots = [requirements.slots, requirements.lists, requirements.remainder_bits];
+        requirements.placement.is_none_or(|required| placement == required)
+            && requirements.block.is_none_or(|required| block == Some(required))
+            && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold)
+            && (fingerprint || !requirements.multiset)
             && (fingerprint || of_slots == [None; 3])
-            && !(fingerprint && wishes.multiset && wishes.hints == Some(0))
+            && !(fingerprint && requirements.multiset && requirements.hints == Some(0))
     }
 }
 
@@ -61,32 +59,32 @@ impl fmt::Display for Contender {
     }
 }
 
-/// Wishes that no filter at all has together, whatever its size.
-fn none_left(wishes: &Wishes) -> Error {
+/// Requirements that no filter meets together, whatever its size.
+fn none_left(requirements: &Requirements) -> Error {
     let mut parts = Vec::new();
     let mut remedies = Vec::new();
-    if let Some(placement) = wishes.placement {
+    if let Some(placement) = requirements.placement {
         parts.push(format!("placement {placement}"));
         remedies.push("choose single, sequential or multi-level".to_owned());
     }
-    if let Some(block) = wishes.block {
+    if let Some(block) = requirements.block {
         parts.push(format!("{block} blocks"));
         remedies.push("leave the kind of blocks to the planner".to_owned());
     }
-    if let Some(hints) = wishes.hints {
+    if let Some(hints) = requirements.hints {
         parts.push(format!("{hints} hints"));
         remedies.push("leave the hints to the planner".to_owned());
     }
-    if wishes.multiset {
+    if requirements.multiset {
         parts.push("removal of keys, which needs fingerprint blocks and hints,".to_owned());
         remedies.push("do without removal".to_owned());
     }
-    for (name, wish) in [
-        ("slots", wishes.slots),
-        ("lists", wishes.lists),
-        ("remainder bits", wishes.remainder_bits),
+    for (name, number) in [
+        ("slots", requirements.slots),
+        ("lists", requirements.lists),
+        ("remainder bits", requirements.remainder_bits),
     ] {
-        if let Some(number) = wish {
+        if let Some(number) = number {
             parts.push(format!("{number} {name}, which only fingerprint blocks have,"));
         }
     }

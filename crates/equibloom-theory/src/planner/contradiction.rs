@@ -1,15 +1,15 @@
-//! When the wishes cannot be had together: which one to relax, and by how much.
+//! When the requirements cannot be met together: which one to relax, and by how much.
 
-use super::placement::PlacementName;
+use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement};
+
+use super::requirements::{Limits, Requirements};
 use super::search::Refusal;
 use super::sizes::{Known, reach};
 use super::survey::Survey;
-use super::wishes::{Limits, Wishes};
 use crate::error::Error;
-use crate::exact::{FINGERPRINT_BLOCK_BITS, MOST_SLOTS};
 
 /// No placement in question keeps to the limits, or the memory is too small for any.
-pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
+pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Error {
     // What is impossible in this memory says itself what would be enough.
     let impossible = survey.findings.iter().find_map(|(_, finding)| match finding {
         Err(Refusal::Impossible(error)) => Some(error.clone()),
@@ -17,7 +17,7 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
     });
     let contenders = survey.contenders();
     let [only, ..] = contenders[..] else { return no_filter(survey) };
-    if wishes.leave_blocks_open() {
+    if requirements.leave_blocks_open() {
         return impossible.unwrap_or_else(|| no_filter(survey));
     }
     if let Some(error) = unfit_blocks(survey) {
@@ -62,7 +62,7 @@ pub(crate) fn nothing_fits(wishes: &Wishes, survey: &Survey) -> Error {
     {
         return impossible;
     }
-    remedies.push(match wishes.placement {
+    remedies.push(match requirements.placement {
         Some(_) => "leave the placement to the planner".to_owned(),
         None => "leave blocks and hints to the planner".to_owned(),
     });
@@ -97,10 +97,10 @@ fn unfit_blocks(survey: &Survey) -> Option<Error> {
         ),
         Refusal::TooManyKeysABlock { load } => {
             let keys = survey.sizing.keys as f64;
-            let bits = f64::from(FINGERPRINT_BLOCK_BITS) / f64::from(MOST_SLOTS);
+            let bits = f64::from(FINGERPRINT_BLOCK_BITS) / f64::from(MAX_SLOTS);
             (
                 format!(
-                    "{load:.0} keys would come to a block of fingerprints, which has {MOST_SLOTS} slots at most"
+                    "{load:.0} keys would come to a block of fingerprints, which has {MAX_SLOTS} slots at most"
                 ),
                 // A block in eight stays empty, so that keys find room.
                 format!("raise memory to about {:.0} bytes", 1.125 * bits * keys / 8.0),
@@ -111,32 +111,32 @@ fn unfit_blocks(survey: &Survey) -> Option<Error> {
     Some(Error::Contradiction { conflict, remedies: vec![remedy] })
 }
 
-fn most_accesses_needed(placement: PlacementName) -> u32 {
+fn most_accesses_needed(placement: Placement) -> u32 {
     match placement {
-        PlacementName::Blocked | PlacementName::Single => 1,
+        Placement::Blocked | Placement::Single => 1,
         _ => 2,
     }
 }
 
 /// The memory is given and the best filter in it has too high a rate.
-pub(crate) fn rate_out_of_reach(wishes: &Wishes, survey: &Survey, rate: f64) -> Error {
+pub(crate) fn rate_out_of_reach(requirements: &Requirements, survey: &Survey, rate: f64) -> Error {
     let sizing = survey.sizing;
     let mut remedies = Vec::new();
     if let Some(best) = survey.best() {
-        let reached = best.expected.rate + wishes.rate_floor(sizing.keys);
+        let reached = best.expected.rate + requirements.rate_floor(sizing.keys);
         remedies.push(format!("raise rate to {}", rounded_up(reached)));
     }
-    if let Ok(enough) = reach(wishes, rate, Known::Keys(sizing.keys)) {
+    if let Ok(enough) = reach(requirements, rate, Known::Keys(sizing.keys)) {
         let bytes = enough.sizing.bytes;
         let bits = enough.sizing.bits_per_key();
         remedies.push(format!("raise memory to {bytes} bytes ({bits:.2} bits per key)"));
     }
-    if let Ok(fewer) = reach(wishes, rate, Known::Memory(sizing.bytes))
+    if let Ok(fewer) = reach(requirements, rate, Known::Memory(sizing.bytes))
         && fewer.sizing.keys < sizing.keys
     {
         remedies.push(format!("lower keys to {}", fewer.sizing.keys));
     }
-    remedies.extend(more_accesses(wishes, survey, rate));
+    remedies.extend(more_accesses(requirements, survey, rate));
     let conflict = format!(
         "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {rate:e}",
         sizing.keys,
@@ -148,11 +148,11 @@ pub(crate) fn rate_out_of_reach(wishes: &Wishes, survey: &Survey, rate: f64) -> 
 }
 
 /// The accesses per miss with which the rate can be had after all.
-fn more_accesses(wishes: &Wishes, survey: &Survey, rate: f64) -> Option<String> {
+fn more_accesses(requirements: &Requirements, survey: &Survey, rate: f64) -> Option<String> {
     let free = Limits { accesses_miss: 3.0, ..survey.limits };
     let wider = Survey::of(&survey.contenders(), free, survey.sizing);
-    let floor = wishes.rate_floor(survey.sizing.keys);
-    let enough = wider.candidates().filter(|candidate| candidate.expected.rate + floor <= rate);
+    let floor = requirements.rate_floor(survey.sizing.keys);
+    let enough = wider.found().filter(|found| found.expected.rate + floor <= rate);
     let least =
         enough.min_by(|a, b| a.expected.accesses_miss.total_cmp(&b.expected.accesses_miss))?;
     let accesses = least.expected.accesses_miss;
@@ -161,9 +161,13 @@ fn more_accesses(wishes: &Wishes, survey: &Survey, rate: f64) -> Option<String> 
         .then(|| format!("raise accesses_miss to {:.3} ({placement})", accesses + 5e-4))
 }
 
-/// Even with all the memory in the world the rate stays above the wished one.
-pub(crate) fn no_memory_is_enough(wishes: &Wishes, survey: &Survey, rate: f64) -> Error {
-    let floor = wishes.rate_floor(survey.sizing.keys);
+/// The rate stays above the required one in any memory.
+pub(crate) fn no_memory_is_enough(
+    requirements: &Requirements,
+    survey: &Survey,
+    rate: f64,
+) -> Error {
+    let floor = requirements.rate_floor(survey.sizing.keys);
     if floor >= rate {
         let keys = survey.sizing.keys;
         let conflict =

@@ -1,36 +1,37 @@
 //! Why a plan is as it is, in sentences.
 
-use super::block_kind::BlockKind;
+use equibloom_layout::{
+    Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
+};
+
 use super::contender::Contender;
-use super::fingerprint_table::{FingerprintBlocks, Route};
-use super::layout::Layout;
+use super::requirements::{CACHE_LINE_BITS, Requirements};
 use super::search::{Finding, Refusal};
-use super::settle::Candidate;
+use super::settle::Predicted;
 use super::survey::Survey;
-use super::wishes::{CACHE_LINE_BITS, Wishes};
-use crate::exact::{ClassicalMachine, FINGERPRINT_BLOCK_BITS, MOST_SLOTS};
+use crate::exact::predict;
 use crate::optimum::paper_hashes;
 
 /// One sentence for each choice, then one for each alternative.
-pub(crate) fn of(wishes: &Wishes, survey: &Survey, best: &Candidate) -> Vec<String> {
-    let mut reasons = vec![placement(wishes, survey, best), what_is_kept(survey, best)];
-    reasons.extend(block(wishes, survey, best));
+pub(crate) fn of(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<String> {
+    let mut reasons = vec![placement(requirements, survey, best), what_is_kept(survey, best)];
+    reasons.extend(block(requirements, survey, best));
     reasons.extend(mechanism(survey, best));
-    reasons.extend(hints(wishes, survey, best));
+    reasons.extend(hints(requirements, survey, best));
     reasons.extend(classical_formula(survey, best));
     reasons.extend(short_hash(survey, best));
-    let others = survey.findings.iter().filter(|(who, _)| *who != best.contender());
-    reasons.extend(others.map(|(who, finding)| rejected(*who, finding, survey, best)));
+    let others = survey.findings.iter().filter(|(contender, _)| *contender != best.contender());
+    reasons.extend(others.map(|(contender, finding)| rejected(*contender, finding, survey, best)));
     reasons
 }
 
-fn placement(wishes: &Wishes, survey: &Survey, best: &Candidate) -> String {
+fn placement(requirements: &Requirements, survey: &Survey, best: &Predicted) -> String {
     let name = best.contender();
-    let Candidate { expected, .. } = best;
+    let Predicted { expected, .. } = best;
     let limit = survey.limits.accesses_miss;
     let rate = expected.rate;
-    if wishes.placement.is_some() {
-        return format!("{name} was asked for; its best parameters give a rate of {rate:.3e}.");
+    if requirements.placement.is_some() {
+        return format!("{name} was required; its best parameters give a rate of {rate:.3e}.");
     }
     let kept = if survey.limits.multiset { " from which keys can be removed" } else { "" };
     format!(
@@ -40,21 +41,20 @@ fn placement(wishes: &Wishes, survey: &Survey, best: &Candidate) -> String {
     )
 }
 
-fn what_is_kept(survey: &Survey, best: &Candidate) -> String {
-    if let Layout::Fingerprint { blocks, .. } = &best.layout {
-        let FingerprintBlocks { slots, lists, remainder_bits, .. } = blocks;
+fn what_is_kept(survey: &Survey, best: &Predicted) -> String {
+    if let Some(Blocks::Fingerprint { slots, lists, remainder_bits, .. }) = blocks(&best.design) {
         return format!(
             "A block keeps of each key a fingerprint: which of {lists} lists it is in, and {remainder_bits} bits; \
              beside {slots} slots no other division of the block into lists and bits tells more keys apart."
         );
     }
-    let hashes = best.layout.hashes();
+    let hashes = best.design.hashes();
     let textbook = paper_hashes(survey.sizing.bits_per_key());
-    let why = match (&best.layout, hashes < textbook) {
-        (Layout::Classical { .. }, false) => {
+    let why = match (&best.design, hashes < textbook) {
+        (Design::Classical { .. }, false) => {
             "the best number for bits that lie anywhere".to_owned()
         }
-        (Layout::Classical { .. }, true) => {
+        (Design::Classical { .. }, true) => {
             format!("fewer than the textbook's {textbook}, so that misses end within the limit")
         }
         (_, true) => format!(
@@ -66,12 +66,20 @@ fn what_is_kept(survey: &Survey, best: &Candidate) -> String {
     format!("A key sets {hashes} bits: {why}.")
 }
 
-fn block(wishes: &Wishes, survey: &Survey, best: &Candidate) -> Option<String> {
-    let (_, bits) = best.layout.table()?;
-    if wishes.block_bits.is_some() {
-        return Some(format!("Blocks of {bits} bits were asked for."));
+const fn blocks(design: &Design) -> Option<Blocks> {
+    match design {
+        Design::Classical { .. } => None,
+        Design::Blocked(layout) => Some(layout.blocks),
     }
-    if best.layout.block_kind() == Some(BlockKind::Fingerprint) {
+}
+
+fn block(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Option<String> {
+    let blocks_of_best = blocks(&best.design)?;
+    let bits = blocks_of_best.bits();
+    if requirements.block_bits.is_some() {
+        return Some(format!("Blocks of {bits} bits were required."));
+    }
+    if let Blocks::Fingerprint { .. } = blocks_of_best {
         return Some(format!("Blocks of fingerprints are cache lines, {bits} bits, always."));
     }
     if bits != CACHE_LINE_BITS {
@@ -83,54 +91,55 @@ fn block(wishes: &Wishes, survey: &Survey, best: &Candidate) -> Option<String> {
     Some(format!(
         "Blocks of {bits} bits are cache lines, so that an access touches one line; with {} bits, which \
          spread the keys less evenly, the rate would be {:.3e}.",
-        smaller.layout.blocks()?.bits,
+        blocks(&smaller.design)?.bits(),
         smaller.expected.rate
     ))
 }
 
 /// The placement's own parameters.
-fn mechanism(survey: &Survey, best: &Candidate) -> Vec<String> {
+fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
     let mut reasons = Vec::new();
-    let expected = &best.expected;
-    if let Some((threshold, capacity)) = best.layout.threshold() {
-        reasons.push(match best.layout.block_kind() {
-            Some(BlockKind::Fingerprint) => format!(
-                "Blocks have {} slots: with fewer, fingerprints would be longer, but more keys would be turned away.",
-                threshold.load
+    let Design::Blocked(layout) = &best.design else { return reasons };
+    if let Rule::FirstWithRoom { below, coin } = layout.rule {
+        reasons.push(match layout.blocks {
+            Blocks::Fingerprint { .. } => format!(
+                "Blocks have {below} slots: with fewer, fingerprints would be longer, but more keys would be rejected."
             ),
-            _ => format!(
-                "Blocks take keys up to a load of {} (and one more with probability {:.3}): lower thresholds \
+            Blocks::Bloom { .. } => format!(
+                "Blocks take keys up to a load of {below} (and one more with probability {:.3}): lower thresholds \
                  level the blocks better, but cost accesses per miss and room for overflow.",
-                threshold.load, threshold.probability
+                coin.get()
             ),
         });
-        let mean = expected.overflow_fraction * survey.sizing.keys as f64;
+        let share = best.expected.overflow_fraction;
         reasons.push(format!(
-            "The overflow list has room for {capacity} keys: {mean:.0} are expected \
-             ({:.3} % of all), and six standard deviations are for chance.",
-            100.0 * expected.overflow_fraction
+            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), and six standard deviations \
+             are for chance.",
+            layout.overflow.capacity,
+            share * survey.sizing.keys as f64,
+            100.0 * share
         ));
     }
-    match &best.layout {
-        Layout::MultiLevel { subtables, .. }
-        | Layout::Fingerprint { route: Route::MultiLevel { subtables }, .. } => {
-            let all = subtables.iter().sum::<u64>() as f64;
-            let percent: Vec<String> = subtables
-                .iter()
-                .map(|&size| format!("{:.2} %", 100.0 * size as f64 / all))
-                .collect();
+    match (&layout.candidates, layout.rule) {
+        (Candidates::Subtables { sizes }, _) => {
+            let all = layout.candidates.blocks() as f64;
+            let percent: Vec<String> =
+                sizes.iter().map(|&size| format!("{:.2} %", 100.0 * size as f64 / all)).collect();
             reasons.push(format!(
-                "{} subtables share the blocks ({}): each takes what the one before it turned away.",
-                subtables.len(),
+                "{} subtables share the blocks ({}): each takes what the one before it rejects.",
+                sizes.len(),
                 percent.join(", ")
             ));
         }
-        Layout::Sequential { choices, .. }
-        | Layout::Fingerprint { route: Route::Sequential { choices, .. }, .. } => reasons.push(format!(
-            "A key may go to {choices} blocks, tried in order; no access budget is needed to keep to the limits."
-        )),
-        Layout::OnePlusAlpha { alpha, .. } => reasons.push(format!(
-            "A share of {alpha:.3} of the keys has a second choice: the best share that the accesses allow."
+        (Candidates::Anywhere { choices: 2.., .. }, Rule::FirstWithRoom { .. }) => {
+            reasons.push(format!(
+                "A key may go to {} blocks, tried in order; no access budget is needed to keep to the limits.",
+                layout.candidates.choices()
+            ));
+        }
+        (Candidates::Anywhere { share, .. }, _) if !share.is_all() => reasons.push(format!(
+            "A share of {:.3} of the keys has a second choice: the best share that the accesses allow.",
+            share.get()
         )),
         _ => {}
     }
@@ -138,22 +147,24 @@ fn mechanism(survey: &Survey, best: &Candidate) -> Vec<String> {
 }
 
 /// What hints are for, and what removal costs.
-fn hints(wishes: &Wishes, survey: &Survey, best: &Candidate) -> Vec<String> {
+fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<String> {
     let mut reasons = Vec::new();
-    let (hints, miss) = (best.layout.hints(), best.expected.accesses_miss);
-    if hints > 0 && best.layout.most_accesses() > 1 {
-        let asked = if wishes.hints.is_some() { ", as asked for" } else { "" };
-        let by_load = best.layout.clone().with_hints(0).predict(survey.sizing.keys);
-        let by_load = by_load.map_or_else(
+    let Design::Blocked(layout) = &best.design else { return reasons };
+    let (hints, miss) = (layout.blocks.hints(), best.expected.accesses_miss);
+    if hints > 0 && layout.candidates.choices() > 1 {
+        let required = if requirements.hints.is_some() { ", as required" } else { "" };
+        // Without hints keys cannot be removed.
+        let without = Layout { blocks: layout.blocks.with_hints(0), multiset: false, ..*layout };
+        let by_load = predict(&without.into(), survey.sizing.keys).map_or_else(
             |_| String::new(),
             |without| format!(" instead of {:.3} by the load alone", without.accesses_miss),
         );
         reasons.push(format!(
-            "Each block has {hints} hint bits{asked}, which tell a lookup whether anybody like it was turned away: a \
-             miss reads {miss:.3} blocks{by_load}."
+            "Each block has {hints} hint bits{required}, which tell a lookup whether a key with the same hint was \
+             rejected: a miss reads {miss:.3} blocks{by_load}."
         ));
     }
-    if let Layout::Fingerprint { multiset: true, .. } = best.layout {
+    if layout.multiset {
         reasons.push(
             "Every insert is stored, known or not, so that keys can be removed; Bloom blocks cannot do that."
                 .to_owned(),
@@ -163,12 +174,10 @@ fn hints(wishes: &Wishes, survey: &Survey, best: &Candidate) -> Vec<String> {
 }
 
 /// What a calculator for classical filters would have promised.
-fn classical_formula(survey: &Survey, best: &Candidate) -> Option<String> {
-    best.layout.blocks()?;
+fn classical_formula(survey: &Survey, best: &Predicted) -> Option<String> {
+    let Some(Blocks::Bloom { hashes, .. }) = blocks(&best.design) else { return None };
     let bits = survey.sizing.classical_bits().ok()?;
-    let keys = survey.sizing.keys;
-    let hashes = best.layout.hashes();
-    let formula = ClassicalMachine { keys, bits, hashes }.predict().ok()?.rate;
+    let formula = predict(&Design::Classical { bits, hashes }, survey.sizing.keys).ok()?.rate;
     Some(format!(
         "The classical formula would promise {formula:.3e} for so many bits and hash functions; it does not \
          hold for blocks, and nothing here rests on it."
@@ -176,24 +185,25 @@ fn classical_formula(survey: &Survey, best: &Candidate) -> Option<String> {
 }
 
 /// A user's own 64-bit hash may be what limits the rate.
-fn short_hash(survey: &Survey, best: &Candidate) -> Option<String> {
+fn short_hash(survey: &Survey, best: &Predicted) -> Option<String> {
     let floor = survey.sizing.keys as f64 * 0.5_f64.powi(64);
     (floor > 0.01 * best.expected.rate).then(|| {
         format!("With a hash of 64 bits instead of 128 the rate could not fall below keys/2^64 = {floor:.1e}.")
     })
 }
 
-fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Candidate) -> String {
+fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicted) -> String {
     let limits = &survey.limits;
     match finding {
         Ok(other) => {
             let times = other.expected.rate / best.expected.rate;
             let (rate, miss) = (other.expected.rate, other.expected.accesses_miss);
-            let why = match (&other.layout, &best.layout) {
-                (Layout::Fingerprint { .. }, Layout::Fingerprint { .. }) => String::new(),
-                (Layout::Fingerprint { blocks, .. }, _) => format!(
-                    "; {} bits of remainder are all that {} slots leave at so few bits per key",
-                    blocks.remainder_bits, blocks.slots
+            let why = match (blocks(&other.design), blocks(&best.design)) {
+                (Some(Blocks::Fingerprint { .. }), Some(Blocks::Fingerprint { .. })) => {
+                    String::new()
+                }
+                (Some(Blocks::Fingerprint { slots, remainder_bits, .. }), _) => format!(
+                    "; {remainder_bits} bits of remainder are all that {slots} slots leave at so few bits per key"
                 ),
                 _ => String::new(),
             };
@@ -226,7 +236,7 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Candidat
              there after different numbers of tries."
         ),
         Err(Refusal::TooManyKeysABlock { load }) => format!(
-            "Not {name}: at so few bits per key {load:.0} keys come to a block, which has {MOST_SLOTS} slots at \
+            "Not {name}: at so few bits per key {load:.0} keys come to a block, which has {MAX_SLOTS} slots at \
              most; fingerprints pay from about 10 bits per key on."
         ),
         Err(Refusal::Limits) => {

@@ -1,20 +1,22 @@
 //! Keys and memory, given or to be found.
 
+use equibloom_layout::HEADER_BYTES;
+
 use super::contender::Contender;
 use super::contradiction;
-use super::memory::{HEADER_BYTES, MOST_BYTES, MOST_KEYS, Sizing};
-use super::settle::Candidate;
+use super::memory::{MOST_BYTES, MOST_KEYS, Sizing};
+use super::requirements::Requirements;
+use super::settle::Predicted;
 use super::survey::Survey;
-use super::wishes::Wishes;
 use crate::error::Error;
 
-/// What the wishes say about keys and memory.
+/// What the requirements say about keys and memory.
 pub(crate) enum Sizes {
     /// Both are given, directly or by the bits per key.
     Known(Sizing),
     /// One of them is to be found by the rate.
     Open {
-        /// The wished rate.
+        /// The required rate.
         rate: f64,
         /// The one that is given.
         known: Known,
@@ -31,8 +33,8 @@ pub(crate) enum Known {
 }
 
 impl Sizes {
-    pub(crate) fn of(wishes: &Wishes) -> Result<Self, Error> {
-        let Wishes { keys, memory, bits_per_key, rate, .. } = *wishes;
+    pub(crate) fn of(requirements: &Requirements) -> Result<Self, Error> {
+        let Requirements { keys, memory, bits_per_key, rate, .. } = *requirements;
         let sizing = match (keys, memory, bits_per_key, rate) {
             (Some(keys), Some(bytes), None, _) => Sizing { keys, bytes },
             (Some(keys), None, Some(bits), _) => {
@@ -48,18 +50,18 @@ impl Sizes {
             (None, Some(bytes), None, Some(rate)) => {
                 return Ok(Self::Open { rate, known: Known::Memory(bytes) });
             }
-            _ => return Err(Error::WishesDoNotFixASize { given: given(wishes) }),
+            _ => return Err(Error::SizeNotFixed { given: given(requirements) }),
         };
         Ok(Self::Known(sizing))
     }
 }
 
-fn given(wishes: &Wishes) -> String {
+fn given(requirements: &Requirements) -> String {
     let names = [
-        ("keys", wishes.keys.is_some()),
-        ("memory", wishes.memory.is_some()),
-        ("bits_per_key", wishes.bits_per_key.is_some()),
-        ("rate", wishes.rate.is_some()),
+        ("keys", requirements.keys.is_some()),
+        ("memory", requirements.memory.is_some()),
+        ("bits_per_key", requirements.bits_per_key.is_some()),
+        ("rate", requirements.rate.is_some()),
     ];
     let given: Vec<&str> =
         names.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
@@ -95,25 +97,25 @@ const MOST_BITS: f64 = 40_000.0;
 /// ln(rate) falls by about this much for every bit per key: 0.48 for the classical filter, less with blocks.
 const USUAL_SLOPE: f64 = 0.4;
 
-/// A size is good enough if the rate is that near below the wished one.
+/// A size is good enough if the rate is that near below the required one.
 const NEAR: f64 = 0.003;
 
 /// Most sizes tried. A handful is usual, because ln(rate) is nearly linear in the bits per key.
 const MOST_TRIES: usize = 60;
 
 /// The least bits per key with which the best filter reaches the rate.
-pub(crate) fn reach(wishes: &Wishes, rate: f64, known: Known) -> Result<Survey, Error> {
-    let all = Contender::of(wishes)?;
+pub(crate) fn reach(requirements: &Requirements, rate: f64, known: Known) -> Result<Survey, Error> {
+    let all = Contender::of(requirements)?;
     let mut contenders = all.clone();
-    // Too few bits, and enough of them, with ln(rate) − ln(wished rate) there.
+    // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
     let mut below = (FEWEST_BITS, f64::INFINITY);
     let mut enough: Option<(f64, f64)> = None;
     let mut bits = (rate.ln() / -USUAL_SLOPE).clamp(1.0, MOST_BITS);
     for _ in 0..MOST_TRIES {
         let sizing = known.sizing(bits);
-        let survey = Survey::near_best(&contenders, wishes.limits(), sizing, CONTENTION);
+        let survey = Survey::near_best(&contenders, requirements.limits(), sizing, CONTENTION);
         let excess = survey.best().map_or(f64::INFINITY, |best| {
-            ((best.expected.rate + wishes.rate_floor(sizing.keys)) / rate).ln()
+            ((best.expected.rate + requirements.rate_floor(sizing.keys)) / rate).ln()
         });
         if excess <= 0.0 {
             enough = Some((bits, excess));
@@ -132,10 +134,10 @@ pub(crate) fn reach(wishes: &Wishes, rate: f64, known: Known) -> Result<Survey, 
         bits = next(below, enough, rate);
     }
     let Some((bits, _)) = enough else {
-        let survey = Survey::take(wishes, &all, known.sizing(bits));
-        return Err(contradiction::no_memory_is_enough(wishes, &survey, rate));
+        let survey = Survey::take(requirements, &all, known.sizing(bits));
+        return Err(contradiction::no_memory_is_enough(requirements, &survey, rate));
     };
-    Ok(Survey::take(wishes, &all, known.sizing(bits)))
+    Ok(Survey::take(requirements, &all, known.sizing(bits)))
 }
 
 /// Whether two numbers of bits per key make the same filter.
@@ -175,6 +177,6 @@ const CONTENTION: f64 = 2.0;
 fn those_in_contention(all: &[Contender], survey: &Survey) -> Vec<Contender> {
     let Some(best) = survey.best() else { return all.to_vec() };
     let most = CONTENTION * best.expected.rate;
-    let near = survey.candidates().filter(|candidate| candidate.expected.rate <= most);
-    near.map(Candidate::contender).collect()
+    let near = survey.found().filter(|found| found.expected.rate <= most);
+    near.map(Predicted::contender).collect()
 }

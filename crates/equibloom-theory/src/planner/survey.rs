@@ -2,21 +2,18 @@
 
 use core::f64::consts::LN_2;
 
-use super::block_kind::BlockKind;
+use equibloom_layout::{BlockKind, Placement};
+
 use super::contender::Contender;
 use super::memory::Sizing;
-use super::placement::PlacementName;
+use super::requirements::{CACHE_LINE_BITS, Limits, Requirements};
 use super::search::{Finding, Search};
-use super::settle::Candidate;
-use super::wishes::{Limits, Wishes};
+use super::settle::Predicted;
 
 /// Rates nearer than this share count as equal.
 const EQUAL: f64 = 1e-6;
 
-/// Bits of a cache line.
-const LINE_BITS: u32 = 512;
-
-/// The block that is tried beside a cache line if the user has not said which.
+/// The block that is tried beside a cache line if the size is open.
 const OTHER_BLOCK_BITS: u32 = 256;
 
 /// The best filter of each placement.
@@ -25,15 +22,19 @@ pub(crate) struct Survey {
     pub(crate) limits: Limits,
     pub(crate) findings: Vec<(Contender, Finding)>,
     /// The best placement with smaller blocks, if the size of blocks is open.
-    pub(crate) smaller_blocks: Option<Candidate>,
+    pub(crate) smaller_blocks: Option<Predicted>,
 }
 
 impl Survey {
-    pub(crate) fn take(wishes: &Wishes, contenders: &[Contender], sizing: Sizing) -> Self {
-        let mut survey = Self::of(contenders, wishes.limits(), sizing);
-        if wishes.block_bits.is_none()
+    pub(crate) fn take(
+        requirements: &Requirements,
+        contenders: &[Contender],
+        sizing: Sizing,
+    ) -> Self {
+        let mut survey = Self::of(contenders, requirements.limits(), sizing);
+        if requirements.block_bits.is_none()
             && let Some(best) = survey.best()
-            && best.layout.block_kind() == Some(BlockKind::Bloom)
+            && best.design.block_kind() == Some(BlockKind::Bloom)
         {
             let limits = Limits { block_bits: OTHER_BLOCK_BITS, ..survey.limits };
             let search = Search { sizing, limits, to_beat: best.expected.rate };
@@ -58,11 +59,11 @@ impl Survey {
         factor: f64,
     ) -> Self {
         let mut survey = Self { sizing, limits, findings: Vec::new(), smaller_blocks: None };
-        let has_slots = |who: &&Contender| who.block == Some(BlockKind::Fingerprint);
+        let has_slots = |contender: &&Contender| contender.block == Some(BlockKind::Fingerprint);
         survey.look_at(contenders.iter().filter(has_slots));
         let most = survey.best().map_or(f64::INFINITY, |best| factor * best.expected.rate);
         if least_rate_of_bits(&sizing, &limits) <= most {
-            survey.look_at(contenders.iter().filter(|who| !has_slots(who)));
+            survey.look_at(contenders.iter().filter(|contender| !has_slots(contender)));
         }
         survey.sort_as(contenders);
         survey
@@ -71,42 +72,43 @@ impl Survey {
     fn look_at<'a>(&mut self, contenders: impl Iterator<Item = &'a Contender> + Clone) {
         let Self { sizing, limits, .. } = *self;
         // The slowest search last, when it is known what is to be beaten.
-        let slow = |who: &&Contender| who.placement == PlacementName::OnePlusAlpha;
-        for &who in contenders.clone().filter(|who| !slow(who)).chain(contenders.filter(slow)) {
-            let rates = self.candidates().map(|found| found.expected.rate);
-            let to_beat = rates.fold(f64::INFINITY, f64::min);
-            self.findings.push((who, Search { sizing, limits, to_beat }.best(who)));
+        let slow = |contender: &&Contender| contender.placement == Placement::OnePlusAlpha;
+        let quick = contenders.clone().filter(|contender| !slow(contender));
+        for &contender in quick.chain(contenders.filter(slow)) {
+            let to_beat =
+                self.found().map(|found| found.expected.rate).fold(f64::INFINITY, f64::min);
+            self.findings.push((contender, Search { sizing, limits, to_beat }.best(contender)));
         }
     }
 
     fn sort_as(&mut self, contenders: &[Contender]) {
-        let place = |who: Contender| contenders.iter().position(|&other| other == who);
-        self.findings.sort_by_key(|&(who, _)| place(who));
+        let place = |contender| contenders.iter().position(|&other| other == contender);
+        self.findings.sort_by_key(|&(contender, _)| place(contender));
     }
 
     /// The lowest rate; of equal ones the filter with the fewest accesses, then the simplest.
-    pub(crate) fn best(&self) -> Option<&Candidate> {
-        let mut best: Option<&Candidate> = None;
-        for candidate in self.candidates() {
+    pub(crate) fn best(&self) -> Option<&Predicted> {
+        let mut best: Option<&Predicted> = None;
+        for found in self.found() {
             let better = best.is_none_or(|best| {
-                let (this, that) = (&candidate.expected, &best.expected);
+                let (this, that) = (&found.expected, &best.expected);
                 let equal = (this.rate - that.rate).abs() <= EQUAL * that.rate;
                 if equal { this.accesses_miss < that.accesses_miss } else { this.rate < that.rate }
             });
             if better {
-                best = Some(candidate);
+                best = Some(found);
             }
         }
         best
     }
 
-    /// Who was looked at.
+    /// All that were looked at.
     pub(crate) fn contenders(&self) -> Vec<Contender> {
-        self.findings.iter().map(|(who, _)| *who).collect()
+        self.findings.iter().map(|(contender, _)| *contender).collect()
     }
 
     /// Every filter that keeps to the limits, the simplest placements first.
-    pub(crate) fn candidates(&self) -> impl Iterator<Item = &Candidate> {
+    pub(crate) fn found(&self) -> impl Iterator<Item = &Predicted> {
         let found = self.findings.iter().filter_map(|(_, finding)| finding.as_ref().ok());
         found.chain(&self.smaller_blocks)
     }
@@ -117,7 +119,7 @@ impl Survey {
 /// keys; where it may have fewer, nothing is said.
 fn least_rate_of_bits(sizing: &Sizing, limits: &Limits) -> f64 {
     let bits = sizing.bits_per_key();
-    if limits.block_bits < LINE_BITS || bits > f64::from(LINE_BITS) / 16.0 {
+    if limits.block_bits < CACHE_LINE_BITS || bits > f64::from(CACHE_LINE_BITS) / 16.0 {
         return 0.0;
     }
     2.0 / 3.0 * (-bits * LN_2 * LN_2).exp()

@@ -1,6 +1,7 @@
 //! Measured filters against what the model says, |measured − model| ≤ 4σ + 0.5 %.
 
-use equibloom_theory::exact::{Levels, Machine, Placement, Prediction};
+use equibloom_layout::{Candidates, Layout};
+use equibloom_theory::exact::{Prediction, predict};
 
 use super::{Filter, Measured};
 
@@ -15,23 +16,19 @@ fn mean_and_error(runs: &[Measured], quantity: impl Fn(&Measured) -> f64) -> (f6
     (mean, (variance / n).sqrt())
 }
 
-/// A machine against its filters.
-pub(crate) fn check(name: &str, machine: &Machine) {
-    let sizes = match &machine.placement {
-        Placement::LeastLoaded { blocks, .. } => vec![*blocks],
-        Placement::Threshold { levels, .. } => sizes(levels),
-    };
-    let model = machine.predict().unwrap();
+/// A layout with so many keys against its filters.
+pub(crate) fn check(name: &str, (layout, keys): (Layout, u64)) {
+    let model = predict(&layout.into(), keys).unwrap();
     let runs: Vec<Measured> =
-        (0..FILTERS).map(|seed| Filter::new(machine, seed + 1).run()).collect();
-    compare(name, &model, machine.keys, &sizes, &runs);
+        (0..FILTERS).map(|seed| Filter::new(&layout, keys, seed + 1).run()).collect();
+    compare(name, &model, keys, &sizes(&layout.candidates), &runs);
 }
 
-/// Blocks of every level.
-pub(crate) fn sizes(levels: &Levels) -> Vec<u64> {
-    match levels {
-        Levels::Shared { blocks, .. } => vec![*blocks],
-        Levels::Subtables(sizes) => sizes.clone(),
+/// Blocks of every table.
+pub(crate) fn sizes(candidates: &Candidates) -> Vec<u64> {
+    match candidates {
+        Candidates::Anywhere { blocks, .. } => vec![*blocks],
+        Candidates::Subtables { sizes } => sizes.to_vec(),
     }
 }
 

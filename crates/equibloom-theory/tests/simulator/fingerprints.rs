@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 
-use equibloom_theory::exact::{FingerprintMachine, Levels};
+use equibloom_layout::{Blocks, Layout};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::simulator::{Measured, fill};
+use crate::simulator::{Measured, fill, levels};
 
 pub(crate) struct FingerprintFilter<'a> {
-    machine: &'a FingerprintMachine,
+    layout: &'a Layout,
+    keys: u64,
+    slots: usize,
     seed: u64,
     /// (offset, size) of every candidate.
     levels: Vec<(u64, u64)>,
@@ -43,24 +45,18 @@ fn mixed(word: u64) -> u64 {
 }
 
 impl<'a> FingerprintFilter<'a> {
-    pub(crate) fn new(machine: &'a FingerprintMachine, seed: u64) -> Self {
-        let mut end = 0;
-        let levels: Vec<(u64, u64)> = match &machine.levels {
-            Levels::Shared { blocks, choices } => vec![(0, *blocks); *choices as usize],
-            Levels::Subtables(sizes) => sizes
-                .iter()
-                .map(|&size| {
-                    end += size;
-                    (end - size, size)
-                })
-                .collect(),
+    pub(crate) fn new(layout: &'a Layout, keys: u64, seed: u64) -> Self {
+        let Blocks::Fingerprint { slots, lists, remainder_bits, .. } = layout.blocks else {
+            panic!("no fingerprints: {layout:?}");
         };
-        let count = levels.iter().map(|(offset, size)| offset + size).max().unwrap() as usize;
+        let count = layout.candidates.blocks() as usize;
         Self {
-            machine,
+            layout,
+            keys,
+            slots: slots as usize,
             seed,
-            levels,
-            fingerprints: u64::from(machine.lists) << machine.remainder_bits,
+            levels: levels(&layout.candidates),
+            fingerprints: u64::from(lists) << remainder_bits,
             stored: vec![Vec::new(); count],
             marks: vec![0; count],
             overflow: HashSet::new(),
@@ -86,7 +82,7 @@ impl<'a> FingerprintFilter<'a> {
                     .wrapping_add(fingerprint)
                     .wrapping_mul(0x9E37_79B9_7F4A_7C15),
             );
-            let class = (u64::from(onward as u32) * u64::from(self.machine.hints)) >> 32;
+            let class = (u64::from(onward as u32) * u64::from(self.layout.blocks.hints())) >> 32;
             stops.push(Stop { block: block as usize, class: class as u32, onward });
             if let Some((offset, size)) = self.levels.get(probe + 1) {
                 block = offset + ((u128::from(onward) * u128::from(*size)) >> 64) as u64;
@@ -96,14 +92,14 @@ impl<'a> FingerprintFilter<'a> {
     }
 
     fn is_full(&self, block: usize) -> bool {
-        self.stored[block].len() >= self.machine.slots as usize
+        self.stored[block].len() >= self.slots
     }
 
     fn insert(&mut self, index: u64) -> (u64, u64, bool) {
         let key = self.key(index);
         let way = self.way(key);
         let end = way.iter().enumerate().find_map(|(probe, stop)| {
-            let present = !self.machine.multiset && self.stored[stop.block].contains(&key.1);
+            let present = !self.layout.multiset && self.stored[stop.block].contains(&key.1);
             let room = !self.is_full(stop.block);
             if present {
                 Some((probe, End::Present))
@@ -123,13 +119,12 @@ impl<'a> FingerprintFilter<'a> {
         }
         let entry = way[way.len() - 1].onward;
         let to_overflow = self.budget_spent || matches!(end, End::Nowhere);
-        if to_overflow && !self.machine.multiset && self.overflow.contains(&entry) {
+        if to_overflow && !self.layout.multiset && self.overflow.contains(&entry) {
             return (accesses, 1, false);
         }
         if !self.budget_spent {
             self.spent += accesses;
-            self.budget_spent =
-                self.machine.access_budget.is_some_and(|budget| self.spent >= budget);
+            self.budget_spent = self.layout.budget.is_some_and(|budget| self.spent >= budget);
         }
         match end {
             End::Room(block) if !to_overflow => {
@@ -145,7 +140,7 @@ impl<'a> FingerprintFilter<'a> {
     }
 
     fn mark(&mut self, stop: &Stop) {
-        if self.machine.hints > 0 {
+        if self.layout.blocks.hints() > 0 {
             self.marks[stop.block] |= 1 << stop.class;
         }
     }
@@ -158,7 +153,7 @@ impl<'a> FingerprintFilter<'a> {
             if self.stored[stop.block].contains(&key.1) {
                 return (true, accesses, 0);
             }
-            let goes_on = if self.machine.hints > 0 {
+            let goes_on = if self.layout.blocks.hints() > 0 {
                 self.marks[stop.block] >> stop.class & 1 == 1
             } else {
                 self.is_full(stop.block)
@@ -174,7 +169,7 @@ impl<'a> FingerprintFilter<'a> {
 
     /// Fills the filter and measures it; for misses every block and fingerprint is looked up.
     pub(crate) fn run(mut self) -> Measured {
-        let keys = self.machine.keys;
+        let keys = self.keys;
         let (accesses, probes, stored) = fill(keys, |index| self.insert(index));
         let (mut hit_accesses, mut hit_probes) = (0, 0);
         for index in 0..keys {
@@ -199,7 +194,7 @@ impl<'a> FingerprintFilter<'a> {
         let load_distributions: Vec<Vec<f64>> = levels
             .iter()
             .map(|&(offset, size)| {
-                let mut counts = vec![0.0; 1 + self.machine.slots as usize];
+                let mut counts = vec![0.0; 1 + self.slots];
                 for block in &self.stored[offset as usize..(offset + size) as usize] {
                     counts[block.len()] += 1.0 / size as f64;
                 }

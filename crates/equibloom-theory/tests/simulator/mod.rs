@@ -1,8 +1,8 @@
-//! The machine, written down as plainly as possible: real bits, real walks, one key after another.
+//! A filter, written down as plainly as possible: real bits, real walks, one key after another.
 
 pub(crate) mod comparison;
 
-use equibloom_theory::exact::{Levels, Machine, Placement};
+use equibloom_layout::{Candidates, Layout, Rule};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -30,7 +30,8 @@ pub(crate) struct Measured {
 }
 
 pub(crate) struct Filter<'a> {
-    machine: &'a Machine,
+    layout: &'a Layout,
+    keys: u64,
     seed: u64,
     /// (offset, size) of every level.
     levels: Vec<(u64, u64)>,
@@ -51,29 +52,14 @@ enum End {
 }
 
 impl<'a> Filter<'a> {
-    pub(crate) fn new(machine: &'a Machine, seed: u64) -> Self {
-        let levels = match &machine.placement {
-            Placement::LeastLoaded { blocks, .. } => vec![(0, *blocks); 2],
-            Placement::Threshold { levels: Levels::Shared { blocks, choices }, .. } => {
-                vec![(0, *blocks); *choices as usize]
-            }
-            Placement::Threshold { levels: Levels::Subtables(sizes), .. } => {
-                let mut offset = 0;
-                sizes
-                    .iter()
-                    .map(|&size| {
-                        offset += size;
-                        (offset - size, size)
-                    })
-                    .collect()
-            }
-        };
-        let count = levels.iter().map(|(offset, size)| offset + size).max().unwrap() as usize;
+    pub(crate) fn new(layout: &'a Layout, keys: u64, seed: u64) -> Self {
+        let count = layout.candidates.blocks() as usize;
         Self {
-            machine,
+            layout,
+            keys,
             seed,
-            levels,
-            blocks: vec![vec![0; machine.data_bits.div_ceil(64) as usize]; count],
+            levels: levels(&layout.candidates),
+            blocks: vec![vec![0; layout.data_bits().div_ceil(64) as usize]; count],
             loads: vec![0; count],
             marks: vec![0; count],
             overflow: Default::default(),
@@ -88,28 +74,37 @@ impl<'a> Filter<'a> {
                 ^ index.wrapping_mul(0xD1B5_4A32_D192_ED03),
         );
         rng.next_u64();
-        let mut bits = Vec::with_capacity(self.machine.hashes as usize);
-        while bits.len() < self.machine.hashes as usize {
-            let bit = rng.random_range(0..self.machine.data_bits);
+        let hashes = self.layout.blocks.hashes() as usize;
+        let mut bits = Vec::with_capacity(hashes);
+        while bits.len() < hashes {
+            let bit = rng.random_range(0..self.layout.data_bits());
             if !bits.contains(&bit) {
                 bits.push(bit);
             }
         }
-        let candidates = self
+        let mut candidates: Vec<usize> = self
             .levels
             .iter()
             .map(|&(offset, size)| (offset + rng.random_range(0..size)) as usize)
             .collect();
-        let coins = self.levels.iter().map(|_| rng.random::<f64>()).collect();
+        let coins: Vec<f64> = self.levels.iter().map(|_| rng.random::<f64>()).collect();
+        if coins[0] >= self.share() {
+            candidates.truncate(1);
+        }
         let classes =
             self.levels.iter().map(|_| rng.random_range(0..self.hints().max(1))).collect();
         Key { bits, candidates, coins, classes }
     }
 
     fn hints(&self) -> u32 {
-        match self.machine.placement {
-            Placement::Threshold { hints, .. } => hints,
-            Placement::LeastLoaded { .. } => 0,
+        self.layout.blocks.hints()
+    }
+
+    /// Share of the keys that have more than one candidate.
+    fn share(&self) -> f64 {
+        match self.layout.candidates {
+            Candidates::Anywhere { share, .. } => share.get(),
+            Candidates::Subtables { .. } => 1.0,
         }
     }
 
@@ -160,26 +155,22 @@ impl<'a> Filter<'a> {
     /// Accesses, overflow probes, and whether the key was apparently new.
     fn insert(&mut self, index: u64) -> (u64, u64, bool) {
         let key = self.key(index);
-        match self.machine.placement {
-            Placement::LeastLoaded { second_choice, .. } => {
-                let (first, second) = (key.candidates[0], key.candidates[1]);
-                if self.holds(first, &key) {
-                    return (1, 0, false);
+        match self.layout.rule {
+            Rule::LeastLoaded => {
+                if let Some(index) = key.candidates.iter().position(|&b| self.holds(b, &key)) {
+                    return (index as u64 + 1, 0, false);
                 }
-                if key.coins[0] >= second_choice {
-                    self.put(first, &key);
-                    return (1, 0, true);
+                let mut lightest = key.candidates[0];
+                for &block in &key.candidates[1..] {
+                    if self.set_bits(block) < self.set_bits(lightest) {
+                        lightest = block;
+                    }
                 }
-                if self.holds(second, &key) {
-                    return (2, 0, false);
-                }
-                let lighter =
-                    if self.set_bits(second) < self.set_bits(first) { second } else { first };
-                self.put(lighter, &key);
-                (2, 0, true)
+                self.put(lightest, &key);
+                (key.candidates.len() as u64, 0, true)
             }
-            Placement::Threshold { threshold, probability, access_budget, .. } => {
-                let (accesses, end) = self.walk(&key, threshold, probability);
+            Rule::FirstWithRoom { below, coin } => {
+                let (accesses, end) = self.walk(&key, below, coin.get());
                 let turned_away = accesses as usize - usize::from(!matches!(end, End::Nowhere));
                 for (block, class) in key.candidates.iter().zip(&key.classes).take(turned_away) {
                     self.marks[*block] |= 1 << class;
@@ -193,7 +184,7 @@ impl<'a> Filter<'a> {
                     end => {
                         self.spent += accesses;
                         self.budget_spent =
-                            access_budget.is_some_and(|budget| self.spent >= budget);
+                            self.layout.budget.is_some_and(|budget| self.spent >= budget);
                         if let End::Room(candidate) = end {
                             self.put(key.candidates[candidate], &key);
                             (accesses, 0, true)
@@ -210,19 +201,16 @@ impl<'a> Filter<'a> {
     /// Accesses and overflow probes of looking up an inserted key.
     fn look_up(&self, index: u64) -> (u64, u64) {
         let key = self.key(index);
-        match self.machine.placement {
-            Placement::LeastLoaded { second_choice, .. } => {
-                if self.holds(key.candidates[0], &key) {
-                    return (1, 0);
-                }
-                assert!(key.coins[0] < second_choice && self.holds(key.candidates[1], &key));
-                (2, 0)
+        match self.layout.rule {
+            Rule::LeastLoaded => {
+                let found = key.candidates.iter().position(|&block| self.holds(block, &key));
+                (found.unwrap() as u64 + 1, 0)
             }
-            Placement::Threshold { threshold, probability, .. } => {
+            Rule::FirstWithRoom { below, coin } => {
                 let (accesses, end) = if self.hints() > 0 {
                     self.walk_by_hints(&key)
                 } else {
-                    self.walk(&key, threshold, probability)
+                    self.walk(&key, below, coin.get())
                 };
                 match end {
                     End::Present => (accesses, 0),
@@ -241,7 +229,7 @@ impl<'a> Filter<'a> {
 
     /// Fills the filter and measures it; the rate comes from the blocks' contents, not from sampled misses.
     pub(crate) fn run(mut self) -> Measured {
-        let keys = self.machine.keys;
+        let keys = self.keys;
         let (accesses, probes, stored) = fill(keys, |index| self.insert(index));
         let (mut hit_accesses, mut hit_probes) = (0, 0);
         for index in 0..keys {
@@ -253,11 +241,11 @@ impl<'a> Filter<'a> {
         let (rate, accesses_miss, walks_off) = self.miss();
         let mut levels = self.levels.clone();
         levels.dedup();
-        let by_bits = matches!(self.machine.placement, Placement::LeastLoaded { .. });
+        let by_bits = self.layout.rule == Rule::LeastLoaded;
         let distributions: Vec<Vec<f64>> = levels
             .iter()
             .map(|&(offset, size)| {
-                let mut counts = vec![0.0; 1 + self.machine.data_bits as usize];
+                let mut counts = vec![0.0; 1 + self.layout.data_bits() as usize];
                 for block in offset as usize..(offset + size) as usize {
                     let load = if by_bits { self.set_bits(block) } else { self.loads[block] };
                     counts[load as usize] += 1.0 / size as f64;
@@ -272,7 +260,11 @@ impl<'a> Filter<'a> {
             accesses_miss,
             overflow_probes_insert: per_key(probes),
             overflow_probes_hit: per_key(hit_probes),
-            overflow_probes_miss: if self.budget_spent { 1.0 - rate } else { walks_off },
+            overflow_probes_miss: match self.layout.rule {
+                Rule::LeastLoaded => 0.0,
+                _ if self.budget_spent => 1.0 - rate,
+                _ => walks_off,
+            },
             overflow_fraction: per_key(self.overflow.len() as u64),
             stored_fraction: per_key(stored),
             mean_loads: distributions
@@ -301,37 +293,48 @@ impl<'a> Filter<'a> {
             })
             .collect();
         for (level, (matched, passed)) in walk_on.into_iter().enumerate() {
-            if let Placement::LeastLoaded { second_choice, .. } = self.machine.placement {
-                reach = if level == 0 { 1.0 } else { second_choice * (1.0 - rate) };
-            }
             accesses += reach;
             rate += reach * matched;
             reach *= passed;
+            if level == 0 {
+                reach *= self.share();
+            }
         }
         (rate, accesses, reach)
     }
 
     fn match_probability(&self, set: u32) -> f64 {
-        let k = self.machine.hashes;
+        let k = self.layout.blocks.hashes();
         if set < k {
             return 0.0;
         }
-        (0..k).map(|i| f64::from(set - i) / f64::from(self.machine.data_bits - i)).product()
+        (0..k).map(|i| f64::from(set - i) / f64::from(self.layout.data_bits() - i)).product()
     }
 
-    /// The share of strangers without a match that go on from this block.
+    /// The share of absent keys without a match that go on from this block.
     fn passes(&self, block: usize) -> f64 {
         let load = self.loads[block];
-        match self.machine.placement {
-            Placement::LeastLoaded { .. } => 0.0,
-            Placement::Threshold { hints, .. } if hints > 0 => {
-                f64::from(self.marks[block].count_ones()) / f64::from(hints)
+        match self.layout.rule {
+            Rule::FirstWithRoom { .. } if self.hints() > 0 => {
+                f64::from(self.marks[block].count_ones()) / f64::from(self.hints())
             }
-            Placement::Threshold { threshold, .. } if load < threshold => 0.0,
-            Placement::Threshold { threshold, probability, .. } if load == threshold => {
-                1.0 - probability
-            }
-            Placement::Threshold { .. } => 1.0,
+            Rule::FirstWithRoom { below, .. } if load < below => 0.0,
+            Rule::FirstWithRoom { below, coin } if load == below => 1.0 - coin.get(),
+            _ => 1.0,
+        }
+    }
+}
+
+/// (offset, size) of the table of every candidate.
+pub(crate) fn levels(candidates: &Candidates) -> Vec<(u64, u64)> {
+    match candidates {
+        Candidates::Anywhere { blocks, choices, .. } => vec![(0, *blocks); *choices as usize],
+        Candidates::Subtables { sizes } => {
+            let ends = sizes.iter().scan(0, |end, size| {
+                *end += size;
+                Some(*end)
+            });
+            ends.zip(sizes.iter()).map(|(end, &size)| (end - size, size)).collect()
         }
     }
 }

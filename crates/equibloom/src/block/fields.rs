@@ -44,10 +44,10 @@ impl Field {
         Self { start, end, first_word, first_two, is_short, mask }
     }
 
-    /// Whether it lies in the first two words of the line. Who counts or finds its bits by a machine for
+    /// Whether it begins in the first word of the line and ends in the first two. Who counts or finds its bits by a machine for
     /// [usual](Machine::USUAL) filters has asked.
     pub(super) const fn is_early(&self) -> bool {
-        self.end <= 128
+        self.start < 64 && self.end <= 128
     }
 
     /// The first word that it has bits in.

@@ -1,10 +1,9 @@
 //! What one memory access sees: an array of blocks, each a small set of its own.
 //!
 //! Placements work on any [`BlockView`]; they ask for a block's load and know nothing of what a block
-//! looks like inside. (The buckets of a [`table`](crate::table) are such blocks too.) A [`BlockArray`]
-//! takes keys as well, and works by the instructions of whatever machine it is run on. There are
-//! two: [`BloomBlocks`] of any size, which only ever set bits, and [`FingerprintBlocks`] of one cache
-//! line, which store a short fingerprint of each key and can give it back.
+//! looks like inside. A [`BlockArray`] takes keys as well, and works by the instructions of whatever machine
+//! it is run on. There are two: [`BloomBlocks`] of any size, which only ever set bits, and
+//! [`FingerprintBlocks`] of one cache line, which store a short fingerprint of each key and can give it back.
 
 mod bloom;
 mod fields;

@@ -31,8 +31,8 @@ pub(super) const MOST_HEADER_BYTES: u64 = 1 << 20;
 
 const CHECKSUM_OFFSET: usize = 32;
 const FLAGS_OFFSET: u64 = 16;
-const OVERFLOW_CAPACITY_OFFSET: u64 = 120;
-const SECTIONS_OFFSET: u64 = 136;
+const OVERFLOW_CAPACITY_OFFSET: u64 = 112;
+const SECTIONS_OFFSET: u64 = 128;
 const SECTION_BYTES: u64 = 48;
 const NAME_BYTES: usize = 16;
 const KNOWN_FLAGS: u64 = 0;
@@ -54,11 +54,9 @@ pub struct Header {
     pub checksum: u64,
     /// Name of the hash that keys go through.
     pub hash: String,
-    /// Its seed.
-    pub hash_seed: u64,
     /// Which keys the filter holds: the bytes that are hashed.
     pub key_kind: KeyKind,
-    /// What the filter was made from.
+    /// What the filter was made from. The seed is that of the hash.
     pub parameters: Parameters,
     /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
     pub elements: u64,
@@ -108,8 +106,7 @@ impl Section {
 impl Header {
     /// The header of a filter with these sections (name, length, checksum), one after the other.
     pub(super) fn new(
-        parameters: &Parameters,
-        hash_seed: u64,
+        parameters: Parameters,
         key_kind: KeyKind,
         counters: &Counters,
         sections: &[(&str, u64, u64)],
@@ -120,9 +117,8 @@ impl Header {
             header_length: 0,
             checksum: 0,
             hash: HASH.into(),
-            hash_seed,
             key_kind,
-            parameters: *parameters,
+            parameters,
             elements: counters.elements,
             saturated: counters.saturated,
             budget_used: counters.budget_used,
@@ -155,7 +151,6 @@ impl Header {
         to.u64(self.file_length);
         to.u64(self.checksum);
         to.name::<NAME_BYTES>(&self.hash);
-        to.u64(self.hash_seed);
         to.u64(self.parameters.seed);
         to.u64(self.parameters.keys);
         to.u64(self.elements);
@@ -195,8 +190,7 @@ impl Header {
         if hash != HASH {
             return Err(FileErrorKind::Hash { found: hash });
         }
-        let hash_seed = from.u64("the hash's seed")?;
-        let seed = from.u64("the seed")?;
+        let seed = from.u64("the hash's seed")?;
         let keys = from.u64("planned keys")?;
         let elements = from.u64("elements")?;
         let saturated = from.u64("saturated elements")?;
@@ -219,7 +213,6 @@ impl Header {
             header_length,
             checksum: stored,
             hash,
-            hash_seed,
             key_kind,
             parameters,
             elements,

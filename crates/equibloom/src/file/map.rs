@@ -23,7 +23,8 @@ pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
         return input(path).and_then(read::filter);
     }
     let header = Input::sized(&file, metadata.len()).header()?;
-    let mapping = map(&file).map_err(|error| FileErrorKind::io("map", error))?;
+    // SAFETY: the caller's promise. The words keep the mapping alive, and nothing else does.
+    let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
     let blocks = words(&mapping, &header, BLOCKS)?;
     let overflow = words(&mapping, &header, OVERFLOW)?;
     read::assemble(header, blocks, overflow)

@@ -28,7 +28,7 @@
 //! | [`verify`], [`verify_from`] | everything | everything | 64 KiB |
 //!
 //! The format is described in `docs/format.md`, exactly enough for other languages. A file names its
-//! version, the hash and its seed; it has a checksum over the header and over every section, and all
+//! version, the hash, its seed and the kind of its keys; it has a checksum over the header and over every section, and all
 //! bytes beside those are zero, so that no bit can change unnoticed. Blocks and overflow list lie in it
 //! as they lie in memory, which is why a mapped file can be asked in place.
 //!

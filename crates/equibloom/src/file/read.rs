@@ -11,7 +11,6 @@ use super::write::CHUNK_BYTES;
 use super::{FileErrorKind, Report};
 use crate::hash_filter::HashFilter;
 use crate::memory::Words;
-use crate::parameters::Parameters;
 use crate::raw::{Any, Parts};
 
 /// Bytes that are allocated for a section of a stream before any of it has come.
@@ -68,8 +67,7 @@ pub(super) fn assemble(
         found: header.place_of(BLOCKS).1,
         expected,
     })?;
-    let parameters = Parameters { seed: header.hash_seed, ..header.parameters };
-    Ok(HashFilter::from_raw(parameters, raw, header.key_kind))
+    Ok(HashFilter::from_raw(header.parameters, raw, header.key_kind))
 }
 
 /// Entries in a piece of the overflow list: slots that are not zero.

@@ -9,12 +9,13 @@ use super::FileErrorKind;
 use super::header::{BLOCKS, Header, OVERFLOW};
 use crate::hash_filter::HashFilter;
 use crate::memory::Words;
+use crate::parameters::Parameters;
 use crate::raw::Parts;
 
 /// Bytes that are hashed, read or written at a time: few enough for the cache between two of these.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
-/// Writes a filter in the format of this version.
+/// Writes a filter in the format of this version, with the seed of its hash.
 pub(super) fn filter<W: Write + ?Sized>(
     filter: &HashFilter,
     seed: u64,
@@ -31,7 +32,8 @@ fn write<W: Write + ?Sized>(filter: &HashFilter, seed: u64, writer: &mut W) -> i
         .collect();
     let sections: Vec<_> =
         parts.iter().map(|(name, words)| (*name, words.bytes(), checksum(words))).collect();
-    let header = Header::new(filter.parameters(), seed, filter.key_kind(), &counters, &sections);
+    let parameters = Parameters { seed, ..*filter.parameters() };
+    let header = Header::new(parameters, filter.key_kind(), &counters, &sections);
 
     let head = header.encode();
     writer.write_all(&head)?;

@@ -126,7 +126,8 @@ impl fmt::Display for KeyKind {
     note = "or make the filter with the hasher `WithBuildHasher`, which takes every key with `Hash`; such a filter cannot be saved"
 )]
 pub trait StableKey {
-    /// What files say about such keys.
+    /// What files say about such keys. A type of the user's own whose bytes are those of an integer or a text
+    /// takes their kind: `const KIND: KeyKind = u64::KIND;`.
     const KIND: KeyKind = KeyKind::Composite;
 
     /// Calls `then` with the key's bytes.

@@ -24,6 +24,7 @@ use crate::observer::Observer;
 use crate::placement::{Choose, Probe};
 
 impl<R: Choose, B: BlockArray> Asked for Balanced<R, B> {
+    // Bloom blocks across lines are tested bit by bit on every machine.
     const UNUSUAL_BY_SPECIAL_INSTRUCTIONS: bool = B::HAS_SLOTS;
 
     #[inline(always)]

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use equibloom::{
-    AnyFilter, BlockTable, FingerprintTable, Overflow, Parameters, Route, Scheme, StableKey,
-    Threshold, WhenFull,
+    Blocks, Design, Filter, HashFilter, KeyHasher, Layout, Overflow, Parameters, Rule, Share,
+    Stable, WhenFull,
 };
 
 /// A filter of which a file is kept.
@@ -22,12 +22,12 @@ pub fn key(number: u32) -> String {
 }
 
 impl Sample {
-    pub fn build(&self) -> AnyFilter {
-        let mut filter = AnyFilter::new(&self.parameters).unwrap();
+    pub fn build(&self) -> HashFilter {
+        let mut filter: Filter<str> = Filter::new(&self.parameters).unwrap();
         for number in 0..self.keys {
             filter.insert(&key(number)).unwrap();
         }
-        filter.with_key_kind(String::KIND)
+        filter.into_hash_filter()
     }
 
     pub fn bytes(&self) -> Vec<u8> {
@@ -42,88 +42,77 @@ impl Sample {
         PathBuf::from(directory).join(format!("{}.eqb", self.name))
     }
 
-    pub fn holds_its_keys(&self, filter: &AnyFilter) -> bool {
-        (0..self.keys).all(|number| filter.contains(&key(number)))
+    pub fn holds_its_keys(&self, filter: &HashFilter) -> bool {
+        let hasher = Stable::with_seed(self.parameters.seed);
+        (0..self.keys).all(|number| filter.contains(hasher.hash_key(&key(number))))
     }
 }
 
 /// One of each kind, with whatever makes files differ: hints, a list that is full, one that has grown, a
 /// budget that is spent, block sizes that are no multiples of anything.
 pub fn samples() -> Vec<Sample> {
-    let blocks = BlockTable { count: 10, bits: 512, hashes: 7 };
-    let odd = BlockTable { count: 23, bits: 200, hashes: 5 };
-    let threshold = Threshold { load: 6, probability: 0.25 };
-    let overflow = |capacity| Overflow { capacity, when_full: WhenFull::Saturate };
+    let (blocks, odd) = (Blocks::bloom(512, 7), Blocks::bloom(200, 5));
+    let rule = Rule::FirstWithRoom { below: 6, coin: Share::clamped(0.25) };
+    let saturate = |capacity| Overflow { capacity, when_full: WhenFull::Saturate };
     let refuse = Overflow { capacity: 60, when_full: WhenFull::Refuse };
-    let fingerprints =
-        FingerprintTable { count: 8, slots: 8, lists: 12, remainder_bits: 9, hints: 16 };
-    let sequential = Route::Sequential { choices: 3, accesses: 1.5 };
-    let multi_level = Route::MultiLevel { subtables: vec![5, 2, 1] };
-    let fingerprint = |route, overflow, multiset| Scheme::Fingerprint {
-        blocks: fingerprints,
-        route,
-        overflow,
-        multiset,
-    };
-    let schemes = [
-        ("classical", Scheme::Classical { bits: 1_001, hashes: 7 }, 80),
-        ("blocked", Scheme::Blocked { blocks }, 300),
-        (
-            "blocked-page",
-            Scheme::Blocked { blocks: BlockTable { bits: 4_096, count: 1, ..blocks } },
-            300,
-        ),
-        ("two-choice", Scheme::TwoChoice { blocks: odd }, 200),
-        ("one-plus-alpha", Scheme::OnePlusAlpha { blocks, alpha: 0.3 }, 300),
-        ("single", Scheme::Single { blocks, threshold, hints: 0, overflow: refuse }, 80),
+    let fingerprints = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 9, hints: 16 };
+    let free_slot = Rule::below(8);
+    let multi_level =
+        |blocks, sizes: &[u64], rule| Layout::multi_level(blocks, sizes, rule).unwrap();
+    let layouts = [
+        ("blocked", Layout::blocked(blocks, 10), 300),
+        ("blocked-page", Layout::blocked(Blocks::bloom(4_096, 7), 1), 300),
+        ("two-choice", Layout::two_choice(odd, 23), 200),
+        ("one-plus-alpha", Layout::one_plus_alpha(blocks, 10, Share::clamped(0.3)), 300),
+        ("single", Layout::single(blocks, 10, rule).with_overflow(refuse), 80),
         (
             "single-hints",
-            Scheme::Single { blocks: odd, threshold, hints: 9, overflow: overflow(5) },
+            Layout::single(odd.with_hints(9), 23, rule).with_overflow(saturate(5)),
             200,
         ),
         (
             "sequential",
-            Scheme::Sequential {
-                blocks,
-                threshold,
-                hints: 0,
-                overflow: overflow(20),
-                choices: 3,
-                accesses: 1.1,
-            },
+            Layout::sequential(blocks, 10, 3, rule)
+                .with_overflow(saturate(20))
+                .with_budget(Some(99)),
             90,
         ),
-        (
-            "multi-level",
-            Scheme::MultiLevel {
-                blocks,
-                threshold,
-                hints: 0,
-                overflow: refuse,
-                subtables: vec![7, 2, 1],
-            },
-            80,
-        ),
+        ("multi-level", multi_level(blocks, &[7, 2, 1], rule).with_overflow(refuse), 80),
         (
             "multi-level-hints",
-            Scheme::MultiLevel {
-                blocks,
-                threshold,
-                hints: 12,
-                overflow: overflow(9),
-                subtables: vec![6, 4],
-            },
+            multi_level(blocks.with_hints(12), &[6, 4], rule).with_overflow(saturate(9)),
             80,
         ),
-        ("fingerprint-single", fingerprint(Route::Single, overflow(30), false), 60),
-        ("fingerprint-sequential", fingerprint(sequential, overflow(40), false), 80),
-        ("fingerprint-multi-level", fingerprint(multi_level.clone(), refuse, false), 70),
-        ("fingerprint-multiset-grown", fingerprint(multi_level, overflow(3), true), 100),
+        (
+            "fingerprint-single",
+            Layout::single(fingerprints, 8, free_slot).with_overflow(saturate(30)),
+            60,
+        ),
+        (
+            "fingerprint-sequential",
+            Layout::sequential(fingerprints, 8, 3, free_slot)
+                .with_overflow(saturate(40))
+                .with_budget(Some(120)),
+            80,
+        ),
+        (
+            "fingerprint-multi-level",
+            multi_level(fingerprints, &[5, 2, 1], free_slot).with_overflow(refuse),
+            70,
+        ),
+        (
+            "fingerprint-multiset-grown",
+            multi_level(fingerprints, &[5, 2, 1], free_slot)
+                .with_overflow(saturate(3))
+                .with_removal(),
+            100,
+        ),
     ];
-    let sample = |(name, scheme, keys): (_, _, u32)| {
-        let parameters =
-            Parameters { keys: u64::from(keys), seed: u64::from(keys) << 40 | 7, scheme };
-        Sample { name, parameters, keys }
+    let classical = ("classical", Design::Classical { bits: 1_001, hashes: 7 }, 80);
+    let blocked = layouts.map(|(name, layout, keys)| (name, layout.into(), keys));
+    let sample = |(name, design, keys): (_, _, u32)| {
+        let seed = u64::from(keys) << 40 | 7;
+        Sample { name, parameters: Parameters { keys: keys.into(), seed, design }, keys }
     };
-    schemes.map(sample).into()
+    [classical].into_iter().chain(blocked).map(sample).collect()
 }

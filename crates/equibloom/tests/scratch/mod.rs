@@ -1,9 +1,13 @@
-//! A directory for one test, removed at its end.
+//! A directory for one test, removed at its end, and how its files are opened.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(unsafe_code, reason = "each test knows what happens to its files")]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use equibloom::file::FileError;
+use equibloom::{Filter, HashFilter, StableKey};
 
 pub struct Scratch {
     directory: PathBuf,
@@ -43,4 +47,16 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.directory);
     }
+}
+
+/// Opens a file that does not change while the filter lives.
+pub fn open(path: impl AsRef<Path>) -> Result<HashFilter, FileError> {
+    // SAFETY: only this test knows the file, and it replaces it or has dropped the filter by then.
+    unsafe { HashFilter::open(path) }
+}
+
+/// [`open`] for keys of one type.
+pub fn open_typed<K: StableKey + ?Sized>(path: impl AsRef<Path>) -> Result<Filter<K>, FileError> {
+    // SAFETY: as above.
+    unsafe { Filter::open(path) }
 }

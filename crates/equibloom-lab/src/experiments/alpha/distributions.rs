@@ -1,8 +1,8 @@
 //! Fig. 1: how the elements are spread over the blocks.
 
-use equibloom::AnyFilter;
-use equibloom_theory::fluid;
+use equibloom_layout::{Proportions, Rule, Share};
 use equibloom_theory::paper::Scheme;
+use equibloom_theory::{exact, fluid};
 
 use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
 use crate::context::Context;
@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::fill;
 
 const BITS_PER_ELEMENT: f64 = 20.0;
 /// Loads that are drawn: the mean is 25.
@@ -69,20 +68,20 @@ type Drawn = (Vec<Series>, Vec<Claim>, f64);
 fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Drawn, Error> {
     let (elements, repetitions) = (context.length.elements(), context.length.repetitions());
     let subject = subject(scheme, BITS_PER_ELEMENT);
-    let setting = subject.setting(elements)?;
     let blocks = subject.blocks(elements);
 
-    let second_choice = match scheme {
-        Scheme::TwoChoice => 1.0,
-        Scheme::OnePlusAlpha { alpha } => alpha,
-        _ => 0.0,
+    let share = match scheme {
+        Scheme::TwoChoice => Share::ALL,
+        Scheme::OnePlusAlpha { alpha } => Share::clamped(alpha),
+        _ => Share::NONE,
     };
-    let flow = fluid::Scheme::LessLoaded { second_choice };
-    let limit =
-        fluid::trace(&flow, elements as f64 / blocks as f64, &[1.0])?.remove(0).loads.remove(0);
+    let (candidates, load) =
+        (Proportions::Anywhere { choices: 2, share }, elements as f64 / blocks as f64);
+    let mut states = fluid::trace(&candidates, Rule::LeastLoaded, load, &[1.0])?;
+    let limit = states.remove(0).loads.remove(0);
     let model: Vec<f64> = SHOWN.map(|load| limit.get(load).copied().unwrap_or(0.0)).collect();
     let simulated = context.repeat(&format!("simulation {name}"), repetitions, |seed| {
-        Ok(fill(&setting, &[elements], seed).remove(0).all_loads())
+        subject.simulate_loads(elements, seed)
     })?;
     let trials = (blocks * repetitions) as f64;
     let total =
@@ -92,10 +91,10 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
         .map(|(load, &expected)| Estimate::of_share(total(&simulated, load), trials, expected))
         .collect();
 
-    let parameters = subject.parameters(elements, 0)?;
-    let exact = parameters.predict(elements)?.load_distributions.swap_remove(0);
+    let exact = exact::predict(&subject.design(elements)?, elements)?;
+    let exact = &exact.load_distributions[0];
     let filtered = context.repeat(&format!("filter {name}"), repetitions, |seed| {
-        let mut filter = AnyFilter::new(&subject.parameters(elements, seed)?)?;
+        let mut filter = subject.filter(elements, seed)?;
         filter.try_extend(0..elements)?;
         Ok(filter.statistics().levels.swap_remove(0).set_bits)
     })?;
@@ -139,7 +138,7 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
         ),
         Claim::on_model(
             &format!("{name}: the filter's set bits lie on the exact model"),
-            &exact,
+            exact,
             &filter,
         ),
     ];

@@ -1,6 +1,6 @@
 //! `cuckoo-graph`: how often a component has a second cycle, and how large components are.
 
-use equibloom::table::RawTable;
+use equibloom_tables::RawTable;
 use equibloom_theory::cuckoo::{self, Component};
 
 use super::cuckoo_tables;

@@ -1,8 +1,8 @@
 //! `table-lines`: buckets and cache lines that lookups read, for every map, by its load.
 
-use equibloom::table::{
-    BalancedMap, BucketPlacement, BucketPlan, CuckooMap, LookupStatistics, Map, RawTable,
-    TableStatistics,
+use equibloom_layout::Share;
+use equibloom_tables::{
+    BalancedMap, BucketPlan, Cuckoo, CuckooMap, LookupStatistics, Map, RawTable, TableStatistics,
 };
 use equibloom_theory::optimum;
 
@@ -14,17 +14,17 @@ use crate::estimate::Estimate;
 use crate::experiments::Outcome;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::{Buckets, Lookups, Placement, Tables, look_up, words};
+use crate::simulator::{Buckets, Lookups, look_up, words};
 
 const LOAD: f64 = 6.0;
 const ACCESSES: f64 = 1.2;
 const CHOICES: u32 = 3;
-const ALPHA: f64 = 0.3;
+const ALPHA: Share = Share::clamped(0.3);
 /// Shares of a map's capacity at which it is looked at.
 const FILLS: [f64; 6] = [0.1, 0.3, 0.5, 0.7, 0.85, 1.0];
-/// Lookups of strangers in each simulated table.
-const STRANGERS: u64 = 50_000;
-/// Lookups of strangers behind a map's statistics.
+/// Lookups of absent keys in each simulated table.
+const SIMULATED_MISSES: u64 = 50_000;
+/// Lookups of absent keys behind a map's statistics.
 const MISSES: f64 = 131_072.0;
 
 fn repetitions(length: Length) -> u64 {
@@ -51,7 +51,6 @@ enum Table {
 
 fn kinds() -> Result<Vec<Kind>, Error> {
     let overflow = optimum::multi_level(LOAD, ACCESSES, CHOICES, None)?.overflow;
-    let plan = |placement| Table::Balanced(BucketPlan { load: LOAD, placement });
     let kind = |name, hue, table| Kind { name, hue, table };
     Ok(vec![
         kind("single", Hue::Single, Table::Balanced(BucketPlan::optimal_single(LOAD, overflow)?)),
@@ -65,11 +64,11 @@ fn kinds() -> Result<Vec<Kind>, Error> {
             Hue::MultiLevel,
             Table::Balanced(BucketPlan::optimal_multi_level(LOAD, ACCESSES, CHOICES)?),
         ),
-        kind("two-choice", Hue::TwoChoice, plan(BucketPlacement::TwoChoice { slots: 8 })),
+        kind("two-choice", Hue::TwoChoice, Table::Balanced(BucketPlan::two_choice(LOAD, 8))),
         kind(
             "1+α, α = 0.3",
             Hue::OnePlusAlpha,
-            plan(BucketPlacement::OnePlusAlpha { slots: 12, alpha: ALPHA }),
+            Table::Balanced(BucketPlan::one_plus_alpha(LOAD, 12, ALPHA)),
         ),
         kind("cuckoo, one slot", Hue::OneSlot, Table::OneSlot),
         kind("cuckoo, four slots", Hue::FourSlots, Table::FourSlots),
@@ -80,7 +79,7 @@ impl Table {
     /// Most buckets a lookup may read.
     fn choices(&self) -> usize {
         match self {
-            Self::Balanced(plan) => plan.choices(),
+            Self::Balanced(plan) => plan.choices() as usize,
             Self::OneSlot | Self::FourSlots => 2,
         }
     }
@@ -101,16 +100,15 @@ impl Table {
         let (entries, hasher) = (entries as usize, AsItIs::default());
         Ok(match self {
             Self::Balanced(plan) => {
-                let plan = plan.clone();
-                watch(BalancedMap::with_plan_and_hasher(entries, plan, hasher)?, moments, seed)
+                watch(BalancedMap::with_plan_and_hasher(entries, *plan, hasher)?, moments, seed)
             }
             Self::OneSlot => {
-                let load = equibloom::table::Cuckoo::<(), 1>::HIGHEST_LOAD;
+                let load = Cuckoo::<(), 1>::MAX_LOAD;
                 let map = CuckooMap::<_, _, _, 1>::with_load_and_hasher(entries, load, hasher)?;
                 watch(map, moments, seed)
             }
             Self::FourSlots => {
-                let load = equibloom::table::Cuckoo::<(), 4>::HIGHEST_LOAD;
+                let load = Cuckoo::<(), 4>::MAX_LOAD;
                 let map = CuckooMap::<_, _, _, 4>::with_load_and_hasher(entries, load, hasher)?;
                 watch(map, moments, seed)
             }
@@ -129,23 +127,7 @@ impl Table {
             Ok(match self {
                 Self::FourSlots => None,
                 Self::OneSlot => Some(reads::one_slot_cuckoo(2.0 * arrivals)),
-                Self::Balanced(BucketPlan { load, placement }) => Some(match placement {
-                    BucketPlacement::Single { threshold } => {
-                        reads::sequential(*load, arrivals / load, threshold, 1)?
-                    }
-                    BucketPlacement::Sequential { threshold, choices } => {
-                        reads::sequential(*load, arrivals / load, threshold, *choices)?
-                    }
-                    BucketPlacement::MultiLevel { threshold, subtables } => {
-                        reads::multi_level(arrivals, threshold, subtables)
-                    }
-                    BucketPlacement::TwoChoice { slots } => {
-                        reads::less_loaded(arrivals, 1.0, *slots as usize)
-                    }
-                    BucketPlacement::OnePlusAlpha { slots, alpha } => {
-                        reads::less_loaded(arrivals, *alpha, *slots as usize)
-                    }
-                }),
+                Self::Balanced(plan) => Some(reads::of_plan(plan, arrivals)?),
             })
         };
         moments.iter().map(at).collect()
@@ -153,38 +135,16 @@ impl Table {
 
     /// Mean buckets by simulation.
     fn simulate(&self, moments: &[u64], statistics: &TableStatistics, seed: u64) -> Vec<Lookups> {
-        let count = statistics.buckets as u64;
-        let first_with_room = |threshold: &equibloom::Threshold, tables| Placement::FirstWithRoom {
-            threshold: threshold.load,
-            probability: threshold.probability,
-            tables,
-            access_budget: None,
+        let Self::Balanced(plan) = self else {
+            return moments.iter().map(|_| Lookups { hit: 2.0, miss: 2.0 }).collect();
         };
-        let placement = match self {
-            Self::OneSlot | Self::FourSlots => {
-                return moments.iter().map(|_| Lookups { hit: 2.0, miss: 2.0 }).collect();
-            }
-            Self::Balanced(BucketPlan { placement, .. }) => match placement {
-                BucketPlacement::Single { threshold } => {
-                    first_with_room(threshold, Tables::Shared { choices: 1 })
-                }
-                BucketPlacement::Sequential { threshold, choices } => {
-                    first_with_room(threshold, Tables::Shared { choices: *choices })
-                }
-                BucketPlacement::MultiLevel { threshold, subtables } => {
-                    let sizes = crate::subject::divide(count, subtables);
-                    first_with_room(threshold, Tables::Subtables(sizes))
-                }
-                BucketPlacement::TwoChoice { .. } => Placement::LessLoaded { second_choice: 1.0 },
-                BucketPlacement::OnePlusAlpha { alpha, .. } => {
-                    Placement::LessLoaded { second_choice: *alpha }
-                }
-            },
+        let buckets = Buckets {
+            candidates: plan.proportions.with_blocks(statistics.buckets as u64),
+            rule: plan.rule,
+            slots: plan.slots,
+            classes: reads::classes(plan.slots as usize) as u64,
         };
-        let slots = statistics.slots;
-        let classes = reads::classes(slots) as u64;
-        let buckets = Buckets { count, slots: slots as u32, classes, placement };
-        look_up(&buckets, moments, STRANGERS, seed)
+        look_up(&buckets, moments, SIMULATED_MISSES, seed)
     }
 }
 
@@ -294,8 +254,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             "Entries are 16 bytes; r = 6 entries a bucket when full, a = 1.2, d = 3 for sequential \
              and multi-level; two-choice has 8 slots a bucket, 1+α has 12. The stash is not \
              counted: a lookup that has read all its buckets may search it, too.",
-            "A miss reads the header of a bucket and goes on only if an entry of its key's class \
-             passed by; a hit reads the entry's line, too. Tags that agree by chance add a line \
+            "A miss reads the header of a bucket and goes on only if the bucket rejected an entry \
+             of its key's class; a hit reads the entry's line, too. Tags that agree by chance add a line \
              with probability 0.4 % for each entry.",
             "A cuckoo table reads both buckets of a key at once, before it knows which of them has \
              the entry. Lines are not simulated.",
@@ -343,7 +303,7 @@ fn one(
     let simulation: Vec<Estimate> = (0..FILLS.len())
         .map(|at| {
             let runs = found.simulated.iter().map(|run| simulated(&run[at]));
-            Estimate::of(runs, deviation(at) * (MISSES / STRANGERS as f64).sqrt())
+            Estimate::of(runs, deviation(at) * (MISSES / SIMULATED_MISSES as f64).sqrt())
         })
         .collect();
     let text = |what: &str| format!("{}, {name}: {what}", kind.name);

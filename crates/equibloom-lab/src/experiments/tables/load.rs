@@ -1,6 +1,6 @@
 //! `cuckoo-load`: what an insertion displaces, and how often a table is rehashed, by the load.
 
-use equibloom::table::{CuckooMap, Trace};
+use equibloom_tables::{CuckooMap, Trace};
 use equibloom_theory::cuckoo;
 
 use super::{AsItIs, cuckoo_tables, entries_at};
@@ -111,7 +111,7 @@ fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
 
 /// Rehashes of the slides' tables, which have no stash.
 fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
-    use equibloom::table::Outcome as End;
+    use equibloom_tables::Outcome as End;
     let mut trace = Trace::new(SMALL / 2)?;
     let mut rehashes = 0;
     for key in words(seed).take(entries as usize) {

@@ -13,7 +13,7 @@ pub(super) use variance::{parameters as parameters_of_variance, run as variance}
 
 use std::hash::{BuildHasher, Hasher};
 
-use equibloom::table::{Cuckoo, RawTable};
+use equibloom_tables::{Cuckoo, RawTable};
 
 use crate::error::Error;
 
@@ -21,7 +21,7 @@ use crate::error::Error;
 fn cuckoo_tables<T, const SLOTS: usize>(buckets: u64) -> Result<Cuckoo<T, SLOTS>, Error> {
     // The library rounds the buckets that so many entries need up: half a bucket less is in the middle.
     let slots = SLOTS as f64 * (2 * buckets - 1) as f64;
-    let entries = (Cuckoo::<T, SLOTS>::HIGHEST_LOAD * slots).floor();
+    let entries = (Cuckoo::<T, SLOTS>::MAX_LOAD * slots).floor();
     Ok(Cuckoo::new(entries as usize, entries / slots)?)
 }
 

@@ -1,17 +1,18 @@
 //! What lookups in the tables read, in the limit of many buckets.
 //!
-//! A bucket of a threshold scheme is come to by a Poisson number A of entries. It keeps the first h of
-//! them and the first of the others that its coin admits; all others pass it by. An entry belongs to one of C
+//! A bucket of a threshold scheme is tried by a Poisson number A of entries. It keeps the first h of
+//! them and the first of the others that its coin admits, and rejects the rest. An entry belongs to one of C
 //! classes, so that a miss reads on with probability
 //!
 //! ```text
-//!     q = 1 − E (1 − 1/C)^passed
+//!     q = 1 − E (1 − 1/C)^rejected
 //! ```
 //!
 //! independently from bucket to bucket. Under the least-loaded rule a bucket is a small Markov chain: its size,
-//! and whether the class was seen to pass by, driven by the sizes of all others.
+//! and whether it rejected an entry of the class, driven by the sizes of all others.
 
-use equibloom::Threshold;
+use equibloom_layout::{Proportions, Rule};
+use equibloom_tables::BucketPlan;
 use equibloom_theory::{Error, fluid};
 
 /// Chance that the tags of two keys agree: a byte, of which 1 stands for 0, too.
@@ -40,7 +41,7 @@ pub(super) fn deviation(distribution: &[f64]) -> f64 {
     (squares.sum::<f64>() - mean(distribution).powi(2)).max(0.0).sqrt()
 }
 
-/// Counters of a bucket, as `equibloom::table` lays headers out: tags and at least four bytes of counters, two in
+/// Counters of a bucket, as `equibloom_tables` lays headers out: tags and at least four bytes of counters, two in
 /// a byte, all in 8 bytes or a multiple of 16.
 pub(super) fn classes(slots: usize) -> usize {
     let least = slots + 4;
@@ -48,39 +49,54 @@ pub(super) fn classes(slots: usize) -> usize {
     2 * (header - slots)
 }
 
-/// A bucket that so many entries come to on average.
+/// Lookups in a table of this plan, after `arrivals` entries per bucket.
+pub(super) fn of_plan(plan: &BucketPlan, arrivals: f64) -> Result<Reads, Error> {
+    let Rule::FirstWithRoom { below, coin } = plan.rule else {
+        return Ok(less_loaded(arrivals, plan.proportions.share().get(), plan.slots as usize));
+    };
+    let threshold = (below as usize, coin.get());
+    match plan.proportions {
+        Proportions::Anywhere { choices, .. } => {
+            sequential(plan, arrivals / plan.load, threshold, choices)
+        }
+        Proportions::Subtables { shares } => {
+            Ok(multi_level(arrivals, threshold, plan.slots as usize, &shares))
+        }
+    }
+}
+
+/// A bucket with this threshold, the papers' h and p, that so many entries try on average.
 struct Bucket {
     /// Share of buckets at each size.
     sizes: Vec<f64>,
     /// Chance that a miss reads on.
     read_on: f64,
-    /// Entries that pass by, on average.
-    passed: f64,
+    /// Entries that it rejects, on average.
+    rejected: f64,
 }
 
 impl Bucket {
-    fn new(arrivals: f64, threshold: &Threshold, classes: usize) -> Self {
-        let (h, turned_away) = (threshold.load as usize, 1.0 - threshold.probability);
+    fn new(arrivals: f64, (h, p): (usize, f64), classes: usize) -> Self {
         let missed_class = 1.0 - 1.0 / classes as f64;
-        let mut found = Self { sizes: vec![0.0; h + 2], read_on: 0.0, passed: 0.0 };
+        let mut found = Self { sizes: vec![0.0; h + 2], read_on: 0.0, rejected: 0.0 };
         let mut chance = (-arrivals).exp();
         // Far beyond where anything is left of a Poisson distribution.
         let most = (arrivals + 20.0 * arrivals.sqrt() + 40.0) as usize;
-        for come in 0..most {
-            let beyond = come.saturating_sub(h);
-            let none_admitted = turned_away.powi(beyond as i32);
+        for tries in 0..most {
+            let beyond = tries.saturating_sub(h);
+            let none_admitted = (1.0 - p).powi(beyond as i32);
             if beyond == 0 {
-                found.sizes[come] += chance;
+                found.sizes[tries] += chance;
             } else {
-                for (size, passed, share) in
+                for (size, rejected, share) in
                     [(h, beyond, none_admitted), (h + 1, beyond - 1, 1.0 - none_admitted)]
                 {
                     found.sizes[size] += chance * share;
-                    found.passed += chance * share * passed as f64;
-                    found.read_on += chance * share * (1.0 - missed_class.powi(passed as i32));
+                    found.rejected += chance * share * rejected as f64;
+                    found.read_on += chance * share * (1.0 - missed_class.powi(rejected as i32));
                 }
             }
-            chance *= arrivals / (come + 1) as f64;
+            chance *= arrivals / (tries + 1) as f64;
         }
         found
     }
@@ -116,9 +132,8 @@ fn vain_lines_of_hits(slots: usize, sizes: &[f64]) -> f64 {
 }
 
 /// One bucket in each of these subtables (shares of all buckets), after `arrivals` entries per bucket of
-/// the whole table; the last entries turned away are in the stash.
-pub(super) fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64]) -> Reads {
-    let slots = slots_of(threshold);
+/// the whole table; entries that all of them reject are in the stash.
+fn multi_level(arrivals: f64, threshold: (usize, f64), slots: usize, subtables: &[f64]) -> Reads {
     let classes = classes(slots);
     let mut coming = arrivals;
     let (mut hits, mut misses) = (Vec::new(), Vec::new());
@@ -126,7 +141,7 @@ pub(super) fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64
     let (mut read_in_vain, mut own_lines, mut placed) = (0.0, 0.0, 0.0);
     for (level, &share) in subtables.iter().enumerate() {
         let bucket = Bucket::new(coming / share, threshold, classes);
-        let on = bucket.passed * share / coming;
+        let on = bucket.rejected * share / coming;
         let is_last = level + 1 == subtables.len();
         hits.push(if is_last { left_hits } else { left_hits * (1.0 - on) });
         misses.push(if is_last { left_misses } else { left_misses * (1.0 - bucket.read_on) });
@@ -138,10 +153,6 @@ pub(super) fn multi_level(arrivals: f64, threshold: &Threshold, subtables: &[f64
         coming *= on;
     }
     finish(hits, misses, slots, slots, placed, own_lines, read_in_vain)
-}
-
-fn slots_of(threshold: &Threshold) -> usize {
-    threshold.load as usize + usize::from(threshold.probability > 0.0)
 }
 
 /// Lines, from what is known of buckets: a header each; for hits the entry's line, if it is not in the stash;
@@ -162,35 +173,29 @@ fn finish(
     Reads { hits, misses, hit_lines, miss_lines }
 }
 
-/// One of `choices` buckets anywhere; one choice is the single scheme. `load` is that of the full table, of
-/// which a share `fill` has come.
-pub(super) fn sequential(
-    load: f64,
+/// One of `choices` buckets anywhere; one choice is the single scheme. A share `fill` of the full table's entries
+/// is inserted.
+fn sequential(
+    plan: &BucketPlan,
     fill: f64,
-    threshold: &Threshold,
+    threshold: (usize, f64),
     choices: u32,
 ) -> Result<Reads, Error> {
-    /// Moments at which the chance of being turned away is taken.
+    /// Moments at which the chance of being rejected is taken.
     const MOMENTS: u32 = 400;
-    let scheme = fluid::Scheme::Threshold {
-        threshold: threshold.load,
-        probability: threshold.probability,
-        tables: fluid::Tables::Shared { choices },
-    };
-    let at = |time: f64| fluid::closed_form(&scheme, load, time);
+    let (load, slots, (h, p)) = (plan.load, plan.slots as usize, threshold);
+    let at = |time: f64| fluid::closed_form(&plan.proportions, plan.rule, load, time);
     let mut reach = vec![0.0; choices as usize + 1];
     for moment in 0..MOMENTS {
         let time = fill * (f64::from(moment) + 0.5) / f64::from(MOMENTS);
         let loads = at(time)?.map(|state| state.loads.concat()).unwrap_or_default();
-        let share = |size: u32| loads.get(size as usize).copied().unwrap_or(0.0);
-        let away =
-            share(threshold.load) * (1.0 - threshold.probability) + share(threshold.load + 1);
+        let share = |size: usize| loads.get(size).copied().unwrap_or(0.0);
+        let rejected = share(h) * (1.0 - p) + share(h + 1);
         for (reach, probe) in reach.iter_mut().zip(0..) {
-            *reach += away.powi(probe) / f64::from(MOMENTS);
+            *reach += rejected.powi(probe) / f64::from(MOMENTS);
         }
     }
     let accesses = at(fill)?.map_or(fill, |state| state.accesses);
-    let slots = slots_of(threshold);
     let bucket = Bucket::new(load * accesses, threshold, classes(slots));
     let last = choices as usize - 1;
     let hits = (0..=last).map(|i| reach[i] - if i < last { reach[i + 1] } else { 0.0 }).collect();
@@ -204,7 +209,7 @@ pub(super) fn sequential(
 }
 
 /// The less full of two buckets for a share of the entries, one for the others, after `arrivals` per bucket.
-pub(super) fn less_loaded(arrivals: f64, second_choice: f64, slots: usize) -> Reads {
+fn less_loaded(arrivals: f64, second_choice: f64, slots: usize) -> Reads {
     /// Steps per entry and bucket.
     const STEPS: f64 = 400.0;
     let chain = Chain { second_choice, slots, seen: 1.0 / classes(slots) as f64 };
@@ -262,7 +267,7 @@ impl Chain {
             let here = self.share(state, size);
             let larger = all - smaller - here;
             let (grows, passed) = if size == slots {
-                // A full bucket is passed by all that come to it first, and by those that find both full.
+                // A full bucket rejects all that try it first, and those that find both full.
                 (0.0, 1.0 + second * here)
             } else {
                 (1.0 - second * smaller + second * larger, second * smaller)
@@ -287,7 +292,7 @@ impl Chain {
 }
 
 /// Two tables of single slots, `entries` per bucket of one table. A bucket of the first is filled by the
-/// first entry that comes to it and stays so.
+/// first entry that tries it and stays so.
 pub(super) fn one_slot_cuckoo(entries: f64) -> Reads {
     let first = -(-entries).exp_m1() / entries;
     let second = 1.0 - first;

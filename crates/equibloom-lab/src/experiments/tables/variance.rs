@@ -1,9 +1,10 @@
 //! `table-variance`: how even the buckets of balanced maps are, by the accesses of an insert.
 
-use equibloom::table::{BalancedMap, BucketPlacement, BucketPlan, Distribution};
+use equibloom_layout::Share;
+use equibloom_tables::{BalancedMap, BucketPlan, Distribution};
 use equibloom_theory::fluid;
 use equibloom_theory::lower_bound::{costs, lower_bound};
-use equibloom_theory::optimum::{self, Optimum};
+use equibloom_theory::optimum;
 
 use super::AsItIs;
 use crate::context::{Context, Length};
@@ -12,11 +13,11 @@ use crate::estimate::Estimate;
 use crate::experiments::Outcome;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
-use crate::simulator::{Placement, Setting, Tables, fill, words};
+use crate::simulator::{fill, words};
 
 const LOAD: f64 = 6.0;
 const CHOICES: u32 = 3;
-/// More than a bucket of these maps ever holds: nothing is turned away for want of room.
+/// More than a bucket of these maps ever holds: no bucket is full.
 const MANY_SLOTS: u32 = 64;
 /// Buckets of the limit.
 const MANY: u64 = 1_000_000;
@@ -32,7 +33,6 @@ fn repetitions(length: Length) -> u64 {
 /// How the buckets are filled, and what is known of it.
 struct Filled {
     plan: BucketPlan,
-    placement: Placement,
     accesses: f64,
     overflow: f64,
     /// Distribution of the sizes, where it is not that of the lower bound.
@@ -52,64 +52,32 @@ impl Filled {
 }
 
 /// With parameters from the theory, with which the lower bound is reached.
-fn optimal(
-    plan: BucketPlan,
-    best: &Optimum,
-    accesses: f64,
-    tables: fn(&Optimum, u64) -> Tables,
-    buckets: u64,
-) -> Filled {
-    let placement = Placement::FirstWithRoom {
-        threshold: best.threshold,
-        probability: best.probability,
-        tables: tables(best, buckets),
-        access_budget: None,
-    };
-    Filled { plan, placement, accesses, overflow: best.overflow, sizes: None }
+fn optimal(plan: BucketPlan, accesses: f64, overflow: f64) -> Filled {
+    Filled { plan, accesses, overflow, sizes: None }
 }
 
-fn single(accesses: f64, buckets: u64) -> Result<Filled, Error> {
+fn single(accesses: f64) -> Result<Filled, Error> {
     // As in the papers, it may overflow as much as the multi-level scheme.
     let overflow = optimum::multi_level(LOAD, accesses, CHOICES, None)?.overflow;
-    let best = optimum::single(LOAD, overflow)?;
-    let plan = BucketPlan::optimal_single(LOAD, overflow)?;
-    Ok(optimal(plan, &best, 1.0, |_, _| Tables::Shared { choices: 1 }, buckets))
+    Ok(optimal(BucketPlan::optimal_single(LOAD, overflow)?, 1.0, overflow))
 }
 
-fn sequential(accesses: f64, buckets: u64) -> Result<Filled, Error> {
-    let best = optimum::sequential(LOAD, accesses, CHOICES, None)?;
-    let plan = BucketPlan::optimal_sequential(LOAD, accesses, CHOICES)?;
-    Ok(optimal(plan, &best, accesses, |_, _| Tables::Shared { choices: CHOICES }, buckets))
+fn sequential(accesses: f64) -> Result<Filled, Error> {
+    let overflow = optimum::sequential(LOAD, accesses, CHOICES, None)?.overflow;
+    Ok(optimal(BucketPlan::optimal_sequential(LOAD, accesses, CHOICES)?, accesses, overflow))
 }
 
-fn multi_level(accesses: f64, buckets: u64) -> Result<Filled, Error> {
-    let best = optimum::multi_level(LOAD, accesses, CHOICES, None)?;
-    let plan = BucketPlan::optimal_multi_level(LOAD, accesses, CHOICES)?;
-    let tables = |best: &Optimum, buckets| {
-        Tables::Subtables(crate::subject::divide(buckets, &best.subtables))
-    };
-    Ok(optimal(plan, &best, accesses, tables, buckets))
+fn multi_level(accesses: f64) -> Result<Filled, Error> {
+    let overflow = optimum::multi_level(LOAD, accesses, CHOICES, None)?.overflow;
+    Ok(optimal(BucketPlan::optimal_multi_level(LOAD, accesses, CHOICES)?, accesses, overflow))
 }
 
-fn less_loaded(accesses: f64, placement: BucketPlacement) -> Result<Filled, Error> {
-    let second_choice = accesses - 1.0;
-    let states = fluid::trace(&fluid::Scheme::LessLoaded { second_choice }, LOAD, &[1.0])?;
-    Ok(Filled {
-        plan: BucketPlan { load: LOAD, placement },
-        placement: Placement::LessLoaded { second_choice },
-        accesses,
-        overflow: 0.0,
-        sizes: states.into_iter().next().and_then(|state| state.loads.into_iter().next()),
-    })
-}
-
-fn one_plus_alpha(accesses: f64, _buckets: u64) -> Result<Filled, Error> {
-    let alpha = accesses - 1.0;
-    less_loaded(accesses, BucketPlacement::OnePlusAlpha { slots: MANY_SLOTS, alpha })
-}
-
-fn two_choice(accesses: f64, _buckets: u64) -> Result<Filled, Error> {
-    less_loaded(accesses, BucketPlacement::TwoChoice { slots: MANY_SLOTS })
+/// With two accesses it is two-choice.
+fn one_plus_alpha(accesses: f64) -> Result<Filled, Error> {
+    let plan = BucketPlan::one_plus_alpha(LOAD, MANY_SLOTS, Share::clamped(accesses - 1.0));
+    let mut states = fluid::trace(&plan.proportions, plan.rule, LOAD, &[1.0])?;
+    let sizes = states.pop().and_then(|mut state| state.loads.pop());
+    Ok(Filled { plan, accesses, overflow: 0.0, sizes })
 }
 
 /// A placement at every number of accesses it is looked at.
@@ -119,7 +87,7 @@ struct Curve {
     accesses: Vec<f64>,
     /// Where its model is drawn.
     drawn: Vec<f64>,
-    filled: fn(f64, u64) -> Result<Filled, Error>,
+    filled: fn(f64) -> Result<Filled, Error>,
 }
 
 fn curves() -> [Curve; 5] {
@@ -132,9 +100,8 @@ fn curves() -> [Curve; 5] {
         curve("single", Hue::Single, vec![1.2], Vec::new(), single),
         curve("sequential", Hue::Sequential, steps.clone(), drawn(51, 70), sequential),
         curve("multi-level", Hue::MultiLevel, steps, drawn(51, 70), multi_level),
-        // With α = 1 it is two-choice.
         curve("1+α", Hue::OnePlusAlpha, wide, drawn(50, 100), one_plus_alpha),
-        curve("two-choice", Hue::TwoChoice, vec![2.0], Vec::new(), two_choice),
+        curve("two-choice", Hue::TwoChoice, vec![2.0], Vec::new(), one_plus_alpha),
     ]
 }
 
@@ -155,17 +122,18 @@ struct Found {
 fn point(context: &Context<'_>, curve: &Curve, accesses: f64) -> Result<Found, Error> {
     let (entries, repetitions) = (context.length.elements(), repetitions(context.length));
     let buckets = (entries as f64 / LOAD).ceil() as u64;
-    let filled = (curve.filled)(accesses, buckets)?;
+    let filled = (curve.filled)(accesses)?;
     let (bound, model, deviation) = filled.variances(buckets)?;
     let name = |kind: &str| format!("table variance {kind} {} {accesses}", curve.name);
-    let setting = Setting { buckets, placement: filled.placement };
+    let candidates = filled.plan.proportions.with_blocks(buckets);
     let simulated = context.repeat(&name("simulation"), repetitions, |seed| {
-        Ok(Distribution::of(&fill(&setting, &[entries], seed)[0].all_loads()).variance)
+        let full = fill(&candidates, filled.plan.rule, None, &[entries], seed).remove(0);
+        Ok(Distribution::of(&full.all_loads()).variance)
     })?;
     let runs = context.repeat(&name("map"), repetitions, |seed| {
-        let plan = filled.plan.clone();
-        let mut map = BalancedMap::with_plan_and_hasher(entries as usize, plan, AsItIs::default())?;
-        map.extend(words(seed).take(entries as usize).map(|key| (key, ())));
+        let (entries, hasher) = (entries as usize, AsItIs::default());
+        let mut map = BalancedMap::with_plan_and_hasher(entries, filled.plan, hasher)?;
+        map.extend(words(seed).take(entries).map(|key| (key, ())));
         let statistics = map.statistics();
         let stashed = statistics.stashed as f64 / entries as f64;
         Ok((statistics.variance(), stashed, statistics.hits.buckets.mean))
@@ -225,7 +193,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ];
         let is_optimal = !matches!(curve.hue, Hue::OnePlusAlpha | Hue::TwoChoice);
         if !curve.drawn.is_empty() {
-            let variance = |&accesses: &f64| Ok((curve.filled)(accesses, MANY)?.variances(MANY)?.1);
+            let variance = |&accesses: &f64| Ok((curve.filled)(accesses)?.variances(MANY)?.1);
             let y = curve.drawn.iter().map(variance).collect::<Result<_, Error>>()?;
             series.push(Series::new(curve.name, curve.hue, Origin::Model, &curve.drawn, y));
         }

@@ -1,49 +1,25 @@
-//! How keys fill tables under a threshold, by the papers' closed forms: loads are by keys, and keys that look
-//! like others are not thought of.
+//! How keys fill tables under a threshold, by the papers' closed forms: loads are by keys, and apparently present
+//! keys are not accounted for.
 
 use core::ops::RangeInclusive;
 
+use equibloom_layout::Proportions;
+
 use crate::exact::arrivals;
-use crate::optimum::{geometric_sum, turned_away};
+use crate::optimum::{geometric_sum, rejected};
 use crate::poisson::Weights;
 
-/// The candidates of a key.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
-    /// So many blocks anywhere.
-    Anywhere(u32),
-    /// One block in each subtable; the shares of the blocks.
-    Subtables(Vec<f64>),
-}
-
-impl Shape {
-    /// Subtables each of which is `ratio` times as large as the one before it.
-    pub(crate) fn geometric(ratio: f64, levels: u32) -> Self {
-        let sizes: Vec<f64> = (0..levels).map(|level| ratio.powi(level as i32)).collect();
-        let sum: f64 = sizes.iter().sum();
-        Self::Subtables(sizes.into_iter().map(|size| size / sum).collect())
-    }
-
-    /// Candidates of a key.
-    pub(crate) fn choices(&self) -> u32 {
-        match self {
-            Self::Anywhere(choices) => *choices,
-            Self::Subtables(shares) => shares.len() as u32,
-        }
-    }
-
-    /// The filled tables, `load` keys for each block of them all.
-    pub(crate) fn fill(&self, load: f64, h: usize, p: f64) -> Filled {
-        match self {
-            Self::Anywhere(1) => subtables(load, h, p, &[1.0]),
-            Self::Anywhere(choices) => anywhere(load, h, p, *choices),
-            Self::Subtables(shares) => subtables(load, h, p, shares),
-        }
+/// The filled tables, `load` keys for each block of them all.
+pub(crate) fn fill(candidates: &Proportions, load: f64, h: usize, p: f64) -> Filled {
+    match candidates {
+        Proportions::Anywhere { choices: 1, .. } => subtables(load, h, p, &[1.0]),
+        Proportions::Anywhere { choices, .. } => anywhere(load, h, p, *choices),
+        Proportions::Subtables { shares } => subtables(load, h, p, shares),
     }
 }
 
 /// One table or subtable.
-pub(crate) struct Level {
+pub(crate) struct Table {
     /// Keys that came to a block, on average.
     pub(crate) arrivals: f64,
     /// By load the share of its blocks.
@@ -57,15 +33,15 @@ pub(crate) struct Level {
 /// The filled tables.
 pub(crate) struct Filled {
     /// One for each subtable; one for all candidates if they are anywhere.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) tables: Vec<Table>,
     pub(crate) accesses_insert: f64,
     pub(crate) overflow: f64,
 }
 
 impl Filled {
-    /// How likely a lookup of a stranger reads the block of each probe, and beyond the last the overflow list.
+    /// How likely a lookup of an absent key reads the block of each probe, and beyond the last the overflow list.
     pub(crate) fn reached(&self, choices: u32, hints: u32) -> Vec<f64> {
-        let passing: Vec<f64> = self.levels.iter().map(|level| level.passing(hints)).collect();
+        let passing: Vec<f64> = self.tables.iter().map(|table| table.passing(hints)).collect();
         let mut reached = vec![1.0];
         for probe in 0..choices as usize {
             reached.push(reached[probe] * passing[probe.min(passing.len() - 1)]);
@@ -74,16 +50,16 @@ impl Filled {
     }
 }
 
-/// Each subtable is a table of its own for what the ones before it turned away.
+/// Each subtable is a table of its own for what the ones before it rejected.
 fn subtables(load: f64, h: usize, p: f64, shares: &[f64]) -> Filled {
-    let mut filled = Filled { levels: Vec::new(), accesses_insert: 0.0, overflow: 1.0 };
+    let mut filled = Filled { tables: Vec::new(), accesses_insert: 0.0, overflow: 1.0 };
     for share in shares {
         let arriving = filled.overflow * load / share;
-        let level = Level::new(arriving, h, p);
-        let stored: f64 = level.loads.iter().enumerate().map(|(i, mass)| i as f64 * mass).sum();
+        let table = Table::new(arriving, h, p);
+        let stored: f64 = table.loads.iter().enumerate().map(|(i, mass)| i as f64 * mass).sum();
         filled.accesses_insert += filled.overflow;
         filled.overflow *= if arriving > 0.0 { (1.0 - stored / arriving).max(0.0) } else { 0.0 };
-        filled.levels.push(level);
+        filled.tables.push(table);
     }
     filled
 }
@@ -93,20 +69,20 @@ const STEPS: f64 = 16.0;
 
 /// All keys' tries reach one table: dt/ds = 1/g(P(s)) until t = 1 (see [`crate::optimum`]).
 fn anywhere(load: f64, h: usize, p: f64, choices: u32) -> Filled {
-    // Nothing is turned away long before the threshold: the integral starts there.
+    // Nothing is rejected long before the threshold: the integral starts there.
     let start = ((h as f64 - 6.0 * load.sqrt()) / load).clamp(0.0, 0.9);
     let step = (1.0 - start) / STEPS;
     let (mut tries, mut inserted, mut overflow) = (start, start, 0.0);
     while inserted < 1.0 - 1e-9 {
-        let away = turned_away(&arrivals::poisson((tries + step / 2.0) * load), h, p);
+        let away = rejected(&arrivals::poisson((tries + step / 2.0) * load), h, p);
         let per_key = geometric_sum(away, choices);
         let width = step.min((1.0 - inserted) * per_key);
         inserted += width / per_key;
         overflow += width * away.powi(choices as i32) / per_key;
         tries += width;
     }
-    let level = Level::new(tries * load, h, p);
-    Filled { levels: vec![level], accesses_insert: tries, overflow }
+    let table = Table::new(tries * load, h, p);
+    Filled { tables: vec![table], accesses_insert: tries, overflow }
 }
 
 /// Numbers of hints that are looked at together: registers have room for no more.
@@ -115,7 +91,7 @@ const TOGETHER: usize = 8;
 /// More keys beyond the threshold than this have set every hint.
 const LARGEST_CROWD: usize = 2_000;
 
-impl Level {
+impl Table {
     fn new(arrivals: f64, h: usize, p: f64) -> Self {
         let attempts: Weights = arrivals::poisson(arrivals);
         let below = h.saturating_sub(attempts.first).min(attempts.mass.len());
@@ -160,10 +136,10 @@ impl Level {
         passing
     }
 
-    /// The share of strangers that go on from here: by the load, or if one of as many hints is set.
+    /// The share of absent keys that go on from here: by the load, or if one of as many hints is set.
     ///
     /// Of i keys beyond the threshold either the coins of all fail, (1 − p)^i, or one is taken and the others are
-    /// turned away: a hint stays unset with z^i·(1 − p)^i + z^(i−1)·(1 − (1 − p)^i), z = 1 − 1/w.
+    /// rejected: a hint stays unset with z^i·(1 − p)^i + z^(i−1)·(1 − (1 − p)^i), z = 1 − 1/w.
     pub(crate) fn passing(&self, hints: u32) -> f64 {
         let [.., at, above] = &self.loads[..] else { return 0.0 };
         if hints == 0 {

@@ -6,52 +6,41 @@
 
 use core::ops::RangeInclusive;
 
-use super::fill::{Filled, Level, Shape};
-use crate::exact::{
-    FINGERPRINT_BLOCK_BITS, MOST_HINTS, MOST_LISTS, MOST_REMAINDER_BITS, MOST_SLOTS,
+use equibloom_layout::{
+    Blocks, FINGERPRINT_BLOCK_BITS, HEADER_BYTES, MAX_HINTS, MAX_LISTS, MAX_REMAINDER_BITS,
+    MAX_SLOTS, Proportions,
 };
-use crate::planner::memory::{HEADER_BYTES, capacity, overflow_bytes};
-use crate::planner::wishes::Limits;
 
-/// What a block is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Contents {
-    pub(crate) slots: u32,
-    pub(crate) lists: u32,
-    pub(crate) remainder_bits: u32,
-    pub(crate) hints: u32,
-}
+use super::fill::{Filled, Table, fill};
+use crate::planner::memory::overflow_list;
+use crate::planner::requirements::Limits;
 
-impl Contents {
-    /// The block with so many slots and hints that has the most different fingerprints, or exactly as many lists
-    /// or bits of remainders as the user wants.
-    pub(crate) fn best(slots: u32, hints: u32, limits: &Limits) -> Option<Self> {
-        let widths = limits.remainder_bits.map_or(1..=MOST_REMAINDER_BITS, |bits| bits..=bits);
-        let of_width = |remainder_bits: u32| {
-            let taken = hints + slots * (1 + remainder_bits);
-            let room = FINGERPRINT_BLOCK_BITS.checked_sub(taken)?.min(MOST_LISTS);
-            let lists = limits.lists.unwrap_or(room);
-            (lists > 0 && lists <= room).then_some(Self { slots, lists, remainder_bits, hints })
-        };
-        let possible = widths.filter_map(of_width);
-        possible.max_by(|a, b| a.fingerprints().total_cmp(&b.fingerprints()))
-    }
-
-    fn fingerprints(&self) -> f64 {
-        (u64::from(self.lists) << self.remainder_bits) as f64
-    }
+/// The block with so many slots and hints that has the most different fingerprints, or exactly as many lists or
+/// bits of remainders as required; and how many fingerprints that are.
+fn best_blocks(slots: u32, hints: u32, limits: &Limits) -> Option<(Blocks, f64)> {
+    let widths = limits.remainder_bits.map_or(1..=MAX_REMAINDER_BITS, |bits| bits..=bits);
+    let of_width = |remainder_bits: u32| {
+        let taken = hints + slots * (1 + remainder_bits);
+        let room = FINGERPRINT_BLOCK_BITS.checked_sub(taken)?.min(MAX_LISTS);
+        let lists = limits.lists.unwrap_or(room);
+        let fingerprints = (u64::from(lists) << remainder_bits) as f64;
+        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
+        (lists > 0 && lists <= room).then_some((blocks, fingerprints))
+    };
+    widths.filter_map(of_width).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// A filter, roughly.
 #[derive(Debug, Clone)]
 pub(crate) struct Estimate {
-    pub(crate) shape: Shape,
-    pub(crate) contents: Contents,
+    pub(crate) candidates: Proportions,
+    pub(crate) slots: u32,
+    pub(crate) blocks: Blocks,
     pub(crate) rate: f64,
     pub(crate) overflow: f64,
 }
 
-/// Why there is no filter of some shape. Larger later subtables have less overflow and cost more accesses.
+/// Why there is no filter with some candidates. Larger later subtables have less overflow and cost more accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TooMuch {
     Overflow,
@@ -79,8 +68,8 @@ impl Estimator {
             return slots..=slots;
         }
         let load = self.keys / self.blocks(0.0);
-        let least = (0.95 * load).floor().clamp(1.0, f64::from(MOST_SLOTS) + 1.0);
-        let most = (load + 5.0 * load.sqrt() + 3.0).min(f64::from(MOST_SLOTS));
+        let least = (0.95 * load).floor().clamp(1.0, f64::from(MAX_SLOTS) + 1.0);
+        let most = (load + 5.0 * load.sqrt() + 3.0).min(f64::from(MAX_SLOTS));
         least as u32..=most as u32
     }
 
@@ -88,50 +77,50 @@ impl Estimator {
     fn blocks(&self, overflow: f64) -> f64 {
         let mean = overflow * self.keys;
         // A list for less than one key in a thousand filters is none.
-        let list = if mean > 1e-3 { overflow_bytes(capacity(mean, mean.sqrt())) } else { 0 };
+        let list = if mean > 1e-3 { overflow_list(mean, mean.sqrt()).bytes() } else { 0 };
         let left = self.bytes - HEADER_BYTES as f64 - list as f64;
         (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0)
     }
 
-    /// The best filter of this shape with so many slots, or what is too much.
-    pub(crate) fn at(&self, shape: &Shape, slots: u32) -> Result<Estimate, TooMuch> {
+    /// The best filter with these candidates and so many slots, or what is too much.
+    pub(crate) fn at(&self, candidates: &Proportions, slots: u32) -> Result<Estimate, TooMuch> {
         let limits = &self.limits;
-        let (overflow, filled) = self.settled(shape, slots).ok_or(TooMuch::Overflow)?;
+        let (overflow, filled) = self.settled(candidates, slots).ok_or(TooMuch::Overflow)?;
         if overflow > limits.overflow {
             return Err(TooMuch::Overflow);
         }
         if filled.accesses_insert > limits.accesses_insert {
             return Err(TooMuch::Accesses);
         }
-        let choices = shape.choices();
+        let choices = candidates.choices();
         let hints = match (limits.hints, choices) {
             (Some(hints), _) => hints..=hints,
-            // Hints spare a key with a single block the overflow list, and nobody needs many for that.
+            // Hints spare a key with a single block the overflow list: few are enough for that.
             (None, 1) => 1..=1,
-            (None, _) => 1..=MOST_HINTS,
+            (None, _) => 1..=MAX_HINTS,
         };
         let passing: Vec<Vec<f64>> =
-            filled.levels.iter().map(|level| passing(level, &hints)).collect();
-        let mut best: Option<(f64, Contents)> = None;
+            filled.tables.iter().map(|table| passing(table, &hints)).collect();
+        let mut best: Option<(f64, Blocks)> = None;
         for (index, hints) in hints.enumerate() {
-            let Some(contents) = Contents::best(slots, hints, limits) else { continue };
+            let Some((blocks, fingerprints)) = best_blocks(slots, hints, limits) else { continue };
             let (mut reached, mut accesses, mut met) = (1.0, 0.0, 0.0);
             for probe in 0..choices as usize {
-                let level = probe.min(filled.levels.len() - 1);
+                let table = probe.min(filled.tables.len() - 1);
                 accesses += reached;
-                met += reached * filled.levels[level].arrivals;
-                reached *= passing[level][index];
+                met += reached * filled.tables[table].arrivals;
+                reached *= passing[table][index];
             }
             if accesses > limits.accesses_miss {
                 continue;
             }
-            let rate = met / contents.fingerprints();
+            let rate = met / fingerprints;
             if best.is_none_or(|(least, _)| rate < least) {
-                best = Some((rate, contents));
+                best = Some((rate, blocks));
             }
         }
-        let (rate, contents) = best.ok_or(TooMuch::Accesses)?;
-        Ok(Estimate { shape: shape.clone(), contents, rate, overflow })
+        let (rate, blocks) = best.ok_or(TooMuch::Accesses)?;
+        Ok(Estimate { candidates: *candidates, slots, blocks, rate, overflow })
     }
 
     /// What no filter with so many slots gets below: its blocks meet all keys, and have the most fingerprints if they
@@ -139,14 +128,15 @@ impl Estimator {
     pub(crate) fn least_rate(&self, slots: u32) -> f64 {
         let fewest = self.limits.hints.unwrap_or(1);
         let load = self.keys / self.blocks(0.0);
-        let best = Contents::best(slots, fewest, &self.limits);
-        best.map_or(f64::INFINITY, |contents| ROUNDED * load / contents.fingerprints())
+        let best = best_blocks(slots, fewest, &self.limits);
+        best.map_or(f64::INFINITY, |(_, fingerprints)| ROUNDED * load / fingerprints)
     }
 
-    fn settled(&self, shape: &Shape, slots: u32) -> Option<(f64, Filled)> {
+    fn settled(&self, candidates: &Proportions, slots: u32) -> Option<(f64, Filled)> {
         let mut overflow = 0.0;
         for _ in 0..MOST_ROUNDS {
-            let filled = shape.fill(self.keys / self.blocks(overflow), slots as usize, 0.0);
+            let load = self.keys / self.blocks(overflow);
+            let filled = fill(candidates, load, slots as usize, 0.0);
             if (filled.overflow - overflow).abs() <= 0.01 * filled.overflow.max(1e-5) {
                 return Some((filled.overflow, filled));
             }
@@ -159,8 +149,8 @@ impl Estimator {
     }
 }
 
-/// By the number of hints the share of strangers that go on from a level.
-fn passing(level: &Level, hints: &RangeInclusive<u32>) -> Vec<f64> {
+/// By the number of hints the share of absent keys that go on from a table.
+fn passing(table: &Table, hints: &RangeInclusive<u32>) -> Vec<f64> {
     // Without hints the load tells.
-    if *hints == (0..=0) { vec![level.passing(0)] } else { level.passing_when_full(hints.clone()) }
+    if *hints == (0..=0) { vec![table.passing(0)] } else { table.passing_when_full(hints.clone()) }
 }

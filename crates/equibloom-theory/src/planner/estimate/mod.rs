@@ -8,12 +8,11 @@
 mod fill;
 pub(crate) mod fingerprints;
 
-use super::memory::{HEADER_BYTES, stride_bits};
+use equibloom_layout::{Blocks, HEADER_BYTES, Proportions, Rule};
+
 use crate::error::Error;
 use crate::minimum;
-use crate::optimum::counter_bits;
-use fill::Level;
-pub(crate) use fill::{Filled, Shape};
+use fill::{Filled, Table, fill};
 
 /// What a filter with a threshold is like, roughly.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +46,7 @@ impl Estimator {
 
     /// Bits of a block beside its counter and hints.
     pub(crate) fn data_bits(&self, threshold: u32) -> u32 {
-        let taken = counter_bits(threshold) + self.hints;
+        let taken = Rule::below(threshold).counter_bits() + self.hints;
         // Impossible filters are refused later.
         self.block_bits.saturating_sub(taken).max(2)
     }
@@ -55,19 +54,23 @@ impl Estimator {
     /// Blocks beside an overflow list for a share of the keys, at 80 bits each.
     fn blocks(&self, overflow: f64) -> f64 {
         let left = self.memory_bits - 8.0 * HEADER_BYTES as f64 - 80.0 * overflow * self.keys;
-        (left / stride_bits(self.block_bits) as f64).max(1.0)
+        (left / Blocks::bloom(self.block_bits, 1).stride_bits() as f64).max(1.0)
     }
 
     /// A filter with this threshold: its whole part is the load `h`, its fraction the coin `p`. None if so many
     /// keys would overflow that they do not fit.
-    pub(crate) fn at(&self, shape: &Shape, threshold: f64) -> Result<Option<Estimate>, Error> {
-        let Some((overflow, filled)) = self.settled(shape, threshold) else { return Ok(None) };
-        let choices = shape.choices();
+    pub(crate) fn at(
+        &self,
+        candidates: &Proportions,
+        threshold: f64,
+    ) -> Result<Option<Estimate>, Error> {
+        let Some((overflow, filled)) = self.settled(candidates, threshold) else { return Ok(None) };
+        let choices = candidates.choices();
         let reached = filled.reached(choices, self.hints);
         let reached = &reached[..choices as usize];
         let data_bits = f64::from(self.data_bits(threshold as u32));
         let rate = |hashes: u32| -> f64 {
-            let matched: Vec<f64> = mean_matches(&filled.levels, data_bits, hashes);
+            let matched: Vec<f64> = mean_matches(&filled.tables, data_bits, hashes);
             let of_probe = |probe: usize| matched[probe.min(matched.len() - 1)];
             reached.iter().enumerate().map(|(probe, reached)| reached * of_probe(probe)).sum()
         };
@@ -89,12 +92,12 @@ impl Estimator {
     }
 
     /// The list takes memory from the blocks, which fills it further. Unless it takes so much that every key in
-    /// it turns another one away, a few rounds settle that.
-    fn settled(&self, shape: &Shape, threshold: f64) -> Option<(f64, Filled)> {
+    /// it has another one rejected, a few rounds settle that.
+    fn settled(&self, candidates: &Proportions, threshold: f64) -> Option<(f64, Filled)> {
         let mut overflow = 0.0;
         for _ in 0..MOST_ROUNDS {
             let load = self.keys / self.blocks(overflow);
-            let filled = shape.fill(load, threshold as usize, threshold.fract());
+            let filled = fill(candidates, load, threshold as usize, threshold.fract());
             if (filled.overflow - overflow).abs() <= 0.01 * filled.overflow.max(1e-4) {
                 return Some((overflow, filled));
             }
@@ -110,8 +113,8 @@ impl Estimator {
 /// Shares of blocks below this do not matter for a search.
 const NEGLIGIBLE: f64 = 1e-15;
 
-/// For each level the mean probability that a block matches a stranger.
-fn mean_matches(levels: &[Level], bits: f64, hashes: u32) -> Vec<f64> {
+/// For each table the mean probability that a block matches an absent key.
+fn mean_matches(tables: &[Table], bits: f64, hashes: u32) -> Vec<f64> {
     let k = f64::from(hashes);
     let one = (-k / bits).ln_1p();
     let two = one + (-k / (bits - 1.0)).ln_1p();
@@ -131,10 +134,10 @@ fn mean_matches(levels: &[Level], bits: f64, hashes: u32) -> Vec<f64> {
         (at_mean * (1.0 + k * (k - 1.0) / 2.0 * variance / (fill * fill))).min(1.0)
     };
     let mut known: Vec<Option<f64>> = Vec::new();
-    let of_level = |level: &Level| -> f64 {
-        known.resize(known.len().max(level.loads.len()), None);
-        let loads = level.loads.iter().enumerate().filter(|&(_, &share)| share > NEGLIGIBLE);
+    let of_table = |table: &Table| -> f64 {
+        known.resize(known.len().max(table.loads.len()), None);
+        let loads = table.loads.iter().enumerate().filter(|&(_, &share)| share > NEGLIGIBLE);
         loads.map(|(load, share)| share * *known[load].get_or_insert_with(|| matched(load))).sum()
     };
-    levels.iter().map(of_level).collect()
+    tables.iter().map(of_table).collect()
 }

@@ -1,20 +1,18 @@
 //! Filters of fingerprint blocks.
 //!
 //! What a block is made of are a few whole numbers, and all of them are tried: slots, hints, and of the rest of
-//! its bits the best division into lists and remainders. So are shapes: subtables are geometric, as the papers'
-//! (uneven ones gained less than 1 % in a search over all), with any ratio. The search runs on estimates; what
-//! it finds is settled by the exact model.
+//! its bits the best division into lists and remainders. Subtables are geometric, as the papers' (uneven ones
+//! gained less than 1 % in a search over all), with any ratio. The search runs on estimates; what it finds is
+//! settled by the exact model.
+
+use equibloom_layout::{
+    FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Overflow, Placement, Proportions, Rule,
+};
 
 use super::{Finding, Refusal, Search};
 use crate::error::Error;
-use crate::exact::{FINGERPRINT_BLOCK_BITS, MOST_SLOTS};
-use crate::planner::estimate::Shape;
 use crate::planner::estimate::fingerprints::{Estimate, Estimator, TooMuch};
-use crate::planner::fingerprint_table::{FingerprintBlocks, Route};
-use crate::planner::layout::Layout;
-use crate::planner::memory::divide;
-use crate::planner::placement::PlacementName;
-use crate::planner::settle::{Candidate, settle};
+use crate::planner::settle::{Predicted, settle};
 
 /// Ratios of one subtable to the one before it that are tried first.
 const RATIOS: [f64; 8] = [0.02, 0.035, 0.055, 0.08, 0.115, 0.16, 0.22, 0.3];
@@ -38,19 +36,19 @@ const CORRECTIONS: usize = 8;
 const LESS_OVERFLOW: f64 = 0.3;
 
 impl Search {
-    pub(super) fn fingerprints(&self, placement: PlacementName) -> Finding {
+    pub(super) fn fingerprints(&self, placement: Placement) -> Finding {
         if self.limits.block_bits != FINGERPRINT_BLOCK_BITS {
             return Err(Refusal::CacheLinesOnly);
         }
         let keys = self.sizing.keys as f64;
-        let blocks = self.sizing.blocks(FINGERPRINT_BLOCK_BITS, 0)?;
-        if keys / blocks as f64 > f64::from(MOST_SLOTS) {
+        let blocks = self.sizing.blocks(FINGERPRINT_BLOCK_BITS.into(), Overflow::NONE)?;
+        if keys / blocks as f64 > f64::from(MAX_SLOTS) {
             return Err(Refusal::TooManyKeysABlock { load: keys / blocks as f64 });
         }
-        if self.limits.multiset && placement == PlacementName::Sequential {
+        if self.limits.multiset && placement == Placement::Sequential {
             return Err(Refusal::NotRemovable);
         }
-        let one = placement == PlacementName::Single;
+        let one = placement == Placement::Single;
         if !one && (self.limits.choices < 2 || self.limits.accesses_miss <= 1.0) {
             return Err(Refusal::SecondBlock);
         }
@@ -75,29 +73,29 @@ impl Search {
     fn estimate(
         &self,
         estimator: &Estimator,
-        placement: PlacementName,
+        placement: Placement,
         slots: u32,
     ) -> Option<Estimate> {
         match placement {
-            PlacementName::Single => estimator.at(&Shape::Anywhere(1), slots).ok(),
-            PlacementName::Sequential => {
+            Placement::Single => estimator.at(&Proportions::anywhere(1), slots).ok(),
+            Placement::Sequential => {
                 let most = self.limits.choices.min(MOST_CHOICES);
-                let shapes = (2..=most).map(Shape::Anywhere);
-                lowest(shapes.filter_map(|shape| estimator.at(&shape, slots).ok()))
+                let all = (2..=most).map(Proportions::anywhere);
+                lowest(all.filter_map(|candidates| estimator.at(&candidates, slots).ok()))
             }
             _ => self.best_subtables(estimator, slots),
         }
     }
 
     /// The same by the exact model; if that sees a limit exceeded, the next best that keeps to it.
-    fn corrected(&self, mut estimate: Estimate, placement: PlacementName) -> Option<Candidate> {
+    fn corrected(&self, mut estimate: Estimate, placement: Placement) -> Option<Predicted> {
         let (keys, bytes) = (self.sizing.keys as f64, self.sizing.bytes as f64);
         let mut estimator = Estimator { keys, bytes, limits: self.limits };
         for _ in 0..CORRECTIONS {
             let limits = &mut estimator.limits;
             match self.settle_fingerprints(&estimate) {
                 Ok(found) if self.keeps_to_limits(&found.expected) => return Some(found),
-                Ok(Candidate { expected: seen, .. }) => {
+                Ok(Predicted { expected: seen, .. }) => {
                     limits.accesses_miss -= excess(seen.accesses_miss, self.limits.accesses_miss);
                     limits.accesses_insert -=
                         excess(seen.accesses_insert, self.limits.accesses_insert);
@@ -105,10 +103,10 @@ impl Search {
                         limits.overflow *= 0.9 * self.limits.overflow / seen.overflow_fraction;
                     }
                 }
-                // So near to full that every slot given to the list turns another key away.
+                // So near to full that every slot given to the list rejects another key.
                 Err(_) => limits.overflow = LESS_OVERFLOW * estimate.overflow,
             }
-            estimate = self.estimate(&estimator, placement, estimate.contents.slots)?;
+            estimate = self.estimate(&estimator, placement, estimate.slots)?;
         }
         None
     }
@@ -116,7 +114,10 @@ impl Search {
     fn best_subtables(&self, estimator: &Estimator, slots: u32) -> Option<Estimate> {
         let most = self.limits.choices.min(MOST_CHOICES);
         lowest((2..=most).filter_map(|choices| {
-            let at = |ratio: f64| estimator.at(&Shape::geometric(ratio, choices), slots);
+            let at = |ratio: f64| {
+                let candidates = Proportions::geometric(ratio, choices);
+                estimator.at(&candidates.map_err(|_| TooMuch::Accesses)?, slots)
+            };
             let (mut ratio, mut best) = first_look(at)?;
             for factor in REFINEMENTS {
                 for other in [ratio / factor, ratio * factor] {
@@ -131,28 +132,12 @@ impl Search {
         }))
     }
 
-    fn settle_fingerprints(&self, estimate: &Estimate) -> Result<Candidate, Error> {
-        let Estimate { shape, contents, overflow, .. } = estimate;
-        settle(&self.sizing, FINGERPRINT_BLOCK_BITS, 0, *overflow, |blocks, overflow_capacity| {
-            let route = match shape {
-                Shape::Anywhere(1) => Route::Single,
-                // The limits hold without a budget.
-                Shape::Anywhere(choices) => {
-                    Route::Sequential { choices: *choices, accesses: f64::from(*choices) }
-                }
-                Shape::Subtables(shares) => {
-                    Route::MultiLevel { subtables: divide(blocks.count, shares)? }
-                }
-            };
-            let blocks = FingerprintBlocks {
-                count: blocks.count,
-                slots: contents.slots,
-                lists: contents.lists,
-                remainder_bits: contents.remainder_bits,
-                hints: contents.hints,
-            };
-            let multiset = self.limits.multiset;
-            Ok(Layout::Fingerprint { blocks, route, overflow_capacity, multiset })
+    fn settle_fingerprints(&self, estimate: &Estimate) -> Result<Predicted, Error> {
+        let Estimate { candidates, slots, blocks, overflow, .. } = *estimate;
+        settle(&self.sizing, blocks, overflow, |count, overflow| {
+            // The limits hold without a budget.
+            let layout = Layout::new(blocks, candidates.with_blocks(count), Rule::below(slots));
+            Ok(Layout { overflow, multiset: self.limits.multiset, ..layout }.into())
         })
     }
 }

@@ -4,11 +4,13 @@
 //! shares α with the best number of hash functions for each, then the best α for that number and its
 //! neighbours. ln(rate) is smooth in α and curved upwards, so that parabolas find the lowest point quickly.
 
-use super::{Finding, Refusal, Search, best_hashes};
+use equibloom_layout::{Blocks, Layout, Overflow, Share};
+
+use super::{Finding, Refusal, Search};
 use crate::error::Error;
+use crate::exact::best_hashes_from;
 use crate::minimum;
-use crate::planner::layout::{Blocks, Layout};
-use crate::planner::settle::Candidate;
+use crate::planner::settle::Predicted;
 
 /// Shares of the largest α that are looked at first.
 const FIRST_LOOKS: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
@@ -22,43 +24,46 @@ const REFINEMENTS: usize = 3;
 /// A number of hash functions whose rate is higher by this factor is not followed.
 const FAR_BEHIND: f64 = 1.01;
 
+/// Every key with a second choice is the two-choice placement.
+const LARGEST_SHARE: f64 = 1.0 - f64::EPSILON;
+
 /// Refining α lowers the rate by less than this factor.
 const HOPELESS: f64 = 1.3;
 
 impl Search {
     pub(super) fn blocked(&self) -> Finding {
-        let blocks = self.whole_table()?;
-        Ok(self.best_hashes_from(&Layout::Blocked { blocks }, blocks.hashes)?)
+        let (blocks, count) = self.whole_table()?;
+        Ok(self.at_best_hashes(Layout::blocked(blocks, count))?)
     }
 
     pub(super) fn two_choice(&self) -> Finding {
-        let blocks = self.whole_table()?;
+        let (blocks, count) = self.whole_table()?;
         if self.limits.choices < 2 {
             return Err(Refusal::SecondBlock);
         }
-        let layout = Layout::TwoChoice { blocks };
-        let first = Candidate::new(layout.clone(), self.sizing.keys)?;
+        let layout = Layout::two_choice(blocks, count);
+        let first = Predicted::new(layout, self.sizing.keys)?;
         if !self.keeps_to_limits(&first.expected) {
             return Err(Refusal::AccessesPerMiss(Box::new(first)));
         }
-        Ok(self.best_hashes_from(&layout, blocks.hashes)?)
+        Ok(self.at_best_hashes(layout)?)
     }
 
     pub(super) fn one_plus_alpha(&self) -> Finding {
         let most = self.limits.accesses_miss.min(self.limits.accesses_insert) - 1.0;
-        let most = most.min(1.0);
+        let most = most.min(LARGEST_SHARE);
         if self.limits.choices < 2 || most <= 0.0 {
             return Err(Refusal::SecondBlock);
         }
         let none = self.blocked()?;
         let first_alpha = FIRST_LOOKS[0] * most;
-        let mut looks: Vec<(f64, Candidate)> = Vec::new();
+        let mut looks: Vec<(f64, Predicted)> = Vec::new();
         for share in FIRST_LOOKS {
             // Fewer overloaded blocks stand more hash functions.
             let hashes =
-                looks.last().map_or(none.layout.hashes(), |(_, last)| last.layout.hashes());
+                looks.last().map_or(none.design.hashes(), |(_, last)| last.design.hashes());
             let alpha = share * most;
-            looks.push((alpha, self.best_hashes_from(&self.layout_with(alpha, hashes)?, hashes)?));
+            looks.push((alpha, self.at_best_hashes(self.layout_with(alpha, hashes)?)?));
             let pays = looks[0].1.expected.rate < none.expected.rate;
             if !pays && self.limits.block_bits > LARGE_BLOCK_BITS {
                 break;
@@ -70,15 +75,15 @@ impl Search {
             return Ok(best);
         }
         if self.limits.placement_is_fixed {
-            let layout = self.layout_with(0.0, none.layout.hashes())?;
-            return Ok(Candidate { layout, ..none });
+            let layout = self.layout_with(0.0, none.design.hashes())?;
+            return Ok(Predicted { design: layout.into(), ..none });
         }
         Err(Refusal::SecondChoicesDoNotPay { alpha: first_alpha, factor })
     }
 
     /// The best α near the best of the first looks, for its number of hash functions and the neighbours.
-    fn refined(&self, looks: Vec<(f64, Candidate)>, most: f64) -> Result<Candidate, Error> {
-        let rate = |(_, candidate): &(f64, Candidate)| candidate.expected.rate;
+    fn refined(&self, looks: Vec<(f64, Predicted)>, most: f64) -> Result<Predicted, Error> {
+        let rate = |(_, found): &(f64, Predicted)| found.expected.rate;
         let index = (0..looks.len()).min_by(|&a, &b| rate(&looks[a]).total_cmp(&rate(&looks[b])));
         let index = index.unwrap_or(0);
         let mut best = looks[index].1.clone();
@@ -88,13 +93,13 @@ impl Search {
         // The three looks around the best one; at an end, the three nearest.
         let middle = index.clamp(1, looks.len() - 2);
         let alphas = [looks[middle - 1].0, looks[middle].0, looks[middle + 1].0];
-        let hashes = best.layout.hashes();
+        let hashes = best.design.hashes();
         for hashes in [hashes, hashes + 1, hashes.saturating_sub(1)] {
             if !(1..=self.most_hashes()).contains(&hashes) {
                 continue;
             }
-            let at = |alpha: f64| -> Result<Candidate, Error> {
-                Candidate::new(self.layout_with(alpha, hashes)?, self.sizing.keys)
+            let at = |alpha: f64| -> Result<Predicted, Error> {
+                Predicted::new(self.layout_with(alpha, hashes)?, self.sizing.keys)
             };
             // Elsewhere the best α of a neighbour lies near, and its rate hardly lower.
             let here = at(looks[index].0)?;
@@ -102,8 +107,8 @@ impl Search {
                 continue;
             }
             let found = minimum::of_parabola(alphas, most, REFINEMENTS, |alpha| {
-                let candidate = at(alpha)?;
-                Ok((candidate.expected.rate.ln(), candidate))
+                let found = at(alpha)?;
+                Ok((found.expected.rate.ln(), found))
             })?;
             if found.expected.rate < best.expected.rate {
                 best = found;
@@ -113,20 +118,21 @@ impl Search {
     }
 
     fn layout_with(&self, alpha: f64, hashes: u32) -> Result<Layout, Error> {
-        Ok(Layout::OnePlusAlpha { blocks: Blocks { hashes, ..self.whole_table()? }, alpha })
+        let (blocks, count) = self.whole_table()?;
+        Ok(Layout::one_plus_alpha(blocks.with_hashes(hashes), count, Share::clamped(alpha)))
     }
 
-    fn best_hashes_from(&self, layout: &Layout, start: u32) -> Result<Candidate, Error> {
-        best_hashes(layout, self.sizing.keys, start, self.most_hashes())
+    fn at_best_hashes(&self, layout: Layout) -> Result<Predicted, Error> {
+        Ok(best_hashes_from(&layout.into(), self.sizing.keys, layout.blocks.hashes())?.into())
     }
 
-    /// All memory as blocks, with a first guess of the number of hash functions.
-    fn whole_table(&self) -> Result<Blocks, Error> {
+    /// All memory as blocks, with a first guess of the number of hashes, and how many there are.
+    fn whole_table(&self) -> Result<(Blocks, u64), Error> {
         let bits = self.limits.block_bits;
-        let count = self.sizing.blocks(bits, 0)?;
+        let blocks = Blocks::bloom(bits, 1);
+        let count = self.sizing.blocks(blocks.stride_bits(), Overflow::NONE)?;
         // The textbook's number is right for evenly loaded blocks; the fuller ones want fewer.
         let guess = 0.55 * count as f64 * f64::from(bits) / self.sizing.keys as f64;
-        let hashes = (guess as u32).clamp(1, self.most_hashes());
-        Ok(Blocks { count, bits, hashes })
+        Ok((blocks.with_hashes((guess as u32).clamp(1, self.most_hashes())), count))
     }
 }

@@ -5,16 +5,14 @@ mod fingerprints;
 mod least_loaded;
 mod threshold;
 
-use super::block_kind::BlockKind;
+use equibloom_layout::{BlockKind, MAX_HASHES, Placement};
+
 use super::contender::Contender;
-use super::layout::Layout;
-use super::memory::{MOST_HASHES, Sizing};
-use super::placement::PlacementName;
-use super::settle::Candidate;
-use super::wishes::Limits;
+use super::memory::Sizing;
+use super::requirements::Limits;
+use super::settle::Predicted;
 use crate::error::Error;
 use crate::exact::Prediction;
-use crate::minimum;
 
 /// Keys, memory and limits of all the filters that are compared.
 pub(crate) struct Search {
@@ -25,13 +23,13 @@ pub(crate) struct Search {
 }
 
 /// The best filter of a placement, or why it cannot be had.
-pub(crate) type Finding = Result<Candidate, Refusal>;
+pub(crate) type Finding = Result<Predicted, Refusal>;
 
 /// Why a placement is out of the question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Refusal {
     /// It would need more accesses per miss, which this filter shows.
-    AccessesPerMiss(Box<Candidate>),
+    AccessesPerMiss(Box<Predicted>),
     /// No key may read a second block.
     SecondBlock,
     /// Second choices only raise the rate, by this factor already for the few keys of this share.
@@ -61,13 +59,13 @@ impl Search {
             return self.fingerprints(contender.placement);
         }
         match contender.placement {
-            PlacementName::Classical => self.classical(),
-            PlacementName::Blocked => self.blocked(),
-            PlacementName::TwoChoice => self.two_choice(),
-            PlacementName::OnePlusAlpha => self.one_plus_alpha(),
-            PlacementName::Single => self.single(),
-            PlacementName::Sequential => self.sequential(),
-            PlacementName::MultiLevel => self.multi_level(),
+            Placement::Classical => self.classical(),
+            Placement::Blocked => self.blocked(),
+            Placement::TwoChoice => self.two_choice(),
+            Placement::OnePlusAlpha => self.one_plus_alpha(),
+            Placement::Single => self.single(),
+            Placement::Sequential => self.sequential(),
+            Placement::MultiLevel => self.multi_level(),
         }
     }
 
@@ -80,20 +78,6 @@ impl Search {
 
     /// Most bits that a key may set in a block.
     fn most_hashes(&self) -> u32 {
-        MOST_HASHES.min(self.limits.block_bits / 2)
+        MAX_HASHES.min(self.limits.block_bits / 2)
     }
-}
-
-/// The filter with the number of hash functions that has the lowest rate, found from `start`.
-pub(crate) fn best_hashes(
-    layout: &Layout,
-    keys: u64,
-    start: u32,
-    most: u32,
-) -> Result<Candidate, Error> {
-    let (_, best) = minimum::of_whole_numbers(start.clamp(1, most), most, |hashes| {
-        let candidate = Candidate::new(layout.clone().with_hashes(hashes), keys)?;
-        Ok((candidate.expected.rate, candidate))
-    })?;
-    Ok(best)
 }

@@ -8,14 +8,13 @@
 //!
 //! The search runs on estimates; what it finds is corrected and settled by the exact model.
 
+use equibloom_layout::{Blocks, Design, HEADER_BYTES, Layout, MAX_HINTS, Proportions, Rule, Share};
+
 use super::{Finding, Refusal, Search};
 use crate::error::Error;
-use crate::exact::MOST_HINTS;
 use crate::minimum;
-use crate::planner::estimate::{Estimate, Estimator, Shape};
-use crate::planner::layout::{Blocks, Layout, Threshold};
-use crate::planner::memory::{HEADER_BYTES, divide};
-use crate::planner::settle::{Candidate, settle};
+use crate::planner::estimate::{Estimate, Estimator};
+use crate::planner::settle::{Predicted, settle};
 
 /// Ratios of one subtable to the one before it that are tried first.
 const RATIOS: [f64; 5] = [0.02, 0.06, 0.12, 0.2, 0.3];
@@ -23,7 +22,7 @@ const RATIOS: [f64; 5] = [0.02, 0.06, 0.12, 0.2, 0.3];
 /// Most choices worth trying: the fourth serves one key in a thousand, at the price of its bits.
 const MOST_CHOICES: u32 = 4;
 
-/// The number of hints to search shapes with.
+/// The number of hints to search candidates with.
 const FIRST_HINTS: u32 = 12;
 
 /// By how many the best number of hints is changed then, in both directions.
@@ -37,7 +36,7 @@ const CORRECTIONS: usize = 8;
 
 /// A point of the search.
 struct Point {
-    shape: Shape,
+    candidates: Proportions,
     hints: u32,
     threshold: f64,
     estimate: Estimate,
@@ -46,7 +45,8 @@ struct Point {
 impl Search {
     pub(super) fn single(&self) -> Finding {
         // Hints would only spare misses the overflow list.
-        self.settled(self.best_threshold(Shape::Anywhere(1), self.limits.hints.unwrap_or(0))?)
+        let hints = self.limits.hints.unwrap_or(0);
+        self.settled(self.best_threshold(Proportions::anywhere(1), hints)?)
     }
 
     pub(super) fn sequential(&self) -> Finding {
@@ -55,8 +55,8 @@ impl Search {
         }
         let mut best = None;
         for choices in 2..=self.limits.choices.min(MOST_CHOICES - 1) {
-            let shape = Shape::Anywhere(choices);
-            keep_better(&mut best, self.best_threshold(shape, self.first_hints())?);
+            let candidates = Proportions::anywhere(choices);
+            keep_better(&mut best, self.best_threshold(candidates, self.first_hints())?);
         }
         self.settled(self.with_best_hints(best)?)
     }
@@ -68,7 +68,7 @@ impl Search {
         let mut best = None;
         for choices in 2..=self.limits.choices.min(MOST_CHOICES) {
             let at = |ratio: f64| {
-                self.best_threshold(Shape::geometric(ratio, choices), self.first_hints())
+                self.best_threshold(Proportions::geometric(ratio, choices)?, self.first_hints())
             };
             let mut best_ratio = RATIOS[0];
             for ratio in RATIOS {
@@ -89,33 +89,31 @@ impl Search {
         self.settled(self.with_best_hints(best)?)
     }
 
-    /// The hints to search shapes with: those asked for, or about as many as turn out best.
+    /// The hints to search candidates with: those required, or about as many as turn out best.
     fn first_hints(&self) -> u32 {
         self.limits.hints.unwrap_or(FIRST_HINTS)
     }
 
     /// The same with the best number of hints, and the best ratio of its subtables for that.
     fn with_best_hints(&self, found: Option<Point>) -> Result<Option<Point>, Error> {
-        let Some(Point { shape, hints, .. }) = &found else { return Ok(found) };
+        let Some(Point { candidates, mut hints, .. }) = found else { return Ok(found) };
         if self.limits.hints.is_some() {
             return Ok(found);
         }
-        let (shape, mut hints) = (shape.clone(), *hints);
         let mut best = found;
         for step in HINT_STEPS {
-            for other in [hints.saturating_sub(step), (hints + step).min(MOST_HINTS)] {
-                if keep_better(&mut best, self.best_threshold(shape.clone(), other)?) {
+            for other in [hints.saturating_sub(step), (hints + step).min(MAX_HINTS)] {
+                if keep_better(&mut best, self.best_threshold(candidates, other)?) {
                     hints = other;
                 }
             }
         }
-        if let Shape::Subtables(shares) = &shape
+        if let Proportions::Subtables { shares } = candidates
             && let [first, second, ..] = shares[..]
         {
-            let choices = shape.choices();
             for factor in [0.8, 0.9, 1.1, 1.25] {
-                let shape = Shape::geometric(factor * second / first, choices);
-                keep_better(&mut best, self.best_threshold(shape, hints)?);
+                let others = Proportions::geometric(factor * second / first, candidates.choices())?;
+                keep_better(&mut best, self.best_threshold(others, hints)?);
             }
         }
         Ok(best)
@@ -131,13 +129,13 @@ impl Search {
         }
     }
 
-    /// The threshold with the lowest rate for a shape, if any keeps to the limits.
-    fn best_threshold(&self, shape: Shape, hints: u32) -> Result<Option<Point>, Error> {
+    /// The threshold with the lowest rate for these candidates, if any keeps to the limits.
+    fn best_threshold(&self, candidates: Proportions, hints: u32) -> Result<Option<Point>, Error> {
         let estimator = self.estimator(hints);
         let load = estimator.load();
         let spread = load.sqrt();
         let highest = (load + 9.0 * spread + 3.0).min(self.highest_threshold());
-        let at = |threshold: f64| estimator.at(&shape, threshold);
+        let at = |threshold: f64| estimator.at(&candidates, threshold);
         let rate_at = |threshold: f64| -> Result<f64, Error> {
             Ok(at(threshold)?.map_or(f64::INFINITY, |estimate| estimate.rate))
         };
@@ -175,7 +173,7 @@ impl Search {
             (position(best.0.saturating_sub(1)), position((best.0 + 1).min(FIRST_LOOKS)));
         let share = minimum::of_unimodal_within(0.05, |share| rate_at(from + (to - from) * share))?;
         let threshold = from + (to - from) * share;
-        Ok(at(threshold)?.map(|estimate| Point { estimate, shape, hints, threshold }))
+        Ok(at(threshold)?.map(|estimate| Point { estimate, candidates, hints, threshold }))
     }
 
     /// A block cannot count more keys than half of its bits.
@@ -183,94 +181,56 @@ impl Search {
         f64::from(self.limits.block_bits / 2) - 0.5
     }
 
-    /// Most bits of a key in a block that counts its keys and gives hints.
-    fn most_hashes_beside(&self, threshold: Threshold, hints: u32) -> u32 {
-        let data_bits = self.estimator(hints).data_bits(threshold.load);
-        self.most_hashes().min(data_bits / 2)
-    }
-
     /// The filter at a point, with its threshold raised as far as the exact model demands it.
     fn settled(&self, point: Option<Point>) -> Finding {
-        let Some(Point { shape, hints, mut threshold, estimate }) = point else {
-            return Err(Refusal::Limits);
-        };
-        let estimator = self.estimator(hints);
+        let Some(mut point) = point else { return Err(Refusal::Limits) };
+        let estimator = self.estimator(point.hints);
         for _ in 0..CORRECTIONS {
-            let found = self.settle_at(&shape, hints, threshold, &estimate)?;
+            let found = self.settle_at(&point)?;
             if self.keeps_to_limits(&found.expected) {
                 return Ok(self.with_best_hashes(found)?);
             }
             let misses_at = |threshold: f64| -> Result<f64, Error> {
-                Ok(estimator.at(&shape, threshold)?.map_or(0.0, |estimate| estimate.accesses_miss))
+                let estimate = estimator.at(&point.candidates, threshold)?;
+                Ok(estimate.map_or(0.0, |estimate| estimate.accesses_miss))
             };
+            let threshold = point.threshold;
             let excess = found.expected.accesses_miss - self.limits.accesses_miss;
             let slope = (misses_at(threshold)? - misses_at(threshold + 0.25)?) / 0.25;
             let correction = if slope > 0.0 { 1.05 * excess / slope } else { 0.0 };
-            threshold += correction.clamp(0.02, 2.0);
+            point.threshold += correction.clamp(0.02, 2.0);
         }
         Err(Refusal::Limits)
     }
 
-    fn settle_at(
-        &self,
-        shape: &Shape,
-        hints: u32,
-        threshold: f64,
-        estimate: &Estimate,
-    ) -> Result<Candidate, Error> {
+    fn settle_at(&self, point: &Point) -> Result<Predicted, Error> {
+        let Point { candidates, hints, threshold, estimate } = point;
         let keys = self.sizing.keys as f64;
-        let highest = self.highest_threshold();
-        settle(
-            &self.sizing,
-            self.limits.block_bits,
-            estimate.hashes,
-            estimate.overflow,
-            |blocks, overflow_capacity| {
-                // With the load the threshold rises too: else, as the list grows, fewer and fewer blocks would turn
-                // away more and more keys.
-                let scale = keys / blocks.count as f64 / estimate.load;
-                let threshold = (threshold * scale).min(highest);
-                let threshold =
-                    Threshold { load: threshold as u32, probability: threshold.fract() };
-                let most = self.most_hashes_beside(threshold, hints);
-                let blocks = Blocks { hashes: blocks.hashes.min(most), ..blocks };
-                Ok(match shape {
-                    Shape::Anywhere(1) => {
-                        Layout::Single { blocks, threshold, hints, overflow_capacity }
-                    }
-                    Shape::Anywhere(choices) => Layout::Sequential {
-                        blocks,
-                        threshold,
-                        hints,
-                        overflow_capacity,
-                        choices: *choices,
-                        // The limits hold without a budget.
-                        accesses: f64::from(*choices),
-                    },
-                    Shape::Subtables(shares) => Layout::MultiLevel {
-                        blocks,
-                        threshold,
-                        hints,
-                        overflow_capacity,
-                        subtables: divide(blocks.count, shares)?,
-                    },
-                })
-            },
-        )
+        let blocks = Blocks::bloom(self.limits.block_bits, estimate.hashes).with_hints(*hints);
+        settle(&self.sizing, blocks, estimate.overflow, |count, overflow| {
+            // With the load the threshold rises too: else, as the list grows, fewer and fewer blocks would
+            // reject more and more keys.
+            let scale = keys / count as f64 / estimate.load;
+            let threshold = (threshold * scale).min(self.highest_threshold());
+            let coin = Share::clamped(threshold.fract());
+            let rule = Rule::FirstWithRoom { below: threshold as u32, coin };
+            // The limits hold without a budget.
+            let layout =
+                Layout::new(blocks, candidates.with_blocks(count), rule).with_overflow(overflow);
+            Ok(Design::from(layout).with_hashes(estimate.hashes.min(layout.max_hashes())))
+        })
     }
 
-    /// The same with the best number of hash functions among those that keep to the limits.
-    fn with_best_hashes(&self, found: Candidate) -> Result<Candidate, Error> {
-        let Some((threshold, capacity)) = found.layout.threshold() else { return Ok(found) };
-        let most = self.most_hashes_beside(threshold, found.layout.hints());
-        let keys = self.sizing.keys as f64;
-        let start = found.layout.hashes();
+    /// The same with the best number of hashes among those that keep to the limits.
+    fn with_best_hashes(&self, found: Predicted) -> Result<Predicted, Error> {
+        let Predicted { design, .. } = found;
+        let (keys, capacity) = (self.sizing.keys, design.overflow().capacity as f64);
+        let (start, most) = (design.hashes(), design.max_hashes());
         let (_, best) = minimum::of_whole_numbers(start, most, |hashes| {
-            let candidate =
-                Candidate::new(found.layout.clone().with_hashes(hashes), self.sizing.keys)?;
-            let fits = candidate.expected.overflow_fraction * keys <= capacity as f64;
-            let holds = fits && self.keeps_to_limits(&candidate.expected);
-            Ok((if holds { candidate.expected.rate } else { f64::INFINITY }, candidate))
+            let found = Predicted::new(design.with_hashes(hashes), keys)?;
+            let fits = found.expected.overflow_fraction * keys as f64 <= capacity;
+            let holds = fits && self.keeps_to_limits(&found.expected);
+            Ok((if holds { found.expected.rate } else { f64::INFINITY }, found))
         })?;
         Ok(best)
     }

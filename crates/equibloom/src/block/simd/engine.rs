@@ -11,7 +11,8 @@ use crate::hashing::KeyHash;
 
 /// Something that is asked about keys.
 pub(crate) trait Asked: Sized {
-    /// Whether special instructions are worth their code where it is not a [usual](Machine::USUAL) one.
+    /// Whether special instructions are worth their code also where it is not a [usual](Machine::USUAL) one.
+    /// Single lookups have them always.
     const UNUSUAL_BY_SPECIAL_INSTRUCTIONS: bool;
 
     /// The answer. Must be inlined, as an [`Operation`] must.
@@ -39,13 +40,7 @@ impl<F: Asked> Engine<F> {
             #[cfg(target_arch = "x86_64")]
             (Best::Avx2(_), true) => avx2::answer::<F, true>,
             #[cfg(target_arch = "x86_64")]
-            (Best::Avx2(_) | Best::Avx512(_), false) => {
-                if F::UNUSUAL_BY_SPECIAL_INSTRUCTIONS {
-                    avx2::answer::<F, false>
-                } else {
-                    answer_portably::<F, false>
-                }
-            }
+            (Best::Avx2(_) | Best::Avx512(_), false) => avx2::answer::<F, false>,
         };
         Self { machine, on_usual, answer }
     }

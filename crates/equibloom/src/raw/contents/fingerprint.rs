@@ -151,7 +151,8 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
 
     /// Levels that may lie anywhere share one table, and of a key found there it is not known how
     /// many of them it has behind it. So it gets an entry in the overflow list for every end that its
-    /// walk may have, and hints all the way there.
+    /// walk may have, and hints all the way there. Without hints a lookup ends at the first block with room:
+    /// the key is stored in that.
     fn send_to_every_end(
         &mut self,
         choices: usize,
@@ -160,6 +161,14 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
     ) -> Result<(), FullError> {
         let walk: Vec<Probe> = self.candidates.walk_from(0, block, key).take(choices).collect();
         for stop in walk {
+            if !self.blocks.gives_hints()
+                && self.blocks.load(Portable, stop.block) < self.blocks.slots()
+            {
+                if !self.blocks.test(Portable, stop.block, key) {
+                    self.blocks.add(Portable, stop.block, key);
+                }
+                break;
+            }
             self.blocks.set_hint(stop);
             self.add_to_overflow(stop.onward)?;
         }

@@ -133,7 +133,14 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
     ) -> Result<Attempt, FullError> {
         let entry = self.plan.candidates.overflow_entry(key);
         let only_once = may_be_there && !self.plan.rule.stores_repeats();
-        match self.overflow.push(entry, only_once, WhenFull::Refuse) {
+        // A block with room for the key ends a lookup, unless the lookup knows that the budget is spent. A refund
+        // may make it affordable again by now: it is spent all the same.
+        let announce = || {
+            if admitting.is_some() {
+                self.budget.set_spent();
+            }
+        };
+        match self.overflow.push(entry, only_once, WhenFull::Refuse, announce) {
             Ok(Pushed::AlreadyThere) => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
             Ok(Pushed::New) => return Ok(Attempt::Done(Insertion::New)),
             Err(_) if self.plan.when_full == WhenFull::Refuse => return Err(self.full()),
@@ -146,7 +153,9 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
                 }
             }
             None if B::HAS_SLOTS => {
-                self.overflow.push(entry, false, self.plan.when_full).map_err(|_| self.full())?;
+                self.overflow
+                    .push(entry, false, self.plan.when_full, || ())
+                    .map_err(|_| self.full())?;
             }
             // Its candidates turned it away and always will, so that a lookup reads them all and
             // finds it in any.

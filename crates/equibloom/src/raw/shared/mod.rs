@@ -20,7 +20,7 @@
 //! - A block that turned the insert away was full, or the insert set its hint. It still is, and it is still
 //!   set: the lookup goes on.
 //! - The overflow list is behind a lock; that it is not empty, and that the budget is spent, are flags
-//!   that only go up.
+//!   that only go up. A key that a block admits and that cannot pay sets the second one before it is in the list.
 //!
 //! There is no removal here: it would take something back.
 //!

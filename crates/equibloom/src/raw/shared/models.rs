@@ -19,6 +19,7 @@ use crate::block::simd::{Line, Portable};
 use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, Words};
+use crate::placement::Level;
 use crate::raw::Any;
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, WhenFull};
 
@@ -226,12 +227,43 @@ fn no_insert_into_fingerprint_blocks_is_lost() {
     writers_and_a_reader(2, fingerprints(2, 0, WhenFull::Refuse));
 }
 
+/// Two blocks with room for so many keys each, two choices, and so many accesses in all.
+fn with_budget(below: u32, budget: u64) -> Layout {
+    Layout::sequential(Blocks::bloom(64, 3), 2, 2, Rule::below(below))
+        .with_budget(Some(budget))
+        .with_overflow(Overflow { capacity: 3, when_full: WhenFull::Refuse })
+}
+
 /// The budget is spent by one key: from the second on, keys overflow although blocks have room, and the
 /// lookups have to know.
 #[test]
 fn lookups_learn_that_the_budget_is_spent() {
-    let layout = Layout::sequential(Blocks::bloom(64, 3), 2, 2, Rule::below(2))
-        .with_budget(Some(1))
-        .with_overflow(Overflow { capacity: 3, when_full: WhenFull::Refuse });
-    writers_and_a_reader(2, layout);
+    writers_and_a_reader(2, with_budget(2, 1));
+}
+
+/// Two threads insert x and one inserts y, into a first block with room for one key. Two of them reserve the two
+/// accesses, so the third key overflows. Then one of the two takes the place, and the other gives its access
+/// back. The third key has to be found in the list, although its second block has room.
+#[test]
+fn a_key_that_could_not_pay_is_found_after_a_refund() {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(4);
+    // All executions take many minutes. The first lost key was found after a tenth of a second.
+    builder.max_permutations = Some(100_000);
+    builder.check(|| {
+        let filter = Arc::new(filter(with_budget(1, 2)));
+        let blocks = Level { offset: 0, size: 2 };
+        let leads = |key: &KeyHash| [0, 1].map(|probe| blocks.block_of(key.candidate(probe)).0);
+        let mut keys = (0..).map(KeyHash::from_u64).filter(|key| leads(key) == [0, 1]);
+        let (x, y) = (keys.next().unwrap(), keys.next().unwrap());
+        let writers = [x, x, y].map(|key| {
+            let filter = filter.clone();
+            thread::spawn(move || {
+                filter.insert(key).unwrap();
+                assert!(filter.contains(key));
+            })
+        });
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        assert!(filter.contains(x) && filter.contains(y));
+    });
 }

@@ -45,17 +45,21 @@ impl SharedOverflow {
         self.list.read().unwrap_or_else(PoisonError::into_inner).contains(entry)
     }
 
-    /// Adds an entry; if it should be there once only, and is, then not.
+    /// Adds an entry; if it should be there once only, and is, then not. What has to be known before the entry
+    /// can be found is done by `announce`, if there is room.
     pub(super) fn push(
         &self,
         entry: u64,
         only_once: bool,
         when_full: WhenFull,
+        announce: impl FnOnce(),
     ) -> Result<Pushed, ListFull> {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         if only_once && list.contains(entry) {
             return Ok(Pushed::AlreadyThere);
         }
+        list.make_room(1, when_full)?;
+        announce();
         list.push(entry, when_full)?;
         self.is_used.store(true, Relaxed);
         Ok(Pushed::New)

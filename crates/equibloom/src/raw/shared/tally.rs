@@ -90,6 +90,11 @@ impl SharedBudget {
         self.spent.load(Relaxed)
     }
 
+    /// From now on no key can pay, and blocks with room prove nothing to lookups.
+    pub(super) fn set_spent(&self) {
+        self.spent.store(true, Relaxed);
+    }
+
     /// Spends what placing a key costs, if that is affordable.
     pub(super) fn try_spend(&self, reads: u32) -> bool {
         let reads = u64::from(reads);
@@ -106,11 +111,10 @@ impl SharedBudget {
         }
     }
 
-    /// Counts what placing a key in the overflow list costs. If that is not affordable, lookups have to
-    /// know that blocks with room prove nothing from now on.
+    /// Counts what placing a key in the overflow list costs. If that is not affordable, the budget is spent.
     pub(super) fn spend(&self, reads: u32) {
         if !self.try_spend(reads) {
-            self.spent.store(true, Relaxed);
+            self.set_spent();
             let add = |used: u64| Some(used.saturating_add(reads.into()));
             let _ = self.used.fetch_update(Relaxed, Relaxed, add);
         }

@@ -1,0 +1,223 @@
+//! The balanced chained hash table: buckets whose sizes differ as little as an access budget allows.
+//!
+//! An entry's bucket is chosen by the same rules as a key's block in a filter ([`placement`](equibloom_layout::placement)).
+//! Lookups do not use the rule: loads go down when entries are removed, so that a bucket with room
+//! proves nothing. Instead each bucket counts the entries that passed it by, which are in a later
+//! candidate or in the stash:
+//!
+//! ```text
+//!     insert:   every candidate before the one that takes the entry  passed += 1
+//!     remove:   the same buckets                                     passed −= 1
+//!     lookup:   candidates in order, until found or passed = 0, then the stash
+//! ```
+//!
+//! The entries are counted in classes of keys ([`counters`](super::counters)), so that few lookups
+//! read another bucket without need.
+//!
+//! When a table grows, its entries are moved in the order of the old buckets. Multi-level and single placement
+//! do not depend on the order; with sequential placement the sizes are a little less even after growth than in a
+//! table that had its size from the start.
+
+mod plan;
+
+pub use plan::{BucketPlan, MAX_SLOTS};
+
+use equibloom_layout::placement::{
+    BlockIndex, BlockView, Choice, Choose, FirstWithRoom, LeastLoaded, Levels,
+};
+use equibloom_layout::{KeyHash, Rule};
+
+use super::buckets::{Bucket, BucketArray, Slot};
+use super::observer::LookupObserver;
+use super::raw::{RawTable, sealed};
+use super::storage::{Place, Position, Storage};
+use crate::error::TableError;
+use crate::tag::{DEFAULT_MULTIPLIER, spread, tag_of};
+
+/// A table of buckets, placed by a [`BucketPlan`].
+#[derive(Clone)]
+pub struct Balanced<T> {
+    storage: Storage<T>,
+    plan: BucketPlan,
+    candidates: Levels,
+}
+
+/// Minimum bytes of counters in a bucket's header; padding of the header adds more.
+const MIN_COUNTERS: usize = 4;
+/// Entries that the stash of a table of any size may hold before a rebuild.
+const MIN_STASH_LIMIT: usize = 16;
+
+impl<T> Balanced<T> {
+    /// An empty table for `capacity` entries.
+    pub fn new(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
+        plan.check()?;
+        let buckets = plan.buckets_for(capacity);
+        let mut storage = Storage::new(buckets, plan.slots as usize, MIN_COUNTERS)?;
+        // Rounding up to whole buckets may have made room for a few more.
+        storage.capacity = capacity.max((buckets as f64 * plan.load) as usize);
+        // More than plans of the papers let overflow.
+        storage.stash_limit = MIN_STASH_LIMIT + storage.capacity / 8;
+        Ok(Self::over(storage, plan))
+    }
+
+    /// A table that has no memory yet. The plan has been checked.
+    pub(super) fn empty(plan: BucketPlan) -> Self {
+        Self::over(Storage::empty(plan.slots as usize), plan)
+    }
+
+    fn over(storage: Storage<T>, plan: BucketPlan) -> Self {
+        let candidates = plan.levels(storage.buckets.count());
+        Self { candidates, storage, plan }
+    }
+
+    /// What the table was made from.
+    pub fn plan(&self) -> &BucketPlan {
+        &self.plan
+    }
+
+    #[inline]
+    fn bucket(&self, key: KeyHash, probe: usize) -> usize {
+        self.candidates.block(key, probe).0 as usize
+    }
+
+    /// Continues a lookup behind the first word of tags of its first bucket, where most lookups end. Not inlined:
+    /// it would take registers from those lookups. It takes `is_match` by value, because a reference would force
+    /// it into memory in all of them.
+    #[inline(never)]
+    fn find_further<O: LookupObserver>(
+        &self,
+        key: KeyHash,
+        mut is_match: impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Place, &T)> {
+        let tag = tag_of(key);
+        for probe in 0..self.candidates.choices(key) {
+            // Without memory there is no bucket, but perhaps a stash.
+            let Some(bucket) = self.storage.buckets.bucket(self.bucket(key, probe)) else { break };
+            let found = match probe {
+                0 => bucket.find_further(tag, &mut is_match, observer),
+                _ => bucket.find(tag, &mut is_match, observer),
+            };
+            if let Some(found) = found {
+                return Some(Place::with_entry(found));
+            }
+            if !bucket.was_passed(key) {
+                return None;
+            }
+        }
+        self.storage.find_in_stash(key, &mut is_match, observer)
+    }
+
+    /// Calls `change` for the buckets that an entry passes on its way to `place`.
+    #[inline]
+    fn for_each_passed(
+        &mut self,
+        key: KeyHash,
+        place: Place,
+        change: impl Fn(&mut BucketArray<T>, usize, KeyHash),
+    ) {
+        for probe in 0..self.candidates.choices(key) {
+            let bucket = self.bucket(key, probe);
+            if matches!(place.0, Position::Bucket(at) if at.bucket == bucket) {
+                return;
+            }
+            change(&mut self.storage.buckets, bucket, key);
+        }
+    }
+
+    /// The free slot that the rule gives to a new key.
+    #[inline]
+    fn free_slot(&self, key: KeyHash) -> Option<Slot> {
+        let buckets = &self.storage.buckets;
+        if buckets.count() == 0 {
+            return None;
+        }
+        let view = Sizes(buckets);
+        let choice = match self.plan.rule {
+            Rule::FirstWithRoom { below, coin } => {
+                let rule = FirstWithRoom::new(below, coin, false);
+                rule.choose(&view, &self.candidates, key, &mut ())
+            }
+            Rule::LeastLoaded => LeastLoaded.choose(&view, &self.candidates, key, &mut ()),
+        };
+        match choice {
+            // The least loaded bucket may be full all the same; then the others are, too.
+            Choice::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
+            Choice::Present | Choice::Rejected { .. } => None,
+        }
+    }
+}
+
+/// Buckets as the placement rules see them, for keys that are known to be absent.
+struct Sizes<'a, T>(&'a BucketArray<T>);
+
+impl<T> BlockView for Sizes<'_, T> {
+    #[inline]
+    fn load(&self, block: BlockIndex) -> u32 {
+        self.0.bucket(block.0 as usize).map_or(0, Bucket::size)
+    }
+
+    #[inline]
+    fn test(&self, _block: BlockIndex, _key: KeyHash) -> bool {
+        false
+    }
+}
+
+impl<T> sealed::Sealed for Balanced<T> {}
+
+impl<T> RawTable for Balanced<T> {
+    type Entry = T;
+
+    fn storage(&self) -> &Storage<T> {
+        &self.storage
+    }
+
+    fn storage_mut(&mut self) -> &mut Storage<T> {
+        &mut self.storage
+    }
+
+    fn emptied(&self, capacity: usize) -> Result<Self, TableError> {
+        Self::new(capacity, self.plan)
+    }
+
+    #[inline]
+    fn find<O: LookupObserver>(
+        &self,
+        hash: u64,
+        mut is_match: impl FnMut(&T) -> bool,
+        observer: &mut O,
+    ) -> Option<(Place, &T)> {
+        let key = spread(hash, DEFAULT_MULTIPLIER);
+        if let Some(first) = self.storage.buckets.bucket(self.bucket(key, 0)) {
+            let found = first.find_in_first_word(tag_of(key), &mut is_match, observer);
+            if let Some(found) = found {
+                return Some(Place::with_entry(found));
+            }
+            if !first.was_passed(key) && !first.has_more_words() {
+                return None;
+            }
+        }
+        self.find_further(key, is_match, observer)
+    }
+
+    #[inline]
+    fn place(&mut self, hash: u64, entry: T, _hash_of: impl Fn(&T) -> u64) -> Place {
+        let key = spread(hash, DEFAULT_MULTIPLIER);
+        let place = match self.free_slot(key) {
+            Some(slot) => self.storage.put(slot, tag_of(key), entry),
+            None => self.storage.put_into_stash(key, entry),
+        };
+        self.for_each_passed(key, place, BucketArray::count_passed);
+        place
+    }
+
+    fn remove(&mut self, hash: u64, place: Place) -> Option<T> {
+        let counted = self.storage.is_hashed(place);
+        let entry = self.storage.take(place)?;
+        if counted {
+            let key = spread(hash, DEFAULT_MULTIPLIER);
+            self.for_each_passed(key, place, BucketArray::uncount_passed);
+        }
+        Some(entry)
+    }
+}

@@ -1,0 +1,142 @@
+//! Constructors.
+
+use core::marker::PhantomData;
+
+use super::{BalancedMap, CuckooMap, Map};
+use crate::balanced::{Balanced, BucketPlan};
+use crate::cuckoo::{Cuckoo, CuckooHistory};
+use crate::error::TableError;
+
+/// The hasher of maps that name none: std's, with random keys.
+#[cfg(feature = "std")]
+pub type DefaultHashBuilder = std::hash::RandomState;
+
+/// Without `std` there is no default hasher: use the constructors that take one.
+#[cfg(not(feature = "std"))]
+#[derive(Debug, Clone, Copy)]
+pub enum DefaultHashBuilder {}
+
+impl<K, V, T, S> Map<K, V, T, S> {
+    /// A map over an existing table.
+    pub const fn from_table(table: T, hasher: S) -> Self {
+        Self { table, hasher, entries: PhantomData }
+    }
+}
+
+impl<K, V, S> BalancedMap<K, V, S> {
+    /// An empty map that allocates nothing yet.
+    pub fn with_hasher(hasher: S) -> Self {
+        Self::with_capacity_and_hasher(0, hasher)
+    }
+
+    /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default).
+    /// If the memory cannot be had, it starts without any.
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        Self::from_table(Balanced::with_capacity_or_empty(capacity), hasher)
+    }
+
+    /// An empty map for `capacity` entries, filled by this plan.
+    ///
+    /// # Errors
+    /// If the plan cannot work or the memory cannot be had.
+    pub fn with_plan_and_hasher(
+        capacity: usize,
+        plan: BucketPlan,
+        hasher: S,
+    ) -> Result<Self, TableError> {
+        Ok(Self::from_table(Balanced::new(capacity, plan)?, hasher))
+    }
+
+    /// How the buckets are filled.
+    pub fn plan(&self) -> &BucketPlan {
+        self.table.plan()
+    }
+}
+
+impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
+    /// An empty map that allocates nothing yet.
+    pub fn with_hasher(hasher: S) -> Self {
+        Self::with_capacity_and_hasher(0, hasher)
+    }
+
+    /// An empty map with room for `capacity` entries at the [default load](Cuckoo::DEFAULT_LOAD). If the
+    /// memory cannot be had, it starts without any.
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        Self::from_table(Cuckoo::with_capacity_or_empty(capacity), hasher)
+    }
+
+    /// An empty map for `capacity` entries that fill a share `load` of its slots.
+    ///
+    /// ```
+    /// use equibloom_tables::CuckooMap;
+    ///
+    /// let hasher = std::hash::RandomState::new();
+    /// let map = CuckooMap::<u64, u64>::with_load_and_hasher(1_000, 0.95, hasher)?;
+    /// assert!(map.capacity() >= 1_000);
+    /// # Ok::<(), equibloom_tables::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the load is above [the highest](Cuckoo::MAX_LOAD), or the memory cannot be had.
+    pub fn with_load_and_hasher(capacity: usize, load: f64, hasher: S) -> Result<Self, TableError> {
+        Ok(Self::from_table(Cuckoo::new(capacity, load)?, hasher))
+    }
+
+    /// What has happened to the map so far.
+    pub fn history(&self) -> CuckooHistory {
+        self.table.history()
+    }
+}
+
+#[cfg(feature = "std")]
+impl<K, V> BalancedMap<K, V> {
+    /// An empty map that allocates nothing yet.
+    pub fn new() -> Self {
+        Self::with_hasher(DefaultHashBuilder::new())
+    }
+
+    /// An empty map with room for `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::new())
+    }
+
+    /// An empty map for `capacity` entries, filled by this plan.
+    ///
+    /// # Errors
+    /// If the plan cannot work or the memory cannot be had.
+    pub fn with_plan(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
+        Self::with_plan_and_hasher(capacity, plan, DefaultHashBuilder::new())
+    }
+}
+
+#[cfg(feature = "std")]
+impl<K, V, const SLOTS: usize> CuckooMap<K, V, DefaultHashBuilder, SLOTS> {
+    /// An empty map that allocates nothing yet.
+    pub fn new() -> Self {
+        Self::with_hasher(DefaultHashBuilder::new())
+    }
+
+    /// An empty map with room for `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::new())
+    }
+}
+
+/// A table with default settings, for `Default` and `FromIterator` of both maps.
+pub trait DefaultTable: Sized {
+    /// A table for `capacity` entries, or for none if the memory cannot be had.
+    fn with_capacity_or_empty(capacity: usize) -> Self;
+}
+
+impl<T> DefaultTable for Balanced<T> {
+    fn with_capacity_or_empty(capacity: usize) -> Self {
+        Self::new(capacity, BucketPlan::default())
+            .unwrap_or_else(|_| Self::empty(BucketPlan::default()))
+    }
+}
+
+impl<T, const SLOTS: usize> DefaultTable for Cuckoo<T, SLOTS> {
+    fn with_capacity_or_empty(capacity: usize) -> Self {
+        Self::new(capacity, Self::DEFAULT_LOAD).unwrap_or_else(|_| Self::empty(Self::DEFAULT_LOAD))
+    }
+}

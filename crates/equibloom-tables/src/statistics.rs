@@ -1,0 +1,205 @@
+//! Statistics of a table: sizes of its buckets, bytes, and what lookups read.
+
+use alloc::vec::Vec;
+
+use super::observer::ReadCounter;
+use super::raw::RawTable;
+use equibloom_layout::KeyHash;
+
+/// The state of a table, found by looking through all of it.
+///
+/// ```
+/// use equibloom_tables::BalancedMap;
+///
+/// let mut map = BalancedMap::with_capacity(60_000);
+/// map.extend((0..60_000_u64).map(|key| (key, key)));
+/// let statistics = map.statistics();
+/// // Six entries a bucket, spread more evenly than chance would do (a variance of 6).
+/// assert!(statistics.variance() < 2.0);
+/// assert!(statistics.misses.buckets.mean < 1.2 && statistics.misses.buckets.max <= 3);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TableStatistics {
+    /// Entries in the table.
+    pub entries: usize,
+    /// Entries it is planned for.
+    pub capacity: usize,
+    /// Entries in the stash.
+    pub stashed: usize,
+    /// Number of buckets.
+    pub buckets: usize,
+    /// Entries that a bucket has room for.
+    pub slots: usize,
+    /// `sizes[i]` buckets hold `i` entries.
+    pub sizes: Vec<u64>,
+    /// Bytes of buckets and stash as allocated, and of the table's own fields.
+    pub bytes: usize,
+    /// Lookups of the entries that are there, each once.
+    pub hits: LookupStatistics,
+    /// Lookups of keys that are not there.
+    pub misses: LookupStatistics,
+}
+
+/// What lookups of one kind read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LookupStatistics {
+    /// Buckets per lookup.
+    pub buckets: Distribution,
+    /// Cache lines of 64 bytes per lookup, without those of the stash.
+    pub lines: Distribution,
+    /// Share of the lookups that go on to the stash.
+    pub stash_share: f64,
+}
+
+/// A distribution in four numbers; all 0 if nothing was counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Distribution {
+    /// Mean.
+    pub mean: f64,
+    /// Variance.
+    pub variance: f64,
+    /// 99 of 100 are at most this.
+    pub p99: usize,
+    /// The largest.
+    pub max: usize,
+}
+
+/// Absent keys that are looked up, at random but always the same ones.
+const SAMPLED_MISSES: u64 = 1 << 17;
+
+impl TableStatistics {
+    /// Share of all slots that hold an entry.
+    pub fn occupancy(&self) -> f64 {
+        (self.entries - self.stashed) as f64 / (self.buckets * self.slots).max(1) as f64
+    }
+
+    /// Mean number of entries in a bucket.
+    pub fn mean_size(&self) -> f64 {
+        Distribution::of(&self.sizes).mean
+    }
+
+    /// Variance of the number of entries in a bucket.
+    pub fn variance(&self) -> f64 {
+        Distribution::of(&self.sizes).variance
+    }
+
+    /// All memory per entry; infinite in an empty table.
+    pub fn bytes_per_entry(&self) -> f64 {
+        self.bytes as f64 / self.entries as f64
+    }
+
+    pub(crate) fn take<R: RawTable>(table: &R, hash_of: impl Fn(&R::Entry) -> u64) -> Self {
+        let storage = table.storage();
+        let mut sizes = Vec::new();
+        for bucket in 0..storage.buckets.count() {
+            let tags = storage.buckets.tags(bucket);
+            tally(&mut sizes, tags.iter().filter(|&&tag| tag != 0).count());
+        }
+        let mut hits = Tally::new(table);
+        for place in storage.places() {
+            if let Some(entry) = storage.get(place) {
+                hits.look_up(table, hash_of(entry), |other| core::ptr::eq(other, entry));
+            }
+        }
+        let mut misses = Tally::new(table);
+        for index in 0..SAMPLED_MISSES {
+            let hash = KeyHash::from_u64(index).candidate(1);
+            misses.look_up(table, hash, |_| false);
+        }
+        Self {
+            entries: storage.len(),
+            capacity: table.capacity(),
+            stashed: storage.stash.len(),
+            buckets: storage.buckets.count(),
+            slots: storage.buckets.geometry().slots,
+            sizes,
+            bytes: storage.bytes() + size_of::<R>(),
+            hits: hits.finish(),
+            misses: misses.finish(),
+        }
+    }
+}
+
+/// Histograms of what lookups read.
+struct Tally {
+    reads: ReadCounter,
+    buckets: Vec<u64>,
+    lines: Vec<u64>,
+    lookups: u64,
+}
+
+impl Tally {
+    fn new<R: RawTable>(table: &R) -> Self {
+        let reads = ReadCounter::new(*table.storage().buckets.geometry());
+        Self { reads, buckets: Vec::new(), lines: Vec::new(), lookups: 0 }
+    }
+
+    fn look_up<R: RawTable>(
+        &mut self,
+        table: &R,
+        hash: u64,
+        is_match: impl FnMut(&R::Entry) -> bool,
+    ) {
+        table.find(hash, is_match, &mut self.reads);
+        let (buckets, lines) = self.reads.finish_lookup();
+        tally(&mut self.buckets, buckets);
+        tally(&mut self.lines, lines);
+        self.lookups += 1;
+    }
+
+    fn finish(self) -> LookupStatistics {
+        LookupStatistics {
+            buckets: Distribution::of(&self.buckets),
+            lines: Distribution::of(&self.lines),
+            stash_share: self.reads.stash_searches as f64 / self.lookups.max(1) as f64,
+        }
+    }
+}
+
+fn tally(histogram: &mut Vec<u64>, value: usize) {
+    if histogram.len() <= value {
+        histogram.resize(value + 1, 0);
+    }
+    histogram[value] += 1;
+}
+
+impl Distribution {
+    /// Of a histogram: `histogram[i]` values are `i`.
+    pub fn of(histogram: &[u64]) -> Self {
+        let total = histogram.iter().sum::<u64>();
+        let average = |of: fn(f64) -> f64| {
+            let terms = histogram.iter().zip(0_u32..);
+            terms.map(|(&count, value)| count as f64 * of(value.into())).sum::<f64>()
+                / total.max(1) as f64
+        };
+        let mean = average(|value| value);
+        let mut seen = 0;
+        let p99 = histogram.iter().position(|&count| {
+            seen += count;
+            seen as f64 >= 0.99 * total as f64
+        });
+        Self {
+            mean,
+            variance: average(|value| value * value) - mean * mean,
+            p99: p99.unwrap_or(0),
+            max: histogram.iter().rposition(|&count| count > 0).unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_is_told_in_four_numbers() {
+        let found = Distribution::of(&[0, 98, 1, 0, 1]);
+        assert_eq!((found.mean, found.p99, found.max), (1.04, 2, 4));
+        assert!((found.variance - (98.0 + 4.0 + 16.0) / 100.0 + 1.04 * 1.04).abs() < 1e-12);
+        let none = Distribution::of(&[]);
+        assert_eq!((none.mean, none.variance, none.p99, none.max), (0.0, 0.0, 0, 0));
+    }
+}

@@ -1,0 +1,43 @@
+//! Cache lines that a lookup touches.
+
+use equibloom_layout::{Blocks, Design, Layout, Rule};
+
+/// Bits of a cache line.
+const LINE_BITS: f64 = 512.0;
+
+/// Bits that a lookup reads together before it looks whether one was unset.
+const BITS_READ_TOGETHER: u32 = 3;
+
+/// Mean cache lines of 512 bits that a miss touches in the table (the overflow list apart).
+///
+/// A block that lies within a line costs one line per access. Of a larger one a lookup touches only the
+/// lines of the bits it reads, three at a time until one is unset, and of the counter where there is
+/// one. Every bit of a classical filter is a line of its own.
+pub fn lines_per_miss(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
+    let Design::Blocked(Layout { blocks: kind, candidates, rule, .. }) = design else {
+        return accesses_miss;
+    };
+    let Blocks::Bloom { bits, hashes, .. } = *kind else { return accesses_miss };
+    let stride = kind.stride_bits() as f64;
+    if (LINE_BITS / stride).fract() == 0.0 {
+        return accesses_miss;
+    }
+    // Blocks that do not fill whole lines start anywhere in one.
+    let whole = (stride / LINE_BITS).fract() == 0.0;
+    let lines = if whole { stride / LINE_BITS } else { 1.0 + (stride - 64.0) / LINE_BITS };
+    let load = keys as f64 / candidates.blocks() as f64;
+    let unset = (1.0 - f64::from(hashes) / f64::from(bits)).powf(load);
+    let elsewhere: f64 = 1.0 - 1.0 / lines;
+    let (mut touched, mut beside_counter) = (0.0, 0.0);
+    for bit in 0..hashes {
+        let reached = (1.0 - unset).powi((bit - bit % BITS_READ_TOGETHER) as i32);
+        touched += reached * elsewhere.powi(bit as i32);
+        let last = bit % BITS_READ_TOGETHER == BITS_READ_TOGETHER - 1 || bit + 1 == hashes;
+        if last {
+            let ends_here = reached * (1.0 - (1.0 - unset).powi(BITS_READ_TOGETHER as i32));
+            beside_counter += ends_here * elsewhere.powi(bit as i32 + 1);
+        }
+    }
+    let counter = if *rule == Rule::LeastLoaded { 0.0 } else { beside_counter };
+    accesses_miss * (touched + counter)
+}

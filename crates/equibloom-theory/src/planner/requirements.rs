@@ -1,0 +1,182 @@
+//! What a filter has to be.
+
+use equibloom_layout::{
+    BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
+    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_BLOCK_BITS, Placement,
+};
+
+use super::memory::{MOST_BYTES, MOST_KEYS};
+use crate::error::{Error, require};
+
+/// What a filter has to be; everything left out is chosen by the planner.
+///
+/// Enough are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
+///
+/// ```
+/// use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Requirements, plan};
+///
+/// let plan = plan(&Requirements { keys: Some(1_000_000), rate: Some(0.001), ..Requirements::default() })?;
+/// assert!(plan.expected.rate <= 0.001);
+/// assert!(plan.expected.accesses_miss <= DEFAULT_ACCESSES_MISS);
+/// assert!(plan.bits_per_key() < 14.0);
+/// # Ok::<(), equibloom_theory::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Requirements {
+    /// Number of keys.
+    pub keys: Option<u64>,
+    /// Bytes, everything counted.
+    pub memory: Option<u64>,
+    /// The same per key, in bits.
+    pub bits_per_key: Option<f64>,
+    /// Highest false-positive rate.
+    pub rate: Option<f64>,
+    /// Most accesses of a lookup of an absent key, on average; if not given, [`DEFAULT_ACCESSES_MISS`], or
+    /// no limit for the classical filter, if that is required.
+    pub accesses_miss: Option<f64>,
+    /// Most accesses of an insert, on average.
+    pub accesses_insert: Option<f64>,
+    /// Bits of a block; a cache line, 512, if not given.
+    pub block_bits: Option<u32>,
+    /// Most accesses of any key.
+    pub choices: Option<u32>,
+    /// Largest share of the keys in the overflow list.
+    pub overflow: Option<f64>,
+    /// The placement; chosen by the planner if not given.
+    pub placement: Option<Placement>,
+    /// The kind of blocks; chosen by the planner if not given.
+    pub block: Option<BlockKind>,
+    /// Hint bits of a block; chosen by the planner if not given. 0 is the papers' rule, by the load.
+    pub hints: Option<u32>,
+    /// Whether keys will be removed: every insert is stored then, which only blocks of fingerprints can do.
+    pub multiset: bool,
+    /// Slots of a fingerprint block; chosen by the planner if not given.
+    pub slots: Option<u32>,
+    /// Lists of a fingerprint block; chosen by the planner if not given.
+    pub lists: Option<u32>,
+    /// Bits of a remainder in a fingerprint block; chosen by the planner if not given.
+    pub remainder_bits: Option<u32>,
+    /// Bits of the hash of a key; 128 if not given, as the library's own.
+    pub hash_bits: Option<u32>,
+}
+
+/// Bits of the library's own hash.
+const HASH_BITS: u32 = 128;
+
+/// Most accesses of a miss, on average, if not given. More would prevent few false positives, fewer would
+/// cost many: ARCHITECTURE.md has the numbers.
+pub const DEFAULT_ACCESSES_MISS: f64 = 1.2;
+
+/// Bits of a block if not given: a cache line.
+pub(crate) const CACHE_LINE_BITS: u32 = 512;
+
+/// What every filter in question must keep to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Limits {
+    pub(crate) accesses_miss: f64,
+    pub(crate) accesses_insert: f64,
+    pub(crate) choices: u32,
+    pub(crate) overflow: f64,
+    pub(crate) block_bits: u32,
+    pub(crate) hints: Option<u32>,
+    pub(crate) multiset: bool,
+    pub(crate) slots: Option<u32>,
+    pub(crate) lists: Option<u32>,
+    pub(crate) remainder_bits: Option<u32>,
+    /// Whether one placement is required.
+    pub(crate) placement_is_fixed: bool,
+}
+
+impl Requirements {
+    pub(crate) fn limits(&self) -> Limits {
+        // The classical filter is chosen for its rate, although a miss reads two lines.
+        let default_accesses_miss = match self.placement {
+            Some(Placement::Classical) => f64::INFINITY,
+            _ => DEFAULT_ACCESSES_MISS,
+        };
+        Limits {
+            accesses_miss: self.accesses_miss.unwrap_or(default_accesses_miss),
+            accesses_insert: self.accesses_insert.unwrap_or(f64::INFINITY),
+            choices: self.choices.unwrap_or(u32::MAX),
+            overflow: self.overflow.unwrap_or(1.0),
+            block_bits: self.block_bits.unwrap_or(CACHE_LINE_BITS),
+            hints: self.hints,
+            multiset: self.multiset,
+            slots: self.slots,
+            lists: self.lists,
+            remainder_bits: self.remainder_bits,
+            placement_is_fixed: self.placement.is_some(),
+        }
+    }
+
+    /// Whether placement and blocks are open, so that the simplest filter will do.
+    pub(crate) fn leave_blocks_open(&self) -> bool {
+        let of_slots = [self.slots, self.lists, self.remainder_bits];
+        self.placement.is_none()
+            && self.block != Some(BlockKind::Fingerprint)
+            && self.hints.is_none_or(|hints| hints == 0)
+            && !self.multiset
+            && of_slots == [None; 3]
+    }
+
+    /// How often an absent key has the same hash as one of the keys: no filter has a lower rate.
+    pub(crate) fn rate_floor(&self, keys: u64) -> f64 {
+        keys as f64 * 0.5_f64.powi(self.hash_bits.unwrap_or(HASH_BITS) as i32)
+    }
+
+    /// Refuses every number outside its range, one by one.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let whole = |argument, value: Option<u64>, least: u64, most: u64| match value {
+            Some(value) => require(
+                (least..=most).contains(&value),
+                argument,
+                value as f64,
+                format!("between {least} and {most}"),
+            ),
+            None => Ok(()),
+        };
+        let real = |argument, value: Option<f64>, holds: fn(f64) -> bool, accepted: &str| {
+            value.map_or(Ok(()), |value| require(holds(value), argument, value, accepted))
+        };
+        whole("keys", self.keys, 1, MOST_KEYS)?;
+        whole("memory", self.memory, 1, MOST_BYTES)?;
+        for (argument, value, least, most) in [
+            ("block_bits", self.block_bits, MIN_BLOCK_BITS, MAX_BLOCK_BITS),
+            ("choices", self.choices, 1, MAX_CHOICES),
+            ("hints", self.hints, 0, MAX_HINTS),
+            ("slots", self.slots, 1, MAX_SLOTS),
+            ("lists", self.lists, 1, MAX_LISTS),
+            ("remainder_bits", self.remainder_bits, 1, MAX_REMAINDER_BITS),
+            ("hash_bits", self.hash_bits, 32, 1024),
+        ] {
+            whole(argument, value.map(u64::from), least.into(), most.into())?;
+        }
+        if let Some(slots) = self.slots {
+            let remainder_bits = self.remainder_bits.unwrap_or(1);
+            let (lists, hints) = (self.lists.unwrap_or(1), self.hints.unwrap_or(0));
+            let used = Blocks::Fingerprint { slots, lists, remainder_bits, hints }.used_bits();
+            require(
+                used <= FINGERPRINT_BLOCK_BITS.into(),
+                "slots",
+                f64::from(slots),
+                format!(
+                    "at most {}: hints + lists + slots × (1 + remainder bits) would be {used}, above \
+                     {FINGERPRINT_BLOCK_BITS}",
+                    FINGERPRINT_BLOCK_BITS.saturating_sub(hints + lists) / (1 + remainder_bits)
+                ),
+            )?;
+        }
+        let few_bits = |bits: f64| (0.01..=1e6).contains(&bits);
+        real("bits_per_key", self.bits_per_key, few_bits, "between 0.01 and 1e6")?;
+        let possible = |rate: f64| (LOWEST_RATE..1.0).contains(&rate);
+        real("rate", self.rate, possible, "at least 1e-15 and below 1")?;
+        let at_least_one = |accesses: f64| (1.0..=64.0).contains(&accesses);
+        real("accesses_miss", self.accesses_miss, at_least_one, "between 1 and 64")?;
+        real("accesses_insert", self.accesses_insert, at_least_one, "between 1 and 64")?;
+        let share = |overflow: f64| (0.0..1.0).contains(&overflow);
+        real("overflow", self.overflow, share, "at least 0 and below 1")
+    }
+}
+
+/// Lower rates than this need more hash functions than a filter has.
+const LOWEST_RATE: f64 = 1e-15;
