@@ -21,7 +21,7 @@ fn agree(ode: &State, closed: &State) {
 const TIMES: [f64; 4] = [0.1, 0.5, 0.9, 1.0];
 
 fn some(alpha: f64) -> Proportions {
-    Proportions::Anywhere { choices: 2, share: Share::new(alpha).unwrap() }
+    Proportions::Anywhere { choices: 2, share: Share::clamped(alpha) }
 }
 
 #[test]

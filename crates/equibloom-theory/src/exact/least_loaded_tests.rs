@@ -11,7 +11,7 @@ struct Naive {
 }
 
 fn candidates(choices: u32, share: f64) -> Candidates {
-    Candidates::Anywhere { blocks: 1_000_000, choices, share: Share::new(share).unwrap() }
+    Candidates::Anywhere { blocks: 1_000_000, choices, share: Share::clamped(share) }
 }
 
 impl System<f64, DVector<f64>> for Naive {
