@@ -145,27 +145,6 @@ fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same with a filter that threads share, by one thread.
-fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
-    let filter = empty_filter(kind)?.into_shared()?;
-    let [keys, strangers] = keys_and_strangers();
-    if operation != "empty" {
-        for &key in &keys {
-            filter.insert_hash(key)?;
-        }
-    }
-    match operation {
-        "empty" | "filled" | "insert" => {}
-        "miss" | "hit" => {
-            let asked = if operation == "hit" { &keys } else { &strangers };
-            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
-        }
-        _ => return Err("no such operation".into()),
-    }
-    black_box(&filter);
-    Ok(())
-}
-
 /// Hashes of keys that are hashes: what is counted is the map's.
 #[derive(Default)]
 struct AsItIs(u64);

@@ -64,20 +64,22 @@ impl Columns {
         }
     }
 
-    /// The blocks of all rows.
+    /// The blocks of the first `count`, as far as there are so many.
     #[inline(always)]
-    pub(super) fn blocks(&self) -> &[BlockIndex; WORD] {
-        &self.blocks
+    pub(super) fn blocks(&self, count: usize) -> &[BlockIndex] {
+        &self.blocks[..count.min(WORD)]
     }
 
-    /// These keys, the first of which is that of the first row, as their blocks see them, and where they stand.
+    /// These keys, the first of which is that of row `start`, as their blocks see them, and where they stand.
     #[inline(always)]
     pub(super) fn stops<L: Routing>(
         &self,
+        start: usize,
         keys: &[KeyHash],
     ) -> impl Iterator<Item = (KeyHash, Probe)> {
-        let columns = self.patterns.iter().zip(&self.blocks);
-        let rows = keys.iter().zip(columns.zip(&self.marks));
+        let start = start.min(WORD);
+        let columns = self.patterns[start..].iter().zip(&self.blocks[start..]);
+        let rows = keys.iter().zip(columns.zip(&self.marks[start..]));
         rows.map(|(&key, ((&pattern, &block), &mark))| stop::<L>(key, pattern, block, mark))
     }
 

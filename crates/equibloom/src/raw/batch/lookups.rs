@@ -131,7 +131,7 @@ struct LookAtFirst<'a, F> {
     keys: &'a [KeyHash],
     here: &'a Columns,
     /// The first blocks of the keys ahead.
-    ahead: &'a [BlockIndex; WORD],
+    ahead: &'a [BlockIndex],
 }
 
 impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
@@ -141,9 +141,12 @@ impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
     fn run<M: Machine>(self, machine: M) -> Answers {
         let Self { filter, keys, here, ahead } = self;
         let mut answers = Answers::default();
-        // Where no keys are ahead, blocks are asked for in vain, up to 64 of a batch.
-        for ((key, stop), &later) in here.stops::<B::Routing>(keys).zip(ahead) {
+        let (first, last) = keys.split_at(keys.len().min(ahead.len()));
+        for ((key, stop), &later) in here.stops::<B::Routing>(0, first).zip(ahead) {
             filter.blocks.prefetch(later, Nearness::Second);
+            answers = answers.and(filter.look_at(machine, 0, key, stop));
+        }
+        for (key, stop) in here.stops::<B::Routing>(first.len(), last) {
             answers = answers.and(filter.look_at(machine, 0, key, stop));
         }
         answers.in_order(keys.len())
@@ -157,14 +160,15 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         let mut columns = [const { Columns::empty() }; 2];
         let [mut here, mut ahead] = columns.each_mut();
         machine.apart(Fill { filter: self, columns: here, keys });
-        for &block in here.blocks().iter().take(keys.len()) {
+        for &block in here.blocks(keys.len()) {
             self.blocks.prefetch(block, Nearness::Second);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let later = keys.get((word + 1) * WORD..).unwrap_or_default();
             machine.apart(Fill { filter: self, columns: ahead, keys: later });
-            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: ahead.blocks() };
+            let to_ask_for = ahead.blocks(later.len());
+            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: to_ask_for };
             let answers = machine.apart(look);
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
                 self.finish(machine, &mut waiting, &mut spare, found);
