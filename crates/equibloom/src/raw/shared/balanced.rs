@@ -5,7 +5,7 @@ use super::sync::AtomicU64;
 use super::sync::Ordering::Relaxed;
 use super::tally::{SharedBudget, Tally};
 use super::{AHEAD, SharedBlocks, SharedRaw};
-use crate::block::simd::{Machine, Nearness, Operation, prefetch};
+use crate::block::simd::{Machine, Nearness, Operation, Portable, prefetch};
 use crate::block::{BlockArray, BlockIndex, BlockView};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -124,9 +124,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
 
     /// Stores a key that no block may take, or that the budget does not allow into the one that may.
     #[cold]
-    fn overflow<M: Machine>(
+    fn overflow(
         &self,
-        machine: M,
         key: KeyHash,
         admitting: Option<(BlockIndex, usize)>,
         may_be_there: bool,
@@ -148,7 +147,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         }
         match admitting {
             Some((block, probe)) => {
-                if !self.add_if_admitted(machine, block, probe, key) {
+                if !self.add_if_admitted(Portable, block, probe, key) {
                     return Ok(Attempt::Again);
                 }
             }
@@ -160,8 +159,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
             // Its candidates turned it away and always will, so that a lookup reads them all and
             // finds it in any.
             None => {
-                let block = least_loaded(&self.view(machine), &self.plan.candidates, key);
-                self.plan.blocks.add_if(machine, &self.words, block, key, |_| true);
+                let block = least_loaded(&self.view(Portable), &self.plan.candidates, key);
+                self.plan.blocks.add_if(Portable, &self.words, block, key, |_| true);
             }
         }
         self.saturated.fetch_add(1, Relaxed);
@@ -189,7 +188,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
             }
             _ => {
                 let may_be_there = reachable || self.budget.is_spent();
-                match self.overflow(machine, key, admitting, may_be_there)? {
+                match self.overflow(key, admitting, may_be_there)? {
                     Attempt::Done(Insertion::New) => self.budget.spend(reads),
                     other => return Ok(other),
                 }
