@@ -111,7 +111,10 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
     }
 
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        self.engine.run(ContainsBatch { filter: self, keys, found });
+        let batch = ContainsBatch { filter: self, keys, found };
+        if let Err(batch) = self.engine.run_if_worthwhile(batch) {
+            batch.one_by_one();
+        }
     }
 
     pub(super) fn clear(&mut self) {

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use super::usual::Usual;
+use super::usual::{OnUsual, Usual};
 use super::{Best, Machine, Operation, Portable, USUAL_ON_PORTABLE};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -61,6 +61,26 @@ impl<F: Asked> Engine<F> {
             self.machine.run_on_usual(operation)
         } else {
             self.run_on_any(operation)
+        }
+    }
+
+    /// Runs an operation that is worth its code only by the best instructions of the target; otherwise it
+    /// comes back.
+    #[inline(always)]
+    pub(crate) fn run_if_worthwhile<O: Operation>(self, operation: O) -> Result<O::Output, O> {
+        match (self.machine, self.on_usual) {
+            (Best::Portable, _) if !USUAL_ON_PORTABLE => Err(operation),
+            (Best::Portable, true) => Ok(Portable.apart(OnUsual(operation))),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx512(machine), true) => Ok(machine.run(OnUsual(operation))),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx2(machine), true) => Ok(machine.run(OnUsual(operation))),
+            (_, false) if !F::UNUSUAL_BY_SPECIAL_INSTRUCTIONS => Err(operation),
+            (Best::Portable, false) => Ok(Portable.apart(operation)),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx512(machine), false) => Ok(machine.avx2().run(operation)),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx2(machine), false) => Ok(machine.run(operation)),
         }
     }
 

@@ -109,6 +109,25 @@ impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     }
 }
 
+impl<R: Choose, B: BlockArray> ContainsBatch<'_, Balanced<R, B>> {
+    /// Looks the keys up one after the other, while the first blocks of later ones are asked for.
+    pub(in crate::raw) fn one_by_one(self) {
+        let Self { filter, keys, found } = self;
+        let ask_for = |keys: &[KeyHash]| {
+            for &key in keys.iter().take(WORD) {
+                filter.blocks.prefetch(filter.candidates.first_block(key), Nearness::Second);
+            }
+        };
+        ask_for(keys);
+        for (word, (chunk, answers)) in keys.chunks(WORD).zip(found).enumerate() {
+            ask_for(keys.get((word + 1) * WORD..).unwrap_or_default());
+            *answers = chunk.iter().zip(0..).fold(0, |answers, (&key, bit)| {
+                answers | u64::from(filter.engine.ask(filter, key)) << bit
+            });
+        }
+    }
+}
+
 /// Puts keys into columns.
 struct Fill<'a, F> {
     filter: &'a F,
