@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use equibloom::{AnyFilter, KeyHash, KeyHasher, Parameters, Stable, file};
+use equibloom::{HashFilter, KeyHash, KeyHasher, Parameters, Stable, file};
 
 /// Measures `equibloom build` and `equibloom query`.
 #[derive(Parser)]
@@ -82,13 +82,13 @@ fn run(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
     assert_eq!(found, keys, "keys are lost");
 
     let parameters = file::inspect(&set)?.parameters;
-    let mut filter = AnyFilter::new(&parameters)?;
+    let mut filter = HashFilter::new(&parameters)?;
     let inserting = apart(&key_file, &parameters, |hashes| {
-        filter.insert_hashes(hashes).map_or(0, |new| new as usize)
+        filter.insert_batch(hashes).map_or(0, |new| new as usize)
     })?;
     let mut answers = Vec::new();
     let looking = apart(&query_file, &parameters, |hashes| {
-        filter.contains_hashes_bitmap(hashes, &mut answers);
+        filter.contains_batch_bitmap(hashes, &mut answers);
         answers.iter().map(|word: &u64| word.count_ones() as usize).sum()
     })?;
     assert_eq!(looking.found, selected, "the command and the library disagree");

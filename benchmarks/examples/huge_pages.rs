@@ -9,7 +9,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use clap::Parser;
-use equibloom::{AnyFilter, KeyHash};
+use equibloom::{Filter, HashFilter, KeyHash};
 use equibloom_tables::BalancedMap;
 
 #[derive(Parser)]
@@ -31,11 +31,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         (0..lookups).map(|key| KeyHash::from_u64(key | 1 << 60)).collect();
     let filters = each_kind_of_pages(|| filter(keys))?;
     let single =
-        |filter: &AnyFilter| strangers.iter().filter(|&&hash| filter.contains_hash(hash)).count();
+        |filter: &HashFilter| strangers.iter().filter(|&&hash| filter.contains(hash)).count();
     let mut bits = Vec::new();
     report("filter, misses one by one", lookups, rounds, &filters, single);
     report("filter, misses in batches", lookups, rounds, &filters, |filter| {
-        filter.contains_hashes_bitmap(&strangers, &mut bits);
+        filter.contains_batch_bitmap(&strangers, &mut bits);
         bits.iter().map(|word| word.count_ones() as usize).sum()
     });
     drop(filters);
@@ -50,13 +50,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn filter(keys: u64) -> Result<AnyFilter, Box<dyn Error>> {
-    let mut filter = AnyFilter::builder().keys(keys).bits_per_key(16.0).build()?;
+fn filter(keys: u64) -> Result<HashFilter, Box<dyn Error>> {
+    let plan = Filter::<u64>::builder().keys(keys).bits_per_key(16.0);
+    let mut filter = HashFilter::new(&plan.parameters()?)?;
     let mut start = 0;
     while start < keys {
         let end = keys.min(start + (1 << 20));
         let hashes: Vec<KeyHash> = (start..end).map(KeyHash::from_u64).collect();
-        filter.insert_hashes_parallel(&hashes, 2)?;
+        filter.insert_parallel(&hashes, 2)?;
         start = end;
     }
     Ok(filter)

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use clap::Parser;
-use equibloom::{AnyFilter, KeyHash, WhenFull};
+use equibloom::{Filter, HashFilter, KeyHash, Placement, WhenFull};
 
 #[derive(Parser)]
 struct Arguments {
@@ -28,13 +28,14 @@ struct Arguments {
 fn main() -> Result<(), Box<dyn Error>> {
     let Arguments { keys, threads, rounds, bits } = Arguments::parse();
     let hashes: Vec<KeyHash> = (0..keys).map(KeyHash::from_u64).collect();
-    let plan = AnyFilter::builder().keys(keys).bits_per_key(bits);
+    let plan = Filter::<u64>::builder().keys(keys).bits_per_key(bits);
     for (name, plan) in [
         ("planned", plan.clone()),
         ("planned, refusing", plan.clone().when_full(WhenFull::Refuse)),
-        ("blocked", plan.placement("blocked".parse()?)),
+        ("blocked", plan.placement(Placement::Blocked)),
     ] {
-        let mut filters = [plan.build()?, plan.build()?];
+        let empty = HashFilter::new(&plan.parameters()?)?;
+        let mut filters = [empty.clone(), empty];
         let mut times = [const { Vec::new() }; 2];
         let mut work = [Work::default(); 2];
         // The first round touches the memory and does not count.
@@ -43,9 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 filter.clear();
                 let (start, before) = (Instant::now(), Work::so_far());
                 if which == 0 {
-                    filter.insert_hashes(&hashes)?;
+                    filter.insert_batch(&hashes)?;
                 } else {
-                    filter.insert_hashes_parallel(&hashes, threads)?;
+                    filter.insert_parallel(&hashes, threads)?;
                 }
                 if round > 0 {
                     times[which].push(start.elapsed().as_secs_f64() * 1e9 / keys as f64);

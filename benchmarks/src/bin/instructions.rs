@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use equibloom::{
-    AnyFilter, BlockTable, FingerprintTable, KeyHash, KeyHasher, Overflow, Parameters, Route,
-    Scheme, Stable, Threshold, WhenFull,
+    Blocks, Filter, HashFilter, KeyHash, KeyHasher, Layout, Overflow, Parameters, Rule, Share,
+    Stable, WhenFull,
 };
 use equibloom_tables::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 
@@ -38,49 +38,36 @@ const TOLERANCE: f64 = 0.05;
 
 /// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them. And
 /// the plans for a number of keys and of bits per key, with nothing else asked for.
-fn empty_filter(kind: &str) -> Result<AnyFilter, Box<dyn Error>> {
+fn empty_filter(kind: &str) -> Result<HashFilter, Box<dyn Error>> {
     if kind.starts_with("plan-") {
-        return Ok(AnyFilter::load(plan_file(kind)?)?);
+        return Ok(HashFilter::load(plan_file(kind)?)?);
     }
-    let blocks = BlockTable { count: 625, bits: 512, hashes: 11 };
-    let overflow = Overflow { capacity: 100, when_full: WhenFull::Saturate };
-    let scheme = match kind {
-        "blocked" => Scheme::Blocked { blocks },
-        "multi-level" => Scheme::MultiLevel {
-            blocks: BlockTable { hashes: 10, ..blocks },
-            threshold: Threshold { load: 35, probability: 0.5 },
-            hints: 16,
-            overflow,
-            subtables: vec![540, 75, 10],
-        },
-        "fingerprint" => Scheme::Fingerprint {
-            blocks: FingerprintTable {
-                count: 625,
-                slots: 34,
-                lists: 57,
-                remainder_bits: 12,
-                hints: 13,
-            },
-            route: Route::MultiLevel { subtables: vec![573, 48, 4] },
-            overflow,
-            multiset: false,
-        },
+    let coin = Share::new(0.5)?;
+    let layout = match kind {
+        "blocked" => Layout::blocked(Blocks::bloom(512, 11), 625),
+        "multi-level" => Layout::multi_level(
+            Blocks::Bloom { bits: 512, hashes: 10, hints: 16 },
+            &[540, 75, 10],
+            Rule::FirstWithRoom { below: 35, coin },
+        )?,
+        "fingerprint" => Layout::multi_level(
+            Blocks::Fingerprint { slots: 34, lists: 57, remainder_bits: 12, hints: 13 },
+            &[573, 48, 4],
+            Rule::below(34),
+        )?,
         // Ten bits per key: remainders without a byte of their own.
-        "short-fingerprint" => Scheme::Fingerprint {
-            blocks: FingerprintTable {
-                count: 391,
-                slots: 54,
-                lists: 66,
-                remainder_bits: 7,
-                hints: 14,
-            },
-            route: Route::MultiLevel { subtables: vec![363, 25, 3] },
-            overflow,
-            multiset: false,
-        },
+        "short-fingerprint" => Layout::multi_level(
+            Blocks::Fingerprint { slots: 54, lists: 66, remainder_bits: 7, hints: 14 },
+            &[363, 25, 3],
+            Rule::below(54),
+        )?,
         _ => return Err("no such filter".into()),
     };
-    Ok(AnyFilter::new(&Parameters { keys: KEYS, seed: 0, scheme })?)
+    let layout = match kind {
+        "blocked" => layout,
+        _ => layout.with_overflow(Overflow { capacity: 100, when_full: WhenFull::Saturate }),
+    };
+    Ok(HashFilter::new(&Parameters { keys: KEYS, seed: 0, design: layout.into() })?)
 }
 
 /// Where a planned filter waits, beside the program, for the runs under valgrind: to plan it there would take
@@ -92,7 +79,7 @@ fn plan_file(kind: &str) -> std::io::Result<PathBuf> {
 fn save_plans() -> Result<(), Box<dyn Error>> {
     for kind in FILTERS {
         if let Some(bits_per_key) = kind.strip_prefix("plan-") {
-            let builder = AnyFilter::builder().keys(KEYS).bits_per_key(bits_per_key.parse()?);
+            let builder = Filter::<u64>::builder().keys(KEYS).bits_per_key(bits_per_key.parse()?);
             builder.build()?.save(plan_file(kind)?)?;
         }
     }
@@ -112,24 +99,24 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     let [keys, strangers] = keys_and_strangers();
     let mut found = vec![0; KEYS.div_ceil(64) as usize];
     if !matches!(operation, "empty" | "insert" | "insert-batch") {
-        filter.insert_hashes(&keys)?;
+        filter.insert_batch(&keys)?;
     }
     match operation {
         "empty" | "filled" => {}
         "insert" => {
             for &key in &keys {
-                filter.insert_hash(key)?;
+                filter.insert(key)?;
             }
         }
         "insert-batch" => {
-            filter.insert_hashes(&keys)?;
+            filter.insert_batch(&keys)?;
         }
         "miss" | "hit" => {
             let asked = if operation == "hit" { &keys } else { &strangers };
-            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
+            black_box(asked.iter().filter(|&&key| filter.contains(key)).count());
         }
-        "miss-batch" => filter.contains_hashes_bitmap(&strangers, &mut found),
-        "hit-batch" => filter.contains_hashes_bitmap(&keys, &mut found),
+        "miss-batch" => filter.contains_batch_bitmap(&strangers, &mut found),
+        "hit-batch" => filter.contains_batch_bitmap(&keys, &mut found),
         _ => return Err("no such operation".into()),
     }
     black_box((&filter, &found));
@@ -138,7 +125,8 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
 
 /// The same with a filter that threads share, by one thread.
 fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
-    let filter = empty_filter(kind)?.into_shared()?;
+    let filter: Filter<u64> = Filter::from_hash_filter(empty_filter(kind)?, Stable::default());
+    let filter = filter.into_shared()?;
     let [keys, strangers] = keys_and_strangers();
     if operation != "empty" {
         for &key in &keys {

@@ -1,6 +1,6 @@
-//! Equibloom's filters, as users hold them: the kind is chosen at run time.
+//! Equibloom's filters, over hashes: no hash function is timed.
 
-use equibloom::{AnyFilter, BlockKind, FilterBuilder, Parameters, PlacementName};
+use equibloom::{BlockKind, Filter, FilterBuilder, HashFilter, Placement};
 
 use super::{Contestant, DEFAULT_PLAN, Entry, Expectation, Failure, Kind, Many, Profile};
 use crate::keys::Keys;
@@ -9,90 +9,90 @@ use crate::keys::Keys;
 const BATCH: usize = 16_384;
 
 /// What is to be planned, and under which name it runs.
-pub(super) struct Wished {
+pub(super) struct Planned {
     pub(super) name: String,
-    wishes: FilterBuilder,
+    builder: FilterBuilder<u64>,
     rival: Option<String>,
 }
 
 /// The default plan, and others in the same memory that some will prefer.
-pub(super) fn plans(keys: u64, bytes: u64) -> Vec<Wished> {
-    let wishes = AnyFilter::builder().keys(keys).memory(bytes);
-    let bloom = wishes.clone().block(BlockKind::Bloom).block_bits(512);
+pub(super) fn plans(keys: u64, bytes: u64) -> Vec<Planned> {
+    let builder = Filter::builder().keys(keys).memory(bytes);
+    let bloom = builder.clone().block(BlockKind::Bloom).block_bits(512);
     [
-        (DEFAULT_PLAN, wishes.clone()),
+        (DEFAULT_PLAN, builder.clone()),
         // For those who look up one by one: it seldom needs a second line, which nobody could ask for in time.
-        ("equibloom, 1.1 lines", wishes.clone().accesses_miss(1.1)),
-        ("equibloom, removable", wishes.removable()),
-        ("equibloom, multi-level Bloom", bloom.clone().placement(PlacementName::MultiLevel)),
-        ("equibloom, blocked Bloom", bloom.placement(PlacementName::Blocked)),
+        ("equibloom, 1.1 lines", builder.clone().accesses_miss(1.1)),
+        ("equibloom, removable", builder.removable()),
+        ("equibloom, multi-level Bloom", bloom.clone().placement(Placement::MultiLevel)),
+        ("equibloom, blocked Bloom", bloom.placement(Placement::Blocked)),
     ]
     .into_iter()
-    .map(|(name, wishes)| Wished { name: name.to_owned(), wishes, rival: None })
+    .map(|(name, builder)| Planned { name: name.to_owned(), builder, rival: None })
     .collect()
 }
 
 /// The default plan for the memory that a peer takes.
-pub(super) fn beside(rival: &str, keys: u64, bytes: u64) -> Wished {
-    let wishes = AnyFilter::builder().keys(keys).memory(bytes);
-    Wished { name: name_beside(rival), wishes, rival: Some(rival.to_owned()) }
+pub(super) fn beside(rival: &str, keys: u64, bytes: u64) -> Planned {
+    let builder = Filter::builder().keys(keys).memory(bytes);
+    Planned { name: name_beside(rival), builder, rival: Some(rival.to_owned()) }
 }
 
 pub(super) fn name_beside(rival: &str) -> String {
     format!("equibloom, as large as {rival}")
 }
 
-impl Wished {
+impl Planned {
     /// Plans now, builds when asked: planning is not what is timed.
     pub(super) fn entry(&self) -> Result<Entry, Failure> {
-        let plan = self.wishes.plan()?;
-        let parameters = Parameters::from(&plan);
+        let promised_rate = Some(self.builder.plan()?.rate());
+        let parameters = self.builder.parameters()?;
         let profile = Profile {
             name: self.name.clone(),
             kind: Kind::Ours,
             many: Many::Call,
             // All of them could, but one is enough to see what a second thread gives.
             parallel_inserts: self.name == DEFAULT_PLAN,
-            promised_rate: Some(plan.rate()),
+            promised_rate,
             rival: self.rival.clone(),
         };
         let make =
-            move |_: Keys<'_>| Ok(Box::new(AnyFilter::new(&parameters)?) as Box<dyn Contestant>);
+            move |_: Keys<'_>| Ok(Box::new(HashFilter::new(&parameters)?) as Box<dyn Contestant>);
         Ok(Entry { profile, make: Box::new(make) })
     }
 }
 
-impl Contestant for AnyFilter {
+impl Contestant for HashFilter {
     fn bytes(&self) -> u64 {
         self.statistics().memory.total()
     }
 
     fn insert_each(&mut self, keys: Keys<'_>) -> Result<(), Failure> {
         for &key in keys.full {
-            self.insert_hash(key)?;
+            self.insert(key)?;
         }
         Ok(())
     }
 
     fn insert_batch(&mut self, keys: Keys<'_>) -> Result<(), Failure> {
-        self.insert_hashes(keys.full)?;
+        self.insert_batch(keys.full)?;
         Ok(())
     }
 
     fn insert_parallel(&mut self, keys: Keys<'_>, threads: usize) -> Result<(), Failure> {
-        self.insert_hashes_parallel(keys.full, threads)?;
+        self.insert_parallel(keys.full, threads)?;
         Ok(())
     }
 
     fn count_each(&self, keys: Keys<'_>) -> usize {
-        keys.full.iter().filter(|&&key| self.contains_hash(key)).count()
+        keys.full.iter().filter(|&&key| self.contains(key)).count()
     }
 
     fn count_batch(&self, keys: Keys<'_>) -> usize {
         let mut found = Vec::new();
         let mut count = 0;
         for keys in keys.full.chunks(BATCH) {
-            self.contains_hashes_bitmap(keys, &mut found);
+            self.contains_batch_bitmap(keys, &mut found);
             count += found.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         }
         count

@@ -99,6 +99,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         self.hashes
     }
 
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) fn into_parts(self) -> (HashFilter, H) {
         (self.hashes, self.hasher)
     }

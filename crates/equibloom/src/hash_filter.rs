@@ -87,7 +87,7 @@ impl HashFilter {
     /// to refuse. The filter is as it was.
     #[inline]
     pub fn insert(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
-        self.raw.insert(hash, ())
+        self.raw.insert(hash)
     }
 
     /// Whether the key may have been inserted. Never `false` for a key that was.
@@ -103,7 +103,7 @@ impl HashFilter {
         accesses: &mut AccessStatistics,
     ) -> Result<Insertion, FullError> {
         let mut counted = Accesses::default();
-        let insertion = self.raw.insert(hash, &mut counted)?;
+        let insertion = self.raw.insert_observed(hash, &mut counted)?;
         accesses.record_insert(counted);
         Ok(insertion)
     }

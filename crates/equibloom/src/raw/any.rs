@@ -89,12 +89,16 @@ impl Any {
     }
 
     #[inline]
-    pub(crate) fn insert<O: Observer>(
+    pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        delegate!(self, filter => filter.insert(key))
+    }
+
+    pub(crate) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
         observer: O,
     ) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert(key, observer))
+        delegate!(self, filter => filter.insert_observed(key, observer))
     }
 
     #[inline]

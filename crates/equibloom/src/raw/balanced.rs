@@ -8,7 +8,6 @@ use super::batch::ContainsBatch;
 use super::budget::AccessBudget;
 use super::contents::Contents;
 use super::insert::Insert;
-use super::lookup::Lookup;
 #[cfg(feature = "file")]
 use super::parts::Counters;
 use super::parts::Parts;
@@ -20,7 +19,6 @@ use crate::error::FullError;
 use crate::hashing::KeyHash;
 #[cfg(feature = "file")]
 use crate::memory::Words;
-use crate::observer::Observer;
 use crate::overflow::OverflowList;
 use crate::placement::{Choose, Levels};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
@@ -89,21 +87,13 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
     }
 
     #[inline]
-    pub(super) fn insert<O: Observer>(
-        &mut self,
-        key: KeyHash,
-        observer: O,
-    ) -> Result<Insertion, FullError> {
-        self.engine.run(Insert { filter: self, key: &key, observer })
+    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.engine.run(Insert { filter: self, key: &key })
     }
 
     #[inline]
     pub(super) fn contains(&self, key: KeyHash) -> bool {
         self.engine.ask(self, key)
-    }
-
-    pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
-        self.engine.run(Lookup { filter: self, key, observer })
     }
 
     pub(super) fn insert_batch(
@@ -121,7 +111,10 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
     }
 
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        self.engine.run(ContainsBatch { filter: self, keys, found });
+        let batch = ContainsBatch { filter: self, keys, found };
+        if let Err(batch) = self.engine.run_if_worthwhile(batch) {
+            batch.one_by_one();
+        }
     }
 
     pub(super) fn clear(&mut self) {

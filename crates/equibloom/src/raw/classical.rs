@@ -43,7 +43,12 @@ impl Classical {
     }
 
     #[inline]
-    pub(super) fn insert<O: Observer>(
+    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.insert_observed(key, ())
+    }
+
+    #[inline]
+    pub(super) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
         mut observer: O,
@@ -85,7 +90,7 @@ impl Classical {
     ) -> Result<u64, FullError> {
         let mut new = 0;
         for &key in keys {
-            new += u64::from(self.insert(key, ())?.is_new());
+            new += u64::from(self.insert(key)?.is_new());
         }
         Ok(new)
     }

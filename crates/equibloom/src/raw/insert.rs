@@ -3,7 +3,6 @@
 //! Most keys are new and belong into their first block. As with [lookups](super::lookup), what they need is
 //! a function of its own, and the rest another.
 
-use super::batch::InsertBatch;
 use super::{Balanced, Insertion};
 use crate::block::simd::{Machine, Operation, Portable};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
@@ -14,50 +13,51 @@ use crate::placement::{Choice, Choose, least_loaded};
 use equibloom_layout::WhenFull;
 
 /// One insert.
-pub(super) struct Insert<'a, F, O> {
+pub(super) struct Insert<'a, F> {
     pub(super) filter: &'a mut F,
     pub(super) key: &'a KeyHash,
-    pub(super) observer: O,
 }
 
-impl<R: Choose, B: BlockArray, O: Observer> Operation for Insert<'_, Balanced<R, B>, O> {
+impl<R: Choose, B: BlockArray> Operation for Insert<'_, Balanced<R, B>> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
     fn run<M: Machine>(self, machine: M) -> Self::Output {
-        self.filter.insert_at_first(machine, self.key, self.observer)
+        self.filter.insert_at_first(machine, self.key)
     }
 }
 
 /// One insert, wherever the key belongs.
-struct Place<'a, F, O> {
-    filter: &'a mut F,
-    key: &'a KeyHash,
-    observer: O,
+pub(super) struct Place<'a, F> {
+    pub(super) filter: &'a mut F,
+    pub(super) key: &'a KeyHash,
 }
 
-impl<R: Choose, B: BlockArray, O: Observer> Operation for Place<'_, Balanced<R, B>, O> {
+impl<R: Choose, B: BlockArray> Operation for Place<'_, Balanced<R, B>> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, machine: M) -> Self::Output {
-        self.filter.insert_on(machine, *self.key, &mut self.observer)
+    fn run<M: Machine>(self, machine: M) -> Self::Output {
+        self.filter.insert_on(machine, *self.key, &mut ())
     }
 }
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
-    /// Inserts keys in order; how many were new.
-    pub(super) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.engine.run(InsertBatch { filter: self, keys })
+    /// An insert that tells what it reads: for statistics, and so by no special instructions.
+    pub(super) fn insert_observed<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        mut observer: O,
+    ) -> Result<Insertion, FullError> {
+        self.insert_on(Portable, key, &mut observer)
     }
 
     /// Inserts a key into its first block, if it is new and belongs there.
     #[inline(always)]
-    fn insert_at_first<M: Machine, O: Observer>(
+    fn insert_at_first<M: Machine>(
         &mut self,
         machine: M,
         key: &KeyHash,
-        mut observer: O,
     ) -> Result<Insertion, FullError> {
         let seen = self.blocks.seen(*key);
         let block = self.candidates.first_block(seen);
@@ -72,9 +72,8 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         if !belongs_there
             || !self.rule.stores_repeats() && self.blocks.look_at(machine, block, seen) != Holds::No
         {
-            return machine.apart(Place { filter: self, key, observer });
+            return machine.apart(Place { filter: self, key });
         }
-        observer.block_read();
         self.blocks.add(machine, block, seen);
         self.budget.spend(1);
         self.elements = self.elements.saturating_add(1);

@@ -17,46 +17,31 @@
 //! Steps hand nothing on but the filter, the key and a block: few enough words to stay in registers.
 
 use super::Balanced;
-use crate::block::simd::{Asked, Machine, Operation, Step};
+use crate::block::simd::{Asked, Machine, Portable, Step};
 use crate::block::{BlockArray, BlockIndex, Clue, Holds, On};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::placement::{Choose, Probe};
 
-/// A lookup.
-pub(super) struct Lookup<'a, F, O> {
-    pub(super) filter: &'a F,
-    pub(super) key: KeyHash,
-    pub(super) observer: O,
-}
-
-impl<R: Choose, B: BlockArray, O: Observer> Operation for Lookup<'_, Balanced<R, B>, O> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> bool {
-        let Self { filter, key, observer } = self;
-        let key = filter.blocks.seen(key);
-        let block = filter.candidates.first_block(key);
-        At { filter, observer, step: Glance }.take(machine, key, block)
-    }
-}
-
 impl<R: Choose, B: BlockArray> Asked for Balanced<R, B> {
+    // Bloom blocks across lines are tested bit by bit on every machine.
+    const UNUSUAL_BY_SPECIAL_INSTRUCTIONS: bool = B::HAS_SLOTS;
+
     #[inline(always)]
     fn answer<M: Machine>(&self, machine: M, key: KeyHash) -> bool {
-        Lookup { filter: self, key, observer: () }.run(machine)
+        let key = self.blocks.seen(key);
+        let block = self.candidates.first_block(key);
+        At { filter: self, step: Glance }.take(machine, key, block)
     }
 }
 
 /// A lookup at one of its steps.
-struct At<'a, F, O, S> {
+struct At<'a, F, S> {
     filter: &'a F,
-    observer: O,
     step: S,
 }
 
-impl<R: Choose, B: BlockArray, O: Observer, S: LookupStep> Step for At<'_, Balanced<R, B>, O, S> {
+impl<R: Choose, B: BlockArray, S: LookupStep> Step for At<'_, Balanced<R, B>, S> {
     type Output = bool;
 
     #[inline(always)]
@@ -65,7 +50,7 @@ impl<R: Choose, B: BlockArray, O: Observer, S: LookupStep> Step for At<'_, Balan
     }
 }
 
-impl<R: Choose, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
+impl<R: Choose, B: BlockArray, S> At<'_, Balanced<R, B>, S> {
     /// Goes on with another step.
     #[inline(always)]
     fn then<M: Machine, T: LookupStep>(
@@ -75,15 +60,7 @@ impl<R: Choose, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        let Self { filter, observer, .. } = self;
-        machine.apart_at(At { filter, observer, step }, key, block)
-    }
-
-    /// The key was found in the first block.
-    #[inline(always)]
-    fn found(mut self) -> bool {
-        self.observer.block_read();
-        true
+        machine.apart_at(At { filter: self.filter, step }, key, block)
     }
 
     /// Goes on from the first block, which does not hold the key, or ends there.
@@ -92,33 +69,23 @@ impl<R: Choose, B: BlockArray, O: Observer, S> At<'_, Balanced<R, B>, O, S> {
         if self.filter.goes_on_from(machine, 0, key, block) {
             self.then(machine, LookFurther, key, block)
         } else {
-            self.end(machine, key, block, 1)
+            self.end(machine, key, block)
         }
     }
 
-    /// Ends after so many blocks, of which the last says that the key was not turned away. Once the budget
-    /// is spent, keys overflow all the same.
+    /// Ends after a block that says that the key was not turned away. Once the budget is spent, keys
+    /// overflow all the same.
     #[inline(always)]
-    fn end<M: Machine>(
-        mut self,
-        machine: M,
-        key: KeyHash,
-        last: BlockIndex,
-        blocks_read: u32,
-    ) -> bool {
-        for _ in 0..blocks_read {
-            self.observer.block_read();
-        }
-        let may_be_spent = R::REJECTS && !M::USUAL;
-        may_be_spent && self.filter.budget.is_spent() && self.then(machine, AskOverflow, key, last)
+    fn end<M: Machine>(self, machine: M, key: KeyHash, last: BlockIndex) -> bool {
+        self.filter.may_be_spent(machine) && self.then(machine, AskOverflow, key, last)
     }
 }
 
 /// A step of a lookup.
 trait LookupStep: Sized {
     /// Whether the key is present, which has come to the block.
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         machine: M,
         key: KeyHash,
         block: BlockIndex,
@@ -130,14 +97,14 @@ struct Glance;
 
 impl LookupStep for Glance {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         machine: M,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
         match at.filter.blocks.glance(machine, block, key) {
-            Holds::Yes => at.found(),
+            Holds::Yes => true,
             Holds::Perhaps(clue) => at.then(machine, LookClosely(clue), key, block),
             Holds::No => at.leave_the_first(machine, key, block),
         }
@@ -149,15 +116,15 @@ struct LookClosely(Clue);
 
 impl LookupStep for LookClosely {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         machine: M,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
         let LookClosely(clue) = at.step;
         match at.filter.blocks.look_closely(machine, block, key, clue) {
-            Holds::Yes => at.found(),
+            Holds::Yes => true,
             Holds::Perhaps(_) => at.then(machine, Settle, key, block),
             Holds::No => at.leave_the_first(machine, key, block),
         }
@@ -169,14 +136,14 @@ struct Settle;
 
 impl LookupStep for Settle {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         machine: M,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
         if at.filter.blocks.settle(machine, block, key) {
-            at.found()
+            true
         } else {
             at.leave_the_first(machine, key, block)
         }
@@ -188,8 +155,8 @@ struct LookFurther;
 
 impl LookupStep for LookFurther {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         machine: M,
         key: KeyHash,
         first: BlockIndex,
@@ -200,7 +167,7 @@ impl LookupStep for LookFurther {
             let second = filter.candidates.level(1).block_of(word);
             let holds = filter.blocks.look_at(machine, second, key);
             if holds == Holds::No && !filter.goes_on_from(machine, 1, key, second) {
-                return at.end(machine, key, second, 2);
+                return at.end(machine, key, second);
             }
         }
         at.then(machine, Walk, key, first)
@@ -212,23 +179,13 @@ struct Walk;
 
 impl LookupStep for Walk {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        mut at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         machine: M,
         key: KeyHash,
         _first: BlockIndex,
     ) -> bool {
-        let filter = at.filter;
-        for (probe, Probe { block, .. }) in filter.candidates.walk(key).enumerate() {
-            at.observer.block_read();
-            if filter.blocks.test(machine, block, key) {
-                return true;
-            }
-            if !filter.goes_on_from(machine, probe, key, block) {
-                return at.end(machine, key, block, 0);
-            }
-        }
-        filter.is_in_overflow(key, &mut at.observer)
+        at.filter.walk(machine, key, &mut ())
     }
 }
 
@@ -237,13 +194,13 @@ struct AskOverflow;
 
 impl LookupStep for AskOverflow {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, O: Observer, M: Machine>(
-        mut at: At<'_, Balanced<R, B>, O, Self>,
+    fn take<R: Choose, B: BlockArray, M: Machine>(
+        at: At<'_, Balanced<R, B>, Self>,
         _machine: M,
         key: KeyHash,
         _last: BlockIndex,
     ) -> bool {
-        at.filter.is_in_overflow(key, &mut at.observer)
+        at.filter.is_in_overflow(key, &mut ())
     }
 }
 
@@ -258,12 +215,33 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         self.overflow.contains(self.candidates.overflow_entry(key))
     }
 
-    /// Looks a key up block by block, without a glance and by no special instructions.
-    #[cfg(test)]
-    pub(super) fn contains_plainly(&self, key: KeyHash) -> bool {
-        let key = self.blocks.seen(key);
-        let walk = At { filter: self, observer: (), step: Walk };
-        walk.take(crate::block::simd::Portable, key, self.candidates.first_block(key))
+    /// Whether keys may be in the overflow list although their blocks have room.
+    #[inline(always)]
+    fn may_be_spent<M: Machine>(&self, _machine: M) -> bool {
+        R::REJECTS && !M::USUAL && self.budget.is_spent()
+    }
+
+    /// Looks a key up block by block, without a glance.
+    #[inline(always)]
+    fn walk<M: Machine, O: Observer>(&self, machine: M, key: KeyHash, observer: &mut O) -> bool {
+        for (probe, Probe { block, .. }) in self.candidates.walk(key).enumerate() {
+            observer.block_read();
+            if self.blocks.test(machine, block, key) {
+                return true;
+            }
+            if !self.goes_on_from(machine, probe, key, block) {
+                if !self.may_be_spent(machine) {
+                    return false;
+                }
+                break;
+            }
+        }
+        self.is_in_overflow(key, observer)
+    }
+
+    /// A lookup that tells what it reads: for statistics, and so by no special instructions.
+    pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
+        self.walk(Portable, self.blocks.seen(key), &mut observer)
     }
 
     /// Whether a lookup goes on from a block that does not hold its key.

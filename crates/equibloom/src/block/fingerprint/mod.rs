@@ -60,7 +60,7 @@ impl FingerprintBlocks {
     /// Takes one copy of the key's fingerprint out of the block; whether there was one.
     pub(crate) fn remove(&mut self, block: BlockIndex, key: KeyHash) -> bool {
         let line = self.words.line_mut(block.0 as usize);
-        pocket::remove(Portable, &self.shape, line, Fingerprint::of(key))
+        pocket::remove(&self.shape, line, Fingerprint::of(key))
     }
 
     /// The keys that a block stores, as far as it knows them.

@@ -74,7 +74,7 @@ pub(super) fn contains<M: Machine>(
     fingerprint: Fingerprint,
 ) -> bool {
     if shape.has_bytes(machine) {
-        find(machine, shape, line, fingerprint).is_some()
+        find_by_byte(machine, shape, line, fingerprint).is_some()
     } else {
         list_contains(machine, shape, line, fingerprint)
     }
@@ -92,7 +92,7 @@ fn list_contains<M: Machine>(
     let width = shape.remainder_bits;
     let lanes = Lanes::of(width);
     if count > lanes.count {
-        return find(machine, shape, line, fingerprint).is_some();
+        return find_in_list(shape, line, fingerprint).is_some();
     }
     let found = machine.window(line, shape.high_parts.start + first * width);
     let difference = found ^ (lanes.lowest_bits * fingerprint.remainder);
@@ -134,15 +134,14 @@ pub(super) fn insert<M: Machine>(
 }
 
 /// Removes one such fingerprint; whether there was one.
-pub(super) fn remove<M: Machine>(
-    machine: M,
-    shape: &Shape,
-    line: &mut Line,
-    fingerprint: Fingerprint,
-) -> bool {
-    let Some(slot) = find(machine, shape, line, fingerprint) else {
-        return false;
+pub(super) fn remove(shape: &Shape, line: &mut Line, fingerprint: Fingerprint) -> bool {
+    let machine = Portable;
+    let found = if shape.has_bytes(machine) {
+        find_by_byte(machine, shape, line, fingerprint)
+    } else {
+        find_in_list(shape, line, fingerprint)
     };
+    let Some(slot) = found else { return false };
     shape.code.remove(line, shape.code.start + fingerprint.list + slot, 1);
     let (parts, width) = (&shape.high_parts, shape.high_bits(machine));
     if width > 0 {
@@ -177,19 +176,23 @@ pub(super) fn fingerprints<'a>(
     })
 }
 
-/// A slot that holds the fingerprint.
+/// A slot that holds the fingerprint, by looking at all of its list.
+#[cold]
+#[inline(never)]
+fn find_in_list(shape: &Shape, line: &Line, fingerprint: Fingerprint) -> Option<u32> {
+    let Slots { first, count } = slots(Portable, shape, line, fingerprint.list);
+    let part = shape.high_part(Portable, fingerprint.remainder);
+    (first..first + count).find(|&slot| high_part(Portable, shape, line, slot) == part)
+}
+
+/// A slot that holds the fingerprint, where remainders have bytes.
 #[inline(always)]
-fn find<M: Machine>(
+fn find_by_byte<M: Machine>(
     machine: M,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
 ) -> Option<u32> {
-    if !shape.has_bytes(machine) {
-        let Slots { first, count } = slots(machine, shape, line, fingerprint.list);
-        let part = shape.high_part(machine, fingerprint.remainder);
-        return (first..first + count).find(|&slot| high_part(machine, shape, line, slot) == part);
-    }
     let equal = equal_bytes(machine, shape, line, fingerprint);
     if equal == 0 {
         return None;
@@ -333,7 +336,7 @@ mod tests {
             for (fingerprint, removal) in history {
                 if removal {
                     let at = model.iter().position(|&stored| stored == fingerprint);
-                    prop_assert_eq!(remove(Portable, &shape, &mut line, fingerprint), at.is_some());
+                    prop_assert_eq!(remove(&shape, &mut line, fingerprint), at.is_some());
                     at.map(|at| model.swap_remove(at));
                 } else if model.len() < shape.slots as usize {
                     insert(Portable, &shape, &mut line, fingerprint);
@@ -366,7 +369,7 @@ mod tests {
             contains(Portable, &shape, &line, fingerprint);
             prop_assert!(fingerprints(&shape, &line).count() <= shape.slots as usize);
             insert(Portable, &shape, &mut line, fingerprint);
-            remove(Portable, &shape, &mut line, fingerprint);
+            remove(&shape, &mut line, fingerprint);
         }
     }
 }

@@ -30,6 +30,11 @@ impl Avx512 {
         Avx2::detect().filter(|_| found).map(Self)
     }
 
+    /// The same processor, for instructions that came earlier.
+    pub(super) const fn avx2(self) -> Avx2 {
+        self.0
+    }
+
     /// Runs an operation by this processor's instructions.
     #[inline(always)]
     pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
@@ -57,12 +62,12 @@ fn step_with_avx512<S: Step>(
     step.take(machine, key, block)
 }
 
-/// The answer by this processor's instructions.
+/// The answer of a [usual](Machine::USUAL) filter by this processor's instructions.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
 )]
-pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, USUAL>(Avx512(Avx2::found()), asked, key)
+pub(super) fn answer<F: Asked>(asked: &F, key: KeyHash) -> bool {
+    answer_on::<F, _, true>(Avx512(Avx2::found()), asked, key)
 }
 
 impl Machine for Avx512 {

@@ -4,13 +4,17 @@
 use core::fmt;
 
 use super::usual::{OnUsual, Usual};
-use super::{Best, Machine, Operation, Portable};
+use super::{Best, Machine, Operation, Portable, USUAL_ON_PORTABLE};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::hashing::KeyHash;
 
 /// Something that is asked about keys.
 pub(crate) trait Asked: Sized {
+    /// Whether special instructions are worth their code also where it is not a [usual](Machine::USUAL) one.
+    /// Single lookups have them always.
+    const UNUSUAL_BY_SPECIAL_INSTRUCTIONS: bool;
+
     /// The answer. Must be inlined, as an [`Operation`] must.
     fn answer<M: Machine>(&self, machine: M, key: KeyHash) -> bool;
 }
@@ -28,8 +32,16 @@ pub(crate) struct Engine<F> {
 impl<F: Asked> Engine<F> {
     /// The machine must be that of the processor, as every [`Best`] is.
     pub(crate) fn new(machine: Best, on_usual: bool) -> Self {
-        let answer =
-            if on_usual { answer_by::<F, true>(machine) } else { answer_by::<F, false>(machine) };
+        let answer: unsafe fn(&F, KeyHash) -> bool = match (machine, on_usual) {
+            (Best::Portable, true) if USUAL_ON_PORTABLE => answer_portably::<F, true>,
+            (Best::Portable, _) => answer_portably::<F, false>,
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx512(_), true) => avx512::answer::<F>,
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx2(_), true) => avx2::answer::<F, true>,
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx2(_) | Best::Avx512(_), false) => avx2::answer::<F, false>,
+        };
         Self { machine, on_usual, answer }
     }
 
@@ -41,33 +53,51 @@ impl<F: Asked> Engine<F> {
     }
 }
 
-impl<F> Engine<F> {
-    /// The machine.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) const fn machine(self) -> Best {
-        self.machine
-    }
-
+impl<F: Asked> Engine<F> {
     /// Runs an operation on the filter.
     #[inline(always)]
     pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         if self.on_usual {
-            self.machine.run(OnUsual(operation))
+            self.machine.run_on_usual(operation)
         } else {
+            self.run_on_any(operation)
+        }
+    }
+
+    /// Runs an operation that is worth its code only by the best instructions of the target; otherwise it
+    /// comes back.
+    #[inline(always)]
+    pub(crate) fn run_if_worthwhile<O: Operation>(self, operation: O) -> Result<O::Output, O> {
+        match (self.machine, self.on_usual) {
+            (Best::Portable, _) if !USUAL_ON_PORTABLE => Err(operation),
+            (Best::Portable, true) => Ok(Portable.apart(OnUsual(operation))),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx512(machine), true) => Ok(machine.run(OnUsual(operation))),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx2(machine), true) => Ok(machine.run(OnUsual(operation))),
+            (_, false) if !F::UNUSUAL_BY_SPECIAL_INSTRUCTIONS => Err(operation),
+            (Best::Portable, false) => Ok(Portable.apart(operation)),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx512(machine), false) => Ok(machine.avx2().run(operation)),
+            #[cfg(target_arch = "x86_64")]
+            (Best::Avx2(machine), false) => Ok(machine.run(operation)),
+        }
+    }
+
+    /// Runs an operation that takes nothing for granted of the filter.
+    #[inline(always)]
+    pub(crate) fn run_on_any<O: Operation>(self, operation: O) -> O::Output {
+        if F::UNUSUAL_BY_SPECIAL_INSTRUCTIONS {
             self.machine.run(operation)
+        } else {
+            Portable.apart(operation)
         }
     }
 }
 
-/// The function that answers by the machine's instructions.
-fn answer_by<F: Asked, const USUAL: bool>(machine: Best) -> unsafe fn(&F, KeyHash) -> bool {
-    match machine {
-        Best::Portable => |asked, key| answer_on::<F, _, USUAL>(Portable, asked, key),
-        #[cfg(target_arch = "x86_64")]
-        Best::Avx2(_) => avx2::answer::<F, USUAL>,
-        #[cfg(target_arch = "x86_64")]
-        Best::Avx512(_) => avx512::answer::<F, USUAL>,
-    }
+/// The answer by instructions that every processor of the target has.
+fn answer_portably<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bool {
+    answer_on::<F, _, USUAL>(Portable, asked, key)
 }
 
 /// The answer by one machine.

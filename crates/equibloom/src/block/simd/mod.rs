@@ -55,6 +55,7 @@ use super::pattern::Draws;
 use super::{BlockIndex, Holds};
 use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
+use usual::OnUsual;
 
 /// A cache line as a string of 512 bits.
 pub(crate) type Line = [u64; WORDS_PER_LINE];
@@ -125,7 +126,14 @@ pub(crate) trait Step {
     fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> Self::Output;
 }
 
+/// Whether code is compiled apart for usual filters on [`Portable`]: not where processors are seldom so old.
+const USUAL_ON_PORTABLE: bool = cfg!(any(test, not(target_arch = "x86_64")));
+
 /// The machine that the program runs on.
+///
+/// Each operation is compiled for each machine, and that is most of the time that the library takes to
+/// compile. So machines are left out where they gain little: AVX-512 works on [usual](Machine::USUAL)
+/// filters only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Best {
     /// Whatever every processor of the target can do.
@@ -153,7 +161,7 @@ impl Best {
         found.into_iter().flatten().chain([Self::Portable])
     }
 
-    /// Runs an operation by this machine's instructions.
+    /// Runs an operation by this machine's instructions, or by older ones: see [`Best`].
     #[inline(always)]
     pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         match self {
@@ -161,7 +169,20 @@ impl Best {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(machine) => machine.run(operation),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(machine) => machine.run(operation),
+            Self::Avx512(machine) => machine.avx2().run(operation),
+        }
+    }
+
+    /// The same on a [usual](Machine::USUAL) filter.
+    #[inline(always)]
+    fn run_on_usual<O: Operation>(self, operation: O) -> O::Output {
+        match self {
+            Self::Portable if USUAL_ON_PORTABLE => Portable.apart(OnUsual(operation)),
+            Self::Portable => Portable.apart(operation),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(machine) => machine.run(OnUsual(operation)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(machine) => machine.run(OnUsual(operation)),
         }
     }
 }

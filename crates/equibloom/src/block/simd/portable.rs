@@ -7,6 +7,9 @@ use crate::block::{BlockIndex, Clue, Holds};
 use crate::hashing::KeyHash;
 
 /// Plain words, and the vector instructions that are part of the target.
+///
+/// Its longest functions are out of line on x86-64, where few processors are so old that they need them:
+/// inlined, they would be a large part of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Portable;
 
@@ -36,7 +39,8 @@ impl Machine for Portable {
         return super::words::equal_bytes(line, byte);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         const ALL: Field = Field::new(0, LINE_BITS);
         ALL.insert(line, 8 * at, u8::BITS, byte.into());
@@ -57,12 +61,14 @@ impl Machine for Portable {
         word & ones(count)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
         field.insert(line, at, width, value);
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn select(self, word: u64, rank: u32) -> u32 {
         // Set bits up to and including each byte, in the bytes of one word.
         let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);

@@ -109,6 +109,41 @@ impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     }
 }
 
+impl<R: Choose, B: BlockArray> ContainsBatch<'_, Balanced<R, B>> {
+    /// Looks the keys up one after the other, while the first blocks of later ones are asked for.
+    pub(in crate::raw) fn one_by_one(self) {
+        let Self { filter, keys, found } = self;
+        let ask_for = |keys: &[KeyHash]| {
+            for &key in keys.iter().take(WORD) {
+                filter.blocks.prefetch(filter.candidates.first_block(key), Nearness::Second);
+            }
+        };
+        ask_for(keys);
+        for (word, (chunk, answers)) in keys.chunks(WORD).zip(found).enumerate() {
+            ask_for(keys.get((word + 1) * WORD..).unwrap_or_default());
+            *answers = chunk.iter().zip(0..).fold(0, |answers, (&key, bit)| {
+                answers | u64::from(filter.engine.ask(filter, key)) << bit
+            });
+        }
+    }
+}
+
+/// Puts keys into columns.
+struct Fill<'a, F> {
+    filter: &'a F,
+    columns: &'a mut Columns,
+    keys: &'a [KeyHash],
+}
+
+impl<R: Choose, B: BlockArray> Operation for Fill<'_, Balanced<R, B>> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _machine: M) {
+        self.columns.fill(self.filter, self.keys);
+    }
+}
+
 /// A look at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
 struct LookAtFirst<'a, F> {
     filter: &'a F,
@@ -143,14 +178,14 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         let (mut waiting, mut spare) = (Front::empty(), Front::empty());
         let mut columns = [const { Columns::empty() }; 2];
         let [mut here, mut ahead] = columns.each_mut();
-        here.fill(self, keys);
+        machine.apart(Fill { filter: self, columns: here, keys });
         for &block in here.blocks(keys.len()) {
             self.blocks.prefetch(block, Nearness::Second);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-            ahead.fill(self, later);
+            machine.apart(Fill { filter: self, columns: ahead, keys: later });
             let to_ask_for = ahead.blocks(later.len());
             let look = LookAtFirst { filter: self, keys: chunk, here, ahead: to_ask_for };
             let answers = machine.apart(look);

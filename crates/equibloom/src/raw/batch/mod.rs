@@ -7,5 +7,4 @@ mod columns;
 mod inserts;
 mod lookups;
 
-pub(super) use inserts::InsertBatch;
 pub(super) use lookups::ContainsBatch;

@@ -5,7 +5,7 @@ use super::sync::AtomicU64;
 use super::sync::Ordering::Relaxed;
 use super::tally::{SharedBudget, Tally};
 use super::{AHEAD, SharedBlocks, SharedRaw};
-use crate::block::simd::{Machine, Nearness, Operation, prefetch};
+use crate::block::simd::{Machine, Nearness, Operation, Portable, prefetch};
 use crate::block::{BlockArray, BlockIndex, BlockView};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -124,9 +124,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
 
     /// Stores a key that no block may take, or that the budget does not allow into the one that may.
     #[cold]
-    fn overflow<M: Machine>(
+    fn overflow(
         &self,
-        machine: M,
         key: KeyHash,
         admitting: Option<(BlockIndex, usize)>,
         may_be_there: bool,
@@ -148,7 +147,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         }
         match admitting {
             Some((block, probe)) => {
-                if !self.add_if_admitted(machine, block, probe, key) {
+                if !self.add_if_admitted(Portable, block, probe, key) {
                     return Ok(Attempt::Again);
                 }
             }
@@ -160,8 +159,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
             // Its candidates turned it away and always will, so that a lookup reads them all and
             // finds it in any.
             None => {
-                let block = least_loaded(&self.view(machine), &self.plan.candidates, key);
-                self.plan.blocks.add_if(machine, &self.words, block, key, |_| true);
+                let block = least_loaded(&self.view(Portable), &self.plan.candidates, key);
+                self.plan.blocks.add_if(Portable, &self.words, block, key, |_| true);
             }
         }
         self.saturated.fetch_add(1, Relaxed);
@@ -189,7 +188,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
             }
             _ => {
                 let may_be_there = reachable || self.budget.is_spent();
-                match self.overflow(machine, key, admitting, may_be_there)? {
+                match self.overflow(key, admitting, may_be_there)? {
                     Attempt::Done(Insertion::New) => self.budget.spend(reads),
                     other => return Ok(other),
                 }
@@ -272,66 +271,33 @@ impl<R: Choose, B: SharedBlocks> Operation for Contains<'_, SharedBalanced<R, B>
     }
 }
 
-/// Many inserts.
-struct InsertBatch<'a, F> {
-    filter: &'a F,
-    keys: &'a [KeyHash],
-}
-
-impl<R: Choose, B: SharedBlocks> Operation for InsertBatch<'_, SharedBalanced<R, B>> {
-    type Output = Result<u64, FullError>;
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Self::Output {
-        let Self { filter, keys } = self;
-        (0..AHEAD).for_each(|index| filter.ask_ahead(keys, index));
-        let mut new = 0;
-        for (index, &key) in keys.iter().enumerate() {
-            filter.ask_ahead(keys, index + AHEAD);
-            new += u64::from(filter.insert_on(machine, key)?.is_new());
-        }
-        Ok(new)
-    }
-}
-
-/// Many lookups.
-struct ContainsBatch<'a, F> {
-    filter: &'a F,
-    keys: &'a [KeyHash],
-    answer: &'a mut dyn FnMut(bool),
-}
-
-impl<R: Choose, B: SharedBlocks> Operation for ContainsBatch<'_, SharedBalanced<R, B>> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<M: Machine>(self, machine: M) {
-        let Self { filter, keys, answer } = self;
-        (0..AHEAD).for_each(|index| filter.ask_ahead(keys, index));
-        for (index, &key) in keys.iter().enumerate() {
-            filter.ask_ahead(keys, index + AHEAD);
-            answer(filter.contains_on(machine, key));
-        }
-    }
-}
-
 impl<R: Choose, B: SharedBlocks> SharedRaw for SharedBalanced<R, B> {
     #[inline]
     fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.plan.engine.machine().run(Insert { filter: self, key })
+        self.plan.engine.run_on_any(Insert { filter: self, key })
     }
 
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        self.plan.engine.machine().run(Contains { filter: self, key })
+        self.plan.engine.run_on_any(Contains { filter: self, key })
     }
 
     fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        self.plan.engine.machine().run(InsertBatch { filter: self, keys })
+        (0..AHEAD).for_each(|index| self.ask_ahead(keys, index));
+        let mut new = 0;
+        for (index, &key) in keys.iter().enumerate() {
+            self.ask_ahead(keys, index + AHEAD);
+            new += u64::from(self.insert(key)?.is_new());
+        }
+        Ok(new)
     }
 
     fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
-        self.plan.engine.machine().run(ContainsBatch { filter: self, keys, answer });
+        (0..AHEAD).for_each(|index| self.ask_ahead(keys, index));
+        for (index, &key) in keys.iter().enumerate() {
+            self.ask_ahead(keys, index + AHEAD);
+            answer(self.contains(key));
+        }
     }
 
     fn elements(&self) -> u64 {

@@ -12,6 +12,28 @@ use crate::hashing::KeyHash;
 use crate::memory::SharedWords;
 use crate::placement::Probe;
 
+// Out of line, and so compiled once for all machines.
+impl BloomBlocks {
+    /// Whether the block has all of the key's bits.
+    #[inline(never)]
+    fn shared_holds(&self, words: &SharedWords, block: BlockIndex, key: KeyHash) -> bool {
+        self.every_bit(block, key, |word, bits| words.word(word).load(Relaxed) & bits == bits)
+    }
+
+    /// Sets all of the key's bits in the block.
+    #[inline(never)]
+    fn shared_add(&self, words: &SharedWords, block: BlockIndex, key: KeyHash) {
+        self.every_bit(block, key, |word, bits| {
+            let word = words.word(word);
+            // To write takes the line away from all other processors.
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
+            true
+        });
+    }
+}
+
 impl SharedBlocks for BloomBlocks {
     #[inline(always)]
     fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32 {
@@ -29,8 +51,7 @@ impl SharedBlocks for BloomBlocks {
         key: KeyHash,
     ) -> bool {
         let read = |word| words.word(word).load(Relaxed);
-        self.begins_with(block, key, read)
-            && self.every_bit(block, key, |word, bits| read(word) & bits == bits)
+        self.begins_with(block, key, read) && self.shared_holds(words, block, key)
     }
 
     #[inline(always)]
@@ -58,14 +79,8 @@ impl SharedBlocks for BloomBlocks {
         if is_counted && head.fetch_update(Relaxed, Relaxed, count_in).is_err() {
             return false;
         }
-        self.every_bit(block, key, |word, bits| {
-            let word = words.word(word);
-            // To write takes the line away from all other processors.
-            if word.load(Relaxed) & bits != bits {
-                word.fetch_or(bits, Relaxed);
-            }
-            true
-        })
+        self.shared_add(words, block, key);
+        true
     }
 
     fn shared_set_hint(&self, words: &SharedWords, stop: Probe) {
