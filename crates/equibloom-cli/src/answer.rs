@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::io::{ErrorKind, Write};
 
+use equibloom::LayoutError;
 use indicatif::HumanCount;
 use serde::Serialize;
 
@@ -39,6 +40,14 @@ pub(crate) fn in_flags(error: equibloom_theory::Error) -> anyhow::Error {
             };
             let flag = flag.replace([' ', '_'], "-");
             anyhow::anyhow!("--{flag} is {value}, but it must be {accepted}")
+        }
+        equibloom_theory::Error::Layout(LayoutError::OutOfRange { name, value, accepted }) => {
+            let flag = match name {
+                "hashes per key" => "hashes",
+                "hints of a block" => "hints",
+                other => other,
+            };
+            anyhow::anyhow!("--{} is {value}: give {accepted}", flag.replace(' ', "-"))
         }
         other => anyhow::Error::new(other),
     }

@@ -200,7 +200,10 @@ fn what_is_outside_the_domain_is_refused_by_name_value_and_range() {
         ("rate --placement blocked --bits-per-key 1e9 --model paper", &["--bits-per-key", "1e5"]),
         ("rate --placement blocked --bits-per-key 16 --block-bits 7", &["--block-bits", "7", "64"]),
         ("rate --placement blocked --bits-per-key 16 --hashes many", &["--hashes", "many", "best"]),
-        ("rate --placement blocked --bits-per-key 16 --hashes 0", &["--hashes", "0", "between 1"]),
+        (
+            "rate --placement blocked --bits-per-key 16 --hashes 0",
+            &["--hashes", "0", "from 1 to 64"],
+        ),
         ("rate --placement blocked --bits-per-key 16 --keys 0", &["--keys", "0", "between 1"]),
         ("rate --placement one-plus-alpha --bits-per-key 16", &["needs --alpha"]),
         ("rate --placement blocked --alpha 0.5 --bits-per-key 16", &["--alpha", "0.5"]),

@@ -4,10 +4,9 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Any, Balanced, Insertion, designs};
+use super::{Any, Balanced, designs};
 use crate::block::BlockArray;
-use crate::block::simd::{Best, Engine, Portable};
-use crate::error::FullError;
+use crate::block::simd::{Best, Engine};
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
 
