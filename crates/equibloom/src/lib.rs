@@ -40,7 +40,7 @@
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
 // Not `forbid`, for two exceptions: words are zeroed lazily or mapped from a file (`memory.rs`, `file/map.rs`),
-// and processors have instructions without a safe name (`block/simd/`).
+// and processors have instructions without a safe name (`block/isa/`).
 #![deny(unsafe_code)]
 
 extern crate alloc;

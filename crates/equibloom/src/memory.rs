@@ -11,7 +11,7 @@
 //! the length of a mapping is known only at run time.
 //!
 //! **Invariant.** `start` points to `count` lines, initialised, on a line boundary, which live as long
-//! as `owner` does. Nobody else writes to them; nobody at all while they are mapped. While they are shared
+//! as `owner` does. Empty else writes to them; nobody at all while they are mapped. While they are shared
 //! among threads (`shared.rs`), they are reached as atomics only.
 
 #![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
@@ -33,7 +33,7 @@ use core::fmt;
 use core::ptr::NonNull;
 use core::slice;
 
-use crate::block::simd::{Nearness, prefetch};
+use crate::block::isa::{Nearness, prefetch};
 use crate::error::BuildError;
 pub(crate) use huge_pages::ask_for_huge_pages;
 
@@ -80,7 +80,7 @@ pub(crate) struct Words {
 /// Who gives the memory back.
 enum Owner {
     /// There is none.
-    Nobody,
+    Empty,
     /// These words, to the allocator: what it gave them, up to a line before the first.
     Allocator(NonNull<u8>),
     /// The array that was divided into parts, of which this is one: the last of them.
@@ -109,7 +109,7 @@ impl Words {
 
     /// No words, and no memory.
     pub(crate) const fn none() -> Self {
-        Self { start: NonNull::dangling(), count: 0, owner: Owner::Nobody }
+        Self { start: NonNull::dangling(), count: 0, owner: Owner::Empty }
     }
 
     /// What the allocator is asked for: words, not lines, because beyond its usual alignment it would

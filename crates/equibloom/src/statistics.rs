@@ -112,14 +112,14 @@ impl LevelSurvey {
     pub(crate) fn take<R: Choose, B: BlockArray>(blocks: &B, level: Level, rule: &R) -> Self {
         let (mut loads, mut set_bits) = (Vec::new(), Vec::new());
         let (mut matching, mut passing) = (0.0, 0.0);
-        for sight in blocks.sights(level) {
-            tally(&mut loads, sight.load as usize);
-            if let Some(set) = sight.set_bits {
+        for stats in blocks.block_stats(level) {
+            tally(&mut loads, stats.load as usize);
+            if let Some(set) = stats.set_bits {
                 tally(&mut set_bits, set as usize);
             }
-            matching += sight.matching;
-            let reachable = sight.marked.unwrap_or_else(|| rule.continuing_probability(sight.load));
-            passing += (1.0 - sight.matching) * reachable;
+            matching += stats.matching;
+            let reachable = stats.marked.unwrap_or_else(|| rule.continuing_probability(stats.load));
+            passing += (1.0 - stats.matching) * reachable;
         }
         let size = level.size as f64;
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };

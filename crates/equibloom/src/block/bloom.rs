@@ -20,10 +20,10 @@
 mod places;
 
 use super::hints::Hints;
+use super::isa::{Isa, Nearness};
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
-use super::simd::{Machine, Nearness};
-use super::{BlockArray, BlockIndex, Holds, Sight};
+use super::{BlockArray, BlockIndex, BlockStats, Holds};
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::placement::{ByHash, Level, Probe};
@@ -96,9 +96,9 @@ impl BloomBlocks {
 
     /// What a machine says of a block within a line, whose draws these are.
     #[inline(always)]
-    fn holds<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
+    fn holds<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
         let (line, start) = self.line(block);
-        machine.holds(self.words.line(line), &self.pattern.draws(key, start))
+        isa.holds(self.words.line(line), &self.pattern.draws(key, start))
     }
 
     /// Whether the block, which is within a line, has all of the key's bits. Out of line: seldom more is
@@ -224,7 +224,7 @@ impl BlockArray for BloomBlocks {
 
     /// Within a cache line.
     #[inline(always)]
-    fn is_usual(&self) -> bool {
+    fn is_common(&self) -> bool {
         self.within_lines
     }
 
@@ -238,14 +238,14 @@ impl BlockArray for BloomBlocks {
 
     /// The counter where there is one, else the number of set bits.
     #[inline(always)]
-    fn load<M: Machine>(&self, _machine: M, block: BlockIndex) -> u32 {
+    fn load<I: Isa>(&self, _isa: I, block: BlockIndex) -> u32 {
         if self.is_counted() { self.counter(block) } else { self.set_bits(block) }
     }
 
     #[inline(always)]
-    fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        if M::USUAL || self.within_lines {
-            self.holds(machine, block, key)
+    fn glance<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
+        if I::COMMON || self.within_lines {
+            self.holds(isa, block, key)
         } else {
             Holds::exactly(self.holds_all_across_lines(block, key))
         }
@@ -253,7 +253,7 @@ impl BlockArray for BloomBlocks {
 
     /// Within a line, where draws repeat each other; across lines a glance tells everything.
     #[inline(always)]
-    fn settle<M: Machine>(&self, _machine: M, block: BlockIndex, key: KeyHash) -> bool {
+    fn settle<I: Isa>(&self, _isa: I, block: BlockIndex, key: KeyHash) -> bool {
         self.holds_all_in_line(block, key)
     }
 
@@ -263,11 +263,11 @@ impl BlockArray for BloomBlocks {
     }
 
     #[inline(always)]
-    fn hint_is_set<M: Machine>(&self, _machine: M, stop: Probe) -> Option<bool> {
+    fn hint_is_set<I: Isa>(&self, _isa: I, probe: Probe) -> Option<bool> {
         if !self.gives_hints() {
             return None;
         }
-        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.hint));
+        let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
         Some(self.words.get(word) >> bit & 1 == 1)
     }
 
@@ -279,12 +279,12 @@ impl BlockArray for BloomBlocks {
     /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones
     /// above it.
     #[inline(always)]
-    fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash) {
-        if M::USUAL || self.within_lines {
+    fn add<I: Isa>(&mut self, isa: I, block: BlockIndex, key: KeyHash) {
+        if I::COMMON || self.within_lines {
             let (line, start) = self.line(block);
             let draws = self.pattern.draws(key, start);
             let line = self.words.line_mut(line);
-            if let Some(bits) = machine.distinct_draws(&draws) {
+            if let Some(bits) = isa.distinct_draws(&draws) {
                 for bit in bits.iter().take(self.pattern.hashes() as usize) {
                     line[usize::from(bit / 64) % WORDS_PER_LINE] |= 1 << (bit % 64);
                 }
@@ -302,14 +302,14 @@ impl BlockArray for BloomBlocks {
         }
     }
 
-    fn set_hint(&mut self, stop: Probe) {
+    fn set_hint(&mut self, probe: Probe) {
         if self.gives_hints() {
-            let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.hint));
+            let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
             *self.words.get_mut(word) |= 1 << bit;
         }
     }
 
-    fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {
+    fn block_stats(&self, level: Level) -> impl Iterator<Item = BlockStats> {
         let (bits, hashes) = (self.pattern.positions(), self.pattern.hashes());
         let match_probability = match_probabilities(bits, hashes);
         let likely_load = likely_loads(bits, hashes);
@@ -318,7 +318,7 @@ impl BlockArray for BloomBlocks {
             let set_bits = self.set_bits(block).min(bits);
             let likely = likely_load[set_bits as usize];
             let marked = f64::from(self.marks(block)) / f64::from(self.hints.count());
-            Sight {
+            BlockStats {
                 load: if self.is_counted() { self.counter(block) } else { likely },
                 set_bits: Some(set_bits),
                 matching: match_probability[set_bits as usize],
@@ -331,7 +331,7 @@ impl BlockArray for BloomBlocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::simd::Portable;
+    use crate::block::isa::Portable;
 
     fn blocks(bits: u32, hashes: u32, counter_bits: u32) -> BloomBlocks {
         hinted_blocks(bits, hashes, counter_bits, 0)

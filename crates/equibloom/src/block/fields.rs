@@ -1,7 +1,7 @@
 //! Fields of any width anywhere in a cache line.
 
-pub(super) use super::simd::Line;
-use super::simd::{Machine, Portable};
+pub(super) use super::isa::Line;
+use super::isa::{Isa, Portable};
 use crate::memory::WORDS_PER_LINE;
 
 /// Bits of a line.
@@ -45,30 +45,30 @@ impl Field {
     }
 
     /// Whether it begins in the first word of the line and ends in the first two. Who counts or finds its bits by a machine for
-    /// [usual](Machine::USUAL) filters has asked.
+    /// [usual](Isa::COMMON) filters has asked.
     pub(super) const fn is_early(&self) -> bool {
         self.start < 64 && self.end <= 128
     }
 
     /// The first word that it has bits in.
     #[inline(always)]
-    fn first_word<M: Machine>(&self) -> u32 {
-        if M::USUAL { 0 } else { self.first_word }
+    fn first_word<I: Isa>(&self) -> u32 {
+        if I::COMMON { 0 } else { self.first_word }
     }
 
     /// Its bits in the first two words, in their places.
     #[inline(always)]
-    fn first_two<M: Machine>(&self, line: &Line) -> [u64; 2] {
-        let first = self.first_word::<M>() as usize;
+    fn first_two<I: Isa>(&self, line: &Line) -> [u64; 2] {
+        let first = self.first_word::<I>() as usize;
         let (low, high) = (line[first % line.len()], line[(first + 1) % line.len()]);
         [low & self.first_two[0], high & self.first_two[1]]
     }
 
     /// How many ones it has.
     #[inline(always)]
-    pub(super) fn ones<M: Machine>(&self, _machine: M, line: &Line) -> u32 {
-        if M::USUAL || self.is_short {
-            let [low, high] = self.first_two::<M>(line);
+    pub(super) fn ones<I: Isa>(&self, _isa: I, line: &Line) -> u32 {
+        if I::COMMON || self.is_short {
+            let [low, high] = self.first_two::<I>(line);
             low.count_ones() + high.count_ones()
         } else {
             self.ones_before_in_all(line, self.end)
@@ -77,14 +77,14 @@ impl Field {
 
     /// How many ones it has before bit `at` of the line.
     #[inline(always)]
-    pub(super) fn ones_before<M: Machine>(&self, machine: M, line: &Line, at: u32) -> u32 {
-        if M::USUAL || self.is_short {
-            let [low, high] = self.first_two::<M>(line);
-            let into = at.saturating_sub(64 * self.first_word::<M>());
+    pub(super) fn ones_before<I: Isa>(&self, isa: I, line: &Line, at: u32) -> u32 {
+        if I::COMMON || self.is_short {
+            let [low, high] = self.first_two::<I>(line);
+            let into = at.saturating_sub(64 * self.first_word::<I>());
             // Whoever asks for the usual field asks for a bit of it.
-            let into = if M::USUAL { into } else { into.min(128) };
-            machine.lowest(low, into).count_ones()
-                + machine.lowest(high, into.saturating_sub(64)).count_ones()
+            let into = if I::COMMON { into } else { into.min(128) };
+            isa.lowest(low, into).count_ones()
+                + isa.lowest(high, into.saturating_sub(64)).count_ones()
         } else {
             self.ones_before_in_all(line, at)
         }
@@ -99,22 +99,22 @@ impl Field {
 
     /// The bit of the line that is its zero with `rank` zeros before it.
     #[inline(always)]
-    pub(super) fn zero<M: Machine>(&self, machine: M, line: &Line, rank: u32) -> Option<u32> {
-        if !M::USUAL && !self.is_short {
-            return self.zero_in_all(machine, line, rank);
+    pub(super) fn zero<I: Isa>(&self, isa: I, line: &Line, rank: u32) -> Option<u32> {
+        if !I::COMMON && !self.is_short {
+            return self.zero_in_all(isa, line, rank);
         }
         // Without a branch on the word that it is in.
-        let [low, high] = self.first_two::<M>(line);
+        let [low, high] = self.first_two::<I>(line);
         let (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
         let in_low = low.count_ones();
         let is_low = rank < in_low;
         let (zeros, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
-        let word = self.first_word::<M>() + u32::from(!is_low);
-        (rank < zeros.count_ones()).then(|| 64 * word + machine.select(zeros, rank))
+        let word = self.first_word::<I>() + u32::from(!is_low);
+        (rank < zeros.count_ones()).then(|| 64 * word + isa.select(zeros, rank))
     }
 
     #[inline(always)]
-    fn zero_in_all<M: Machine>(&self, machine: M, line: &Line, rank: u32) -> Option<u32> {
+    fn zero_in_all<I: Isa>(&self, isa: I, line: &Line, rank: u32) -> Option<u32> {
         let zeros_of = |word: u32| {
             let word = word as usize % line.len();
             !line[word] & self.mask[word]
@@ -130,7 +130,7 @@ impl Field {
         let (zeros, before) = if is_low { (low, 0) } else { (zeros, before) };
         let (rank, word) = (rank - before, first + u32::from(!is_low) + u32::from(!is_below_high));
         if rank < zeros.count_ones() {
-            return Some(64 * word + machine.select(zeros, rank));
+            return Some(64 * word + isa.select(zeros, rank));
         }
         self.zero_behind(line, first + 3, rank - zeros.count_ones())
     }
@@ -152,7 +152,7 @@ impl Field {
     }
 
     /// Inserts the `width` bits of `value` (less than 64) at bit `at` of the line: its bits from there on
-    /// move up by as many, the last ones are lost. (What [`Machine::insert_bits`] does, word by word.)
+    /// move up by as many, the last ones are lost. (What [`Isa::insert_bits`] does, word by word.)
     #[inline(always)]
     pub(super) fn insert(&self, line: &mut Line, at: u32, width: u32, value: u64) {
         let before = Before::new(at);
@@ -243,7 +243,7 @@ pub(super) fn write(line: &mut Line, start: u32, width: u32, value: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::simd::Portable;
+    use crate::block::isa::Portable;
     use alloc::vec::Vec;
     use proptest::prelude::*;
 

@@ -9,15 +9,15 @@ mod bloom;
 mod fields;
 mod fingerprint;
 mod hints;
+pub(crate) mod isa;
 pub(crate) mod occupancy;
 mod pattern;
-mod sight;
-pub(crate) mod simd;
+mod stats;
 
 pub(crate) use bloom::{BloomBlocks, BloomShape};
 pub(crate) use equibloom_layout::placement::{BlockIndex, BlockView};
 pub(crate) use fingerprint::{FingerprintBlocks, FingerprintShape};
-pub(crate) use sight::Sight;
+pub(crate) use stats::BlockStats;
 
 use alloc::boxed::Box;
 #[cfg(feature = "std")]
@@ -28,7 +28,7 @@ use crate::memory::Words;
 #[cfg(feature = "std")]
 use crate::memory::{Divided, WORDS_PER_LINE};
 use crate::placement::{Level, Probe, Routing};
-use simd::{Machine, Nearness};
+use isa::{Isa, Nearness};
 
 /// What can be told quickly of whether a block holds a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +38,15 @@ pub(crate) enum Holds {
     /// It does.
     Yes,
     /// It may: to [settle](BlockArray::settle) it takes longer.
-    Perhaps(Clue),
+    Perhaps(ByteMatches),
 }
 
 /// What led to a "perhaps", for those who [look closely](BlockArray::look_closely): a word of the
 /// array's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clue(u64);
+pub(crate) struct ByteMatches(u64);
 
-impl Clue {
+impl ByteMatches {
     /// Nothing that would help.
     pub(crate) const NONE: Self = Self(0);
 }
@@ -99,21 +99,21 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
 
     /// The key, less what the blocks cannot tell of it.
     #[inline(always)]
-    fn seen(&self, key: KeyHash) -> KeyHash {
+    fn reduce(&self, key: KeyHash) -> KeyHash {
         key
     }
 
     /// The patterns of as many keys [seen](Self::seen) as there is room for.
     #[inline(always)]
-    fn see_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
+    fn reduce_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
         for (&key, pattern) in keys.iter().zip(patterns) {
-            *pattern = self.seen(key).pattern_word(0);
+            *pattern = self.reduce(key).pattern_word(0);
         }
     }
 
     /// Whether its blocks have the shape that most of them have. For such, code is compiled apart: see
-    /// `Machine::USUAL`.
-    fn is_usual(&self) -> bool;
+    /// `Isa::COMMON`.
+    fn is_common(&self) -> bool;
 
     /// Words of a block.
     fn words_per_block(&self) -> usize;
@@ -135,42 +135,42 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     }
 
     /// How full a block is, in a unit of the array's own: more is fuller.
-    fn load<M: Machine>(&self, machine: M, block: BlockIndex) -> u32;
+    fn load<I: Isa>(&self, isa: I, block: BlockIndex) -> u32;
 
     /// What can be told quickly of whether the block may hold the key.
-    fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds;
+    fn glance<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds;
 
     /// What can be told a little later, if a glance has left such a clue.
     #[inline(always)]
-    fn look_closely<M: Machine>(
+    fn look_closely<I: Isa>(
         &self,
-        _machine: M,
+        _isa: I,
         _block: BlockIndex,
         _key: KeyHash,
-        clue: Clue,
+        matches: ByteMatches,
     ) -> Holds {
-        Holds::Perhaps(clue)
+        Holds::Perhaps(matches)
     }
 
     /// A glance, and a closer look if need be.
     #[inline(always)]
-    fn look_at<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        match self.glance(machine, block, key) {
-            Holds::Perhaps(clue) => self.look_closely(machine, block, key, clue),
+    fn look_at<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
+        match self.glance(isa, block, key) {
+            Holds::Perhaps(matches) => self.look_closely(isa, block, key, matches),
             told => told,
         }
     }
 
     /// Whether the block may hold a key of which a glance says "perhaps".
-    fn settle<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool;
+    fn settle<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> bool;
 
     /// Whether the block may hold the key.
     #[inline(always)]
-    fn test<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        match self.look_at(machine, block, key) {
+    fn test<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> bool {
+        match self.look_at(isa, block, key) {
             Holds::No => false,
             Holds::Yes => true,
-            Holds::Perhaps(_) => self.settle(machine, block, key),
+            Holds::Perhaps(_) => self.settle(isa, block, key),
         }
     }
 
@@ -179,16 +179,16 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
 
     /// Whether the block may have turned away a key that goes on from here like this one; `None` if
     /// its blocks give no hints.
-    fn hint_is_set<M: Machine>(&self, machine: M, stop: Probe) -> Option<bool>;
+    fn hint_is_set<I: Isa>(&self, isa: I, probe: Probe) -> Option<bool>;
 
     /// Asks for the block's memory: it will be needed soon.
     fn prefetch(&self, block: BlockIndex, nearness: Nearness);
 
     /// Puts the key into the block and counts it. A block with slots must have a free one.
-    fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash);
+    fn add<I: Isa>(&mut self, isa: I, block: BlockIndex, key: KeyHash);
 
     /// Notes that the block at this stop turned a key away.
-    fn set_hint(&mut self, stop: Probe);
+    fn set_hint(&mut self, probe: Probe);
 
     /// Empties every block.
     fn clear(&mut self) {
@@ -206,29 +206,29 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     }
 
     /// What the blocks of a level look like, one after the other.
-    fn sights(&self, level: Level) -> impl Iterator<Item = Sight>;
+    fn block_stats(&self, level: Level) -> impl Iterator<Item = BlockStats>;
 }
 
 /// An array of blocks as a rule sees it, on a machine.
-pub(crate) struct On<'a, B, M> {
+pub(crate) struct On<'a, B, I> {
     pub(crate) blocks: &'a B,
-    pub(crate) machine: M,
+    pub(crate) isa: I,
 }
 
-impl<B: BlockArray, M: Machine> BlockView for On<'_, B, M> {
+impl<B: BlockArray, I: Isa> BlockView for On<'_, B, I> {
     #[inline(always)]
     fn load(&self, block: BlockIndex) -> u32 {
-        self.blocks.load(self.machine, block)
+        self.blocks.load(self.isa, block)
     }
 
     #[inline(always)]
     fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
-        self.blocks.test(self.machine, block, key)
+        self.blocks.test(self.isa, block, key)
     }
 
     #[inline(always)]
-    fn hint_is_set(&self, stop: Probe) -> Option<bool> {
-        self.blocks.hint_is_set(self.machine, stop)
+    fn hint_is_set(&self, probe: Probe) -> Option<bool> {
+        self.blocks.hint_is_set(self.isa, probe)
     }
 }
 

@@ -53,11 +53,11 @@ pub(crate) struct Draws {
 impl Draws {
     /// Visits the bits of the line that the draws of a word hit.
     #[inline(always)]
-    pub(super) fn of_word(&self, word: u32, mut visit: impl FnMut(u32)) {
+    pub(super) fn of_word(&self, word: u32, mut level_pass: impl FnMut(u32)) {
         let lanes = self.key.pattern_lanes(word);
         let mut draw = |lane: u32| {
             let fraction = (lanes >> (16 * lane)) as u32 & 0xffff;
-            visit(self.start + ((fraction * self.positions) >> 16));
+            level_pass(self.start + ((fraction * self.positions) >> 16));
         };
         let left = self.count - word * LANES_PER_WORD;
         // The usual case has a length that the compiler knows.

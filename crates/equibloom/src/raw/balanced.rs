@@ -11,7 +11,7 @@ use super::insert::Insert;
 #[cfg(feature = "file")]
 use super::parts::Counters;
 use super::parts::Parts;
-use crate::block::simd::{Best, Engine};
+use crate::block::isa::{DetectedIsa, Engine};
 use crate::block::{BlockArray, BloomBlocks};
 #[cfg(feature = "file")]
 use crate::error::BuildError;
@@ -42,8 +42,8 @@ pub(crate) struct Balanced<R, B: BlockArray = BloomBlocks> {
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
     /// What runs a filter with these blocks and this budget by a machine's instructions.
-    pub(super) fn engine_for(machine: Best, blocks: &B, budget: &AccessBudget) -> Engine<Self> {
-        Engine::new(machine, blocks.is_usual() && budget.is_unlimited())
+    pub(super) fn engine_for(isa: DetectedIsa, blocks: &B, budget: &AccessBudget) -> Engine<Self> {
+        Engine::new(isa, blocks.is_common() && budget.is_unlimited())
     }
 
     /// One survey for each distinct level, and for each probe the survey of its level: candidates
@@ -70,7 +70,7 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
         let budget =
             AccessBudget::new(layout.budget).restored(counters.budget_used, counters.budget_spent);
         Some(Self {
-            engine: Self::engine_for(Best::detect(), &blocks, &budget),
+            engine: Self::engine_for(DetectedIsa::detect(), &blocks, &budget),
             blocks,
             candidates: Levels::new(&layout.candidates),
             rule,

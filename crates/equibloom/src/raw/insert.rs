@@ -4,7 +4,7 @@
 //! a function of its own, and the rest another.
 
 use super::{Balanced, Insertion};
-use crate::block::simd::{Machine, Operation, Portable};
+use crate::block::isa::{Isa, Operation, Portable};
 use crate::block::{BlockArray, BlockIndex, Holds, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -22,8 +22,8 @@ impl<R: Choose, B: BlockArray> Operation for Insert<'_, Balanced<R, B>> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Self::Output {
-        self.filter.insert_at_first(machine, self.key)
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        self.filter.insert_at_first(isa, self.key)
     }
 }
 
@@ -37,8 +37,8 @@ impl<R: Choose, B: BlockArray> Operation for Place<'_, Balanced<R, B>> {
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Self::Output {
-        self.filter.insert_on(machine, *self.key, &mut ())
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        self.filter.insert_on(isa, *self.key, &mut ())
     }
 }
 
@@ -54,27 +54,23 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Inserts a key into its first block, if it is new and belongs there.
     #[inline(always)]
-    fn insert_at_first<M: Machine>(
-        &mut self,
-        machine: M,
-        key: &KeyHash,
-    ) -> Result<Insertion, FullError> {
-        let seen = self.blocks.seen(*key);
-        let block = self.candidates.first_block(seen);
-        let view = On { blocks: &self.blocks, machine };
+    fn insert_at_first<I: Isa>(&mut self, isa: I, key: &KeyHash) -> Result<Insertion, FullError> {
+        let reduce = self.blocks.reduce(*key);
+        let block = self.candidates.first_block(reduce);
+        let view = On { blocks: &self.blocks, isa };
         // A rule that turns nobody away has to see all candidates.
         let is_the_one = if R::REJECTS {
-            !self.rule.insert_continues(&view, seen, 0, block)
+            !self.rule.insert_continues(&view, reduce, 0, block)
         } else {
             self.candidates.are_one()
         };
         let belongs_there = is_the_one && self.budget.affords(1);
         if !belongs_there
-            || !self.rule.stores_repeats() && self.blocks.look_at(machine, block, seen) != Holds::No
+            || !self.rule.stores_repeats() && self.blocks.look_at(isa, block, reduce) != Holds::No
         {
-            return machine.apart(Place { filter: self, key });
+            return isa.outlined(Place { filter: self, key });
         }
-        self.blocks.add(machine, block, seen);
+        self.blocks.add(isa, block, reduce);
         self.budget.spend(1);
         self.elements = self.elements.saturating_add(1);
         Ok(Insertion::New)
@@ -82,14 +78,14 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Inserts a key, wherever it belongs.
     #[inline(always)]
-    pub(super) fn insert_on<M: Machine, O: Observer>(
+    pub(super) fn insert_on<I: Isa, O: Observer>(
         &mut self,
-        machine: M,
+        isa: I,
         key: KeyHash,
         observer: &mut O,
     ) -> Result<Insertion, FullError> {
-        let key = self.blocks.seen(key);
-        let view = On { blocks: &self.blocks, machine };
+        let key = self.blocks.reduce(key);
+        let view = On { blocks: &self.blocks, isa };
         let (admitting, reads, turned_away, reachable) =
             match self.rule.choose(&view, &self.candidates, key, observer) {
                 Choice::Present => return Ok(Insertion::AlreadyPresent),
@@ -101,7 +97,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             // its candidates were full, and they still are, or because the budget was spent, and
             // then it affords nothing any more. (Where keys can be removed, it may stand there once
             // more.)
-            Some(block) if self.budget.affords(reads) => self.blocks.add(machine, block, key),
+            Some(block) if self.budget.affords(reads) => self.blocks.add(isa, block, key),
             _ => {
                 let may_be_there = reachable || self.budget.is_spent();
                 if !self.rule.stores_repeats() && may_be_there && self.is_in_overflow(key, observer)
@@ -121,8 +117,8 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Makes sure that lookups of the key go on from its first candidates.
     fn set_hint(&mut self, key: KeyHash, candidates: u32) {
-        for stop in self.candidates.walk(key).take(candidates as usize) {
-            self.blocks.set_hint(stop);
+        for probe in self.candidates.walk(key).take(candidates as usize) {
+            self.blocks.set_hint(probe);
         }
     }
 
@@ -148,7 +144,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             // Its candidates turned it away and always will, so that a lookup reads them all and
             // finds it in any.
             None => {
-                let view = On { blocks: &self.blocks, machine: Portable };
+                let view = On { blocks: &self.blocks, isa: Portable };
                 let block = least_loaded(&view, &self.candidates, key);
                 self.blocks.add(Portable, block, key);
             }

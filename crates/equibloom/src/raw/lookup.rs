@@ -17,21 +17,21 @@
 //! Steps hand nothing on but the filter, the key and a block: few enough words to stay in registers.
 
 use super::Balanced;
-use crate::block::simd::{Asked, Machine, Portable, Step};
-use crate::block::{BlockArray, BlockIndex, Clue, Holds, On};
+use crate::block::isa::{Dispatch, Isa, Portable, Step};
+use crate::block::{BlockArray, BlockIndex, ByteMatches, Holds, On};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::placement::{Choose, Probe};
 
-impl<R: Choose, B: BlockArray> Asked for Balanced<R, B> {
+impl<R: Choose, B: BlockArray> Dispatch for Balanced<R, B> {
     // Bloom blocks across lines are tested bit by bit on every machine.
     const UNUSUAL_BY_SPECIAL_INSTRUCTIONS: bool = B::HAS_SLOTS;
 
     #[inline(always)]
-    fn answer<M: Machine>(&self, machine: M, key: KeyHash) -> bool {
-        let key = self.blocks.seen(key);
+    fn answer<I: Isa>(&self, isa: I, key: KeyHash) -> bool {
+        let key = self.blocks.reduce(key);
         let block = self.candidates.first_block(key);
-        At { filter: self, step: Glance }.take(machine, key, block)
+        At { filter: self, step: Glance }.take(isa, key, block)
     }
 }
 
@@ -45,48 +45,42 @@ impl<R: Choose, B: BlockArray, S: LookupStep> Step for At<'_, Balanced<R, B>, S>
     type Output = bool;
 
     #[inline(always)]
-    fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> bool {
-        S::take(self, machine, key, block)
+    fn take<I: Isa>(self, isa: I, key: KeyHash, block: BlockIndex) -> bool {
+        S::take(self, isa, key, block)
     }
 }
 
 impl<R: Choose, B: BlockArray, S> At<'_, Balanced<R, B>, S> {
     /// Goes on with another step.
     #[inline(always)]
-    fn then<M: Machine, T: LookupStep>(
-        self,
-        machine: M,
-        step: T,
-        key: KeyHash,
-        block: BlockIndex,
-    ) -> bool {
-        machine.apart_at(At { filter: self.filter, step }, key, block)
+    fn then<I: Isa, T: LookupStep>(self, isa: I, step: T, key: KeyHash, block: BlockIndex) -> bool {
+        isa.outlined_at(At { filter: self.filter, step }, key, block)
     }
 
     /// Goes on from the first block, which does not hold the key, or ends there.
     #[inline(always)]
-    fn leave_the_first<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> bool {
-        if self.filter.goes_on_from(machine, 0, key, block) {
-            self.then(machine, LookFurther, key, block)
+    fn leave_the_first<I: Isa>(self, isa: I, key: KeyHash, block: BlockIndex) -> bool {
+        if self.filter.goes_on_from(isa, 0, key, block) {
+            self.then(isa, LookFurther, key, block)
         } else {
-            self.end(machine, key, block)
+            self.end(isa, key, block)
         }
     }
 
     /// Ends after a block that says that the key was not turned away. Once the budget is spent, keys
     /// overflow all the same.
     #[inline(always)]
-    fn end<M: Machine>(self, machine: M, key: KeyHash, last: BlockIndex) -> bool {
-        self.filter.may_be_spent(machine) && self.then(machine, AskOverflow, key, last)
+    fn end<I: Isa>(self, isa: I, key: KeyHash, last: BlockIndex) -> bool {
+        self.filter.may_be_spent(isa) && self.then(isa, AskOverflow, key, last)
     }
 }
 
 /// A step of a lookup.
 trait LookupStep: Sized {
     /// Whether the key is present, which has come to the block.
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        machine: M,
+        isa: I,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool;
@@ -97,36 +91,36 @@ struct Glance;
 
 impl LookupStep for Glance {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        machine: M,
+        isa: I,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        match at.filter.blocks.glance(machine, block, key) {
+        match at.filter.blocks.glance(isa, block, key) {
             Holds::Yes => true,
-            Holds::Perhaps(clue) => at.then(machine, LookClosely(clue), key, block),
-            Holds::No => at.leave_the_first(machine, key, block),
+            Holds::Perhaps(matches) => at.then(isa, LookClosely(matches), key, block),
+            Holds::No => at.leave_the_first(isa, key, block),
         }
     }
 }
 
 /// Looks at the first block more closely.
-struct LookClosely(Clue);
+struct LookClosely(ByteMatches);
 
 impl LookupStep for LookClosely {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        machine: M,
+        isa: I,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        let LookClosely(clue) = at.step;
-        match at.filter.blocks.look_closely(machine, block, key, clue) {
+        let LookClosely(matches) = at.step;
+        match at.filter.blocks.look_closely(isa, block, key, matches) {
             Holds::Yes => true,
-            Holds::Perhaps(_) => at.then(machine, Settle, key, block),
-            Holds::No => at.leave_the_first(machine, key, block),
+            Holds::Perhaps(_) => at.then(isa, Settle, key, block),
+            Holds::No => at.leave_the_first(isa, key, block),
         }
     }
 }
@@ -136,16 +130,16 @@ struct Settle;
 
 impl LookupStep for Settle {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        machine: M,
+        isa: I,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        if at.filter.blocks.settle(machine, block, key) {
+        if at.filter.blocks.settle(isa, block, key) {
             true
         } else {
-            at.leave_the_first(machine, key, block)
+            at.leave_the_first(isa, key, block)
         }
     }
 }
@@ -155,9 +149,9 @@ struct LookFurther;
 
 impl LookupStep for LookFurther {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        machine: M,
+        isa: I,
         key: KeyHash,
         first: BlockIndex,
     ) -> bool {
@@ -165,12 +159,12 @@ impl LookupStep for LookFurther {
         if filter.candidates.choices(key) > 1 {
             let word = filter.candidates.probe_at(0, key, first).onward;
             let second = filter.candidates.level(1).block_of(word);
-            let holds = filter.blocks.look_at(machine, second, key);
-            if holds == Holds::No && !filter.goes_on_from(machine, 1, key, second) {
-                return at.end(machine, key, second);
+            let holds = filter.blocks.look_at(isa, second, key);
+            if holds == Holds::No && !filter.goes_on_from(isa, 1, key, second) {
+                return at.end(isa, key, second);
             }
         }
-        at.then(machine, Walk, key, first)
+        at.then(isa, Walk, key, first)
     }
 }
 
@@ -179,13 +173,13 @@ struct Walk;
 
 impl LookupStep for Walk {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        machine: M,
+        isa: I,
         key: KeyHash,
         _first: BlockIndex,
     ) -> bool {
-        at.filter.walk(machine, key, &mut ())
+        at.filter.walk(isa, key, &mut ())
     }
 }
 
@@ -194,9 +188,9 @@ struct AskOverflow;
 
 impl LookupStep for AskOverflow {
     #[inline(always)]
-    fn take<R: Choose, B: BlockArray, M: Machine>(
+    fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
-        _machine: M,
+        _isa: I,
         key: KeyHash,
         _last: BlockIndex,
     ) -> bool {
@@ -217,20 +211,20 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Whether keys may be in the overflow list although their blocks have room.
     #[inline(always)]
-    fn may_be_spent<M: Machine>(&self, _machine: M) -> bool {
-        R::REJECTS && !M::USUAL && self.budget.is_spent()
+    fn may_be_spent<I: Isa>(&self, _isa: I) -> bool {
+        R::REJECTS && !I::COMMON && self.budget.is_spent()
     }
 
     /// Looks a key up block by block, without a glance.
     #[inline(always)]
-    fn walk<M: Machine, O: Observer>(&self, machine: M, key: KeyHash, observer: &mut O) -> bool {
-        for (probe, Probe { block, .. }) in self.candidates.walk(key).enumerate() {
+    fn walk<I: Isa, O: Observer>(&self, isa: I, key: KeyHash, observer: &mut O) -> bool {
+        for (number, Probe { block, .. }) in self.candidates.walk(key).enumerate() {
             observer.block_read();
-            if self.blocks.test(machine, block, key) {
+            if self.blocks.test(isa, block, key) {
                 return true;
             }
-            if !self.goes_on_from(machine, probe, key, block) {
-                if !self.may_be_spent(machine) {
+            if !self.goes_on_from(isa, number, key, block) {
+                if !self.may_be_spent(isa) {
                     return false;
                 }
                 break;
@@ -241,33 +235,33 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// A lookup that tells what it reads: for statistics, and so by no special instructions.
     pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
-        self.walk(Portable, self.blocks.seen(key), &mut observer)
+        self.walk(Portable, self.blocks.reduce(key), &mut observer)
     }
 
     /// Whether a lookup goes on from a block that does not hold its key.
     #[inline(always)]
-    pub(super) fn goes_on_from<M: Machine>(
+    pub(super) fn goes_on_from<I: Isa>(
         &self,
-        machine: M,
-        probe: usize,
+        isa: I,
+        number: usize,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        self.goes_on_at(machine, probe, key, self.candidates.probe_at(probe, key, block))
+        self.goes_on_at(isa, number, key, self.candidates.probe_at(number, key, block))
     }
 
     /// The same, of a stop that is known.
     #[inline(always)]
-    pub(super) fn goes_on_at<M: Machine>(
+    pub(super) fn goes_on_at<I: Isa>(
         &self,
-        machine: M,
-        probe: usize,
+        isa: I,
+        number: usize,
         key: KeyHash,
-        stop: Probe,
+        probe: Probe,
     ) -> bool {
         // A key with one block that turns nobody away is nowhere else.
         let has_more = R::REJECTS || !self.candidates.are_one();
-        let view = On { blocks: &self.blocks, machine };
-        has_more && self.rule.lookup_continues(&view, key, probe, stop)
+        let view = On { blocks: &self.blocks, isa };
+        has_more && self.rule.lookup_continues(&view, key, number, probe)
     }
 }

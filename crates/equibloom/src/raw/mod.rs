@@ -12,12 +12,12 @@ mod contents;
 #[cfg(test)]
 #[path = "../../tests/designs/mod.rs"]
 mod designs;
+#[cfg(test)]
+mod every_isa;
 mod insert;
 #[cfg(feature = "std")]
 mod level_by_level;
 mod lookup;
-#[cfg(test)]
-mod machines;
 mod parts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod shared;

@@ -27,8 +27,8 @@ impl BloomBlocks {
 
     /// Word and bit of the hint for those who go on like this; `None` if blocks have no hints.
     #[inline(always)]
-    pub(crate) fn hint(&self, stop: Probe) -> Option<(usize, u64)> {
-        let (word, bit) = self.bit(stop.block, self.hints.bit_of(stop.hint));
+    pub(crate) fn hint(&self, probe: Probe) -> Option<(usize, u64)> {
+        let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
         (self.hints.count() > 0).then_some((word, 1 << bit))
     }
 
@@ -48,17 +48,17 @@ impl BloomBlocks {
         &self,
         block: BlockIndex,
         key: KeyHash,
-        mut visit: impl FnMut(usize, u64) -> bool,
+        mut level_pass: impl FnMut(usize, u64) -> bool,
     ) -> bool {
         if self.within_lines {
             let (line, start) = self.line(block);
             let mask = self.pattern.collect(key, LineMask::starting_at(start));
             let mut words = (line * WORDS_PER_LINE..).zip(mask.words());
-            words.all(|(word, &bits)| bits == 0 || visit(word, bits))
+            words.all(|(word, &bits)| bits == 0 || level_pass(word, bits))
         } else {
             self.pattern.collect(key, List::new()).iter().all(|position| {
                 let (word, bit) = self.place(block, position);
-                visit(word, 1 << bit)
+                level_pass(word, 1 << bit)
             })
         }
     }

@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::pocket;
 use super::shape::Fingerprint;
 use super::{FingerprintBlocks, Line};
-use crate::block::simd::{Machine, Portable};
+use crate::block::isa::{Isa, Portable};
 use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
 use crate::placement::Probe;
@@ -43,21 +43,21 @@ impl FingerprintBlocks {
 
     /// Whether a block has the key.
     #[inline(always)]
-    pub(crate) fn is_in<M: Machine>(&self, machine: M, line: &Line, key: KeyHash) -> bool {
-        pocket::contains(machine, &self.shape, line, Fingerprint::of(key))
+    pub(crate) fn is_in<I: Isa>(&self, isa: I, line: &Line, key: KeyHash) -> bool {
+        pocket::contains(isa, &self.shape, line, Fingerprint::of(key))
     }
 
     /// Adds the key to a block with a free slot.
     #[inline(always)]
-    pub(crate) fn add_to<M: Machine>(&self, machine: M, line: &mut Line, key: KeyHash) {
-        pocket::insert(machine, &self.shape, line, Fingerprint::of(key));
+    pub(crate) fn add_to<I: Isa>(&self, isa: I, line: &mut Line, key: KeyHash) {
+        pocket::insert(isa, &self.shape, line, Fingerprint::of(key));
     }
 
     /// The hint, in a block's first word, for those who go on like this; `None` if blocks have no hints.
     #[inline(always)]
-    pub(crate) fn hint(&self, stop: Probe) -> Option<u64> {
+    pub(crate) fn hint(&self, probe: Probe) -> Option<u64> {
         let hints = self.shape.hints;
-        (hints.count() > 0).then(|| 1 << hints.bit_of(stop.hint))
+        (hints.count() > 0).then(|| 1 << hints.bit_of(probe.hint))
     }
 
     /// Opens every block's lock. It is shut in damaged files only, since keys never write to it.
@@ -93,7 +93,7 @@ mod tests {
             // As many as there are slots, most of them in the last list.
             let last_list = (0..slots).map(|key| u64::MAX - u64::from(key));
             for key in keys.into_iter().chain(last_list).take(slots as usize) {
-                let key = blocks.seen(KeyHash::from(u128::from(key)));
+                let key = blocks.reduce(KeyHash::from(u128::from(key)));
                 blocks.add(Portable, BlockIndex(0), key);
                 prop_assert_eq!(blocks.storage().line(0)[word] & lock, 0);
             }

@@ -27,8 +27,8 @@ mod shape;
 use alloc::vec::Vec;
 
 use super::fields::{Line, ones, window};
-use super::simd::{Machine, Nearness, Portable};
-use super::{BlockArray, BlockIndex, Clue, Holds, Sight};
+use super::isa::{Isa, Nearness, Portable};
+use super::{BlockArray, BlockIndex, BlockStats, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 use crate::memory::{WORDS_PER_LINE, Words};
 use crate::placement::{ByFingerprint, Level, Probe};
@@ -118,20 +118,20 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn seen(&self, key: KeyHash) -> KeyHash {
+    fn reduce(&self, key: KeyHash) -> KeyHash {
         key.reduced_to(self.shape.fingerprint(key).to_pattern())
     }
 
     #[inline(always)]
-    fn see_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
+    fn reduce_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
         for (&key, pattern) in keys.iter().zip(patterns) {
             *pattern = self.shape.fingerprint_in_halves(key).to_pattern();
         }
     }
 
     #[inline(always)]
-    fn is_usual(&self) -> bool {
-        self.shape.is_usual
+    fn is_common(&self) -> bool {
+        self.shape.is_common
     }
 
     fn words_per_block(&self) -> usize {
@@ -143,30 +143,30 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn load<M: Machine>(&self, machine: M, block: BlockIndex) -> u32 {
-        pocket::load(machine, &self.shape, self.line(block))
+    fn load<I: Isa>(&self, isa: I, block: BlockIndex) -> u32 {
+        pocket::load(isa, &self.shape, self.line(block))
     }
 
     #[inline(always)]
-    fn glance<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> Holds {
-        pocket::glance(machine, &self.shape, self.line(block), Fingerprint::of(key))
+    fn glance<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
+        pocket::glance(isa, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]
-    fn look_closely<M: Machine>(
+    fn look_closely<I: Isa>(
         &self,
-        machine: M,
+        isa: I,
         block: BlockIndex,
         key: KeyHash,
-        clue: Clue,
+        matches: ByteMatches,
     ) -> Holds {
         let line = self.line(block);
-        pocket::look_closely(machine, &self.shape, line, Fingerprint::of(key), clue)
+        pocket::look_closely(isa, &self.shape, line, Fingerprint::of(key), matches)
     }
 
     #[inline(always)]
-    fn settle<M: Machine>(&self, machine: M, block: BlockIndex, key: KeyHash) -> bool {
-        pocket::contains(machine, &self.shape, self.line(block), Fingerprint::of(key))
+    fn settle<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> bool {
+        pocket::contains(isa, &self.shape, self.line(block), Fingerprint::of(key))
     }
 
     #[inline(always)]
@@ -175,12 +175,12 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn hint_is_set<M: Machine>(&self, _machine: M, stop: Probe) -> Option<bool> {
-        if !M::USUAL && !self.gives_hints() {
+    fn hint_is_set<I: Isa>(&self, _isa: I, probe: Probe) -> Option<bool> {
+        if !I::COMMON && !self.gives_hints() {
             return None;
         }
         // Hints are the first bits of the first word.
-        Some(self.line(stop.block)[0] >> self.shape.hints.number_of(stop.hint) & 1 == 1)
+        Some(self.line(probe.block)[0] >> self.shape.hints.number_of(probe.hint) & 1 == 1)
     }
 
     #[inline(always)]
@@ -189,19 +189,19 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn add<M: Machine>(&mut self, machine: M, block: BlockIndex, key: KeyHash) {
+    fn add<I: Isa>(&mut self, isa: I, block: BlockIndex, key: KeyHash) {
         let line = self.words.line_mut(block.0 as usize);
-        pocket::insert(machine, &self.shape, line, Fingerprint::of(key));
+        pocket::insert(isa, &self.shape, line, Fingerprint::of(key));
     }
 
-    fn set_hint(&mut self, stop: Probe) {
+    fn set_hint(&mut self, probe: Probe) {
         if self.gives_hints() {
-            let bit = self.shape.hints.bit_of(stop.hint);
-            self.words.line_mut(stop.block.0 as usize)[0] |= 1 << bit;
+            let bit = self.shape.hints.bit_of(probe.hint);
+            self.words.line_mut(probe.block.0 as usize)[0] |= 1 << bit;
         }
     }
 
-    fn sights(&self, level: Level) -> impl Iterator<Item = Sight> {
+    fn block_stats(&self, level: Level) -> impl Iterator<Item = BlockStats> {
         let hints = self.shape.hints.count();
         (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
             let load = self.load(Portable, block);
@@ -209,7 +209,7 @@ impl BlockArray for FingerprintBlocks {
             patterns.sort_unstable();
             patterns.dedup();
             let marks = (self.line(block)[0] & ones(hints)).count_ones();
-            Sight {
+            BlockStats {
                 load,
                 set_bits: None,
                 matching: patterns.len() as f64 * self.match_probability(),

@@ -14,8 +14,8 @@
 
 use super::shape::{Fingerprint, Lanes, Shape};
 use crate::block::fields::{Line, window};
-use crate::block::simd::{Machine, Portable};
-use crate::block::{Clue, Holds};
+use crate::block::isa::{Isa, Portable};
+use crate::block::{ByteMatches, Holds};
 
 /// A list's slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,104 +26,94 @@ struct Slots {
 
 /// How many remainders the block has.
 #[inline(always)]
-pub(super) fn load<M: Machine>(machine: M, shape: &Shape, line: &Line) -> u32 {
-    shape.code.ones(machine, line).min(shape.slots)
+pub(super) fn load<I: Isa>(isa: I, shape: &Shape, line: &Line) -> u32 {
+    shape.code.ones(isa, line).min(shape.slots)
 }
 
 /// What the bytes tell: whether some of them are the fingerprint's, and which. Without bytes, everything.
 #[inline(always)]
-pub(super) fn glance<M: Machine>(
-    machine: M,
+pub(super) fn glance<I: Isa>(
+    isa: I,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
 ) -> Holds {
-    if !shape.has_bytes(machine) {
-        return Holds::exactly(list_contains(machine, shape, line, fingerprint));
+    if !shape.has_bytes(isa) {
+        return Holds::exactly(list_contains(isa, shape, line, fingerprint));
     }
-    let equal = equal_bytes(machine, shape, line, fingerprint);
+    let equal = equal_bytes(isa, shape, line, fingerprint);
     // Of a stranger's, mostly none.
-    if equal == 0 { Holds::No } else { Holds::Perhaps(Clue(equal)) }
+    if equal == 0 { Holds::No } else { Holds::Perhaps(ByteMatches(equal)) }
 }
 
 /// What these bytes and the code tell: everything, unless several slots are similar.
 #[inline(always)]
-pub(super) fn look_closely<M: Machine>(
-    machine: M,
+pub(super) fn look_closely<I: Isa>(
+    isa: I,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
-    Clue(equal): Clue,
+    ByteMatches(equal): ByteMatches,
 ) -> Holds {
-    let similar = similar_slots(machine, shape, line, fingerprint, equal);
+    let similar = similar_slots(isa, shape, line, fingerprint, equal);
     if similar == 0 {
         Holds::No
-    } else if holds(machine, shape, line, similar.trailing_zeros(), fingerprint) {
+    } else if holds(isa, shape, line, similar.trailing_zeros(), fingerprint) {
         Holds::Yes
     } else {
-        Holds::Perhaps(Clue(equal))
+        Holds::Perhaps(ByteMatches(equal))
     }
 }
 
 /// Whether the block has the fingerprint.
 #[inline(always)]
-pub(super) fn contains<M: Machine>(
-    machine: M,
+pub(super) fn contains<I: Isa>(
+    isa: I,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
 ) -> bool {
-    if shape.has_bytes(machine) {
-        find_by_byte(machine, shape, line, fingerprint).is_some()
+    if shape.has_bytes(isa) {
+        find_by_byte(isa, shape, line, fingerprint).is_some()
     } else {
-        list_contains(machine, shape, line, fingerprint)
+        list_contains(isa, shape, line, fingerprint)
     }
 }
 
 /// The same for remainders without bytes: all of the list's at once, in one word.
 #[inline(always)]
-fn list_contains<M: Machine>(
-    machine: M,
-    shape: &Shape,
-    line: &Line,
-    fingerprint: Fingerprint,
-) -> bool {
-    let Slots { first, count } = slots(machine, shape, line, fingerprint.list);
+fn list_contains<I: Isa>(isa: I, shape: &Shape, line: &Line, fingerprint: Fingerprint) -> bool {
+    let Slots { first, count } = slots(isa, shape, line, fingerprint.list);
     let width = shape.remainder_bits;
     let lanes = Lanes::of(width);
     if count > lanes.count {
         return find_in_list(shape, line, fingerprint).is_some();
     }
-    let found = machine.window(line, shape.high_parts.start + first * width);
+    let found = isa.window(line, shape.high_parts.start + first * width);
     let difference = found ^ (lanes.lowest_bits * fingerprint.remainder);
     // The highest bit of lanes that are zero; above one that is, perhaps of others.
     let zeros = difference.wrapping_sub(lanes.lowest_bits) & !difference & lanes.highest_bits;
-    machine.lowest(zeros, count * width) != 0
+    isa.lowest(zeros, count * width) != 0
 }
 
 /// Adds a fingerprint to a block with a free slot, at the end of its list.
 #[inline(always)]
-pub(super) fn insert<M: Machine>(
-    machine: M,
-    shape: &Shape,
-    line: &mut Line,
-    fingerprint: Fingerprint,
-) {
+pub(super) fn insert<I: Isa>(isa: I, shape: &Shape, line: &mut Line, fingerprint: Fingerprint) {
     // Its one takes the place of the list's zero.
-    let Some(zero) = shape.code.zero(machine, line, fingerprint.list) else { return };
+    let Some(zero) = shape.code.zero(isa, line, fingerprint.list) else { return };
     let slot = zero - shape.code.start - fingerprint.list;
     if slot >= shape.slots {
         return; // Not in a block that this code has written and that has room.
     }
     // The bytes first: what is read after them in single words has been written in longer ones.
-    if shape.has_bytes(machine) {
-        machine.insert_byte(line, shape.first_byte + slot, fingerprint.remainder as u8);
+    if shape.has_bytes(isa) {
+        isa.insert_byte(line, shape.first_byte + slot, fingerprint.remainder as u8);
     }
-    machine.insert_bits(line, &shape.code, zero, 1, 1);
-    let width = shape.high_bits(machine);
+    isa.insert_bits(line, &shape.code, zero, 1, 1);
+    let width = shape.high_bits(isa);
     if width > 0 {
-        let part = shape.high_part(machine, fingerprint.remainder);
-        machine.insert_bits(
+        let part = shape.high_part(isa, fingerprint.remainder);
+        isa.insert_bits(
             line,
             &shape.high_parts,
             shape.high_parts.start + slot * width,
@@ -135,19 +125,19 @@ pub(super) fn insert<M: Machine>(
 
 /// Removes one such fingerprint; whether there was one.
 pub(super) fn remove(shape: &Shape, line: &mut Line, fingerprint: Fingerprint) -> bool {
-    let machine = Portable;
-    let found = if shape.has_bytes(machine) {
-        find_by_byte(machine, shape, line, fingerprint)
+    let isa = Portable;
+    let found = if shape.has_bytes(isa) {
+        find_by_byte(isa, shape, line, fingerprint)
     } else {
         find_in_list(shape, line, fingerprint)
     };
     let Some(slot) = found else { return false };
     shape.code.remove(line, shape.code.start + fingerprint.list + slot, 1);
-    let (parts, width) = (&shape.high_parts, shape.high_bits(machine));
+    let (parts, width) = (&shape.high_parts, shape.high_bits(isa));
     if width > 0 {
         parts.remove(line, parts.start + slot * width, width);
     }
-    if shape.has_bytes(machine) {
+    if shape.has_bytes(isa) {
         let bytes = shape.bytes();
         bytes.remove(line, bytes.start + slot * u8::BITS, u8::BITS);
     }
@@ -187,23 +177,23 @@ fn find_in_list(shape: &Shape, line: &Line, fingerprint: Fingerprint) -> Option<
 
 /// A slot that holds the fingerprint, where remainders have bytes.
 #[inline(always)]
-fn find_by_byte<M: Machine>(
-    machine: M,
+fn find_by_byte<I: Isa>(
+    isa: I,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
 ) -> Option<u32> {
-    let equal = equal_bytes(machine, shape, line, fingerprint);
+    let equal = equal_bytes(isa, shape, line, fingerprint);
     if equal == 0 {
         return None;
     }
-    let similar = similar_slots(machine, shape, line, fingerprint, equal);
+    let similar = similar_slots(isa, shape, line, fingerprint, equal);
     if similar == 0 {
         return None;
     }
     // Mostly there is one.
     let slot = similar.trailing_zeros();
-    if holds(machine, shape, line, slot, fingerprint) {
+    if holds(isa, shape, line, slot, fingerprint) {
         return Some(slot);
     }
     let others = similar & (similar - 1);
@@ -226,33 +216,28 @@ fn find_among(shape: &Shape, line: &Line, fingerprint: Fingerprint, mut slots: u
 
 /// Whether a slot with the fingerprint's byte, whose one is where it would be in its list, holds it.
 #[inline(always)]
-fn holds<M: Machine>(
-    machine: M,
+fn holds<I: Isa>(
+    isa: I,
     shape: &Shape,
     line: &Line,
     slot: u32,
     Fingerprint { list, remainder }: Fingerprint,
 ) -> bool {
     let at = shape.code.start + list + slot;
-    high_part(machine, shape, line, slot) == shape.high_part(machine, remainder)
-        && shape.code.ones_before(machine, line, at) == slot
+    high_part(isa, shape, line, slot) == shape.high_part(isa, remainder)
+        && shape.code.ones_before(isa, line, at) == slot
 }
 
 /// The line's bytes that are a slot's and equal the fingerprint's.
 #[inline(always)]
-fn equal_bytes<M: Machine>(
-    machine: M,
-    shape: &Shape,
-    line: &Line,
-    fingerprint: Fingerprint,
-) -> u64 {
-    machine.equal_bytes(line, fingerprint.remainder as u8) & shape.are_bytes
+fn equal_bytes<I: Isa>(isa: I, shape: &Shape, line: &Line, fingerprint: Fingerprint) -> u64 {
+    isa.equal_bytes(line, fingerprint.remainder as u8) & shape.byte_mask
 }
 
 /// The slots with an equal byte that may be in the fingerprint's list.
 #[inline(always)]
-fn similar_slots<M: Machine>(
-    machine: M,
+fn similar_slots<I: Isa>(
+    isa: I,
     shape: &Shape,
     line: &Line,
     fingerprint: Fingerprint,
@@ -261,30 +246,30 @@ fn similar_slots<M: Machine>(
     // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which leaves half of the
     // slots. (With a byte each, there are at most 56, which one window shows.)
     let at = shape.code.start + fingerprint.list;
-    equal >> shape.first_byte & before_the_bytes(machine, line, at)
+    equal >> shape.first_byte & before_the_bytes(isa, line, at)
 }
 
 /// The bits of a slot's remainder that are not in a byte.
 #[inline(always)]
-fn high_part<M: Machine>(machine: M, shape: &Shape, line: &Line, slot: u32) -> u64 {
-    let width = shape.high_bits(machine);
-    machine.lowest(before_the_bytes(machine, line, shape.high_parts.start + slot * width), width)
+fn high_part<I: Isa>(isa: I, shape: &Shape, line: &Line, slot: u32) -> u64 {
+    let width = shape.high_bits(isa);
+    isa.lowest(before_the_bytes(isa, line, shape.high_parts.start + slot * width), width)
 }
 
 /// The bits from `start` on, which lies before the bytes if there are any; of the usual shape, before eight of
 /// them at least.
 #[inline(always)]
-fn before_the_bytes<M: Machine>(machine: M, line: &Line, start: u32) -> u64 {
-    if M::USUAL { machine.inner_window(line, start) } else { machine.window(line, start) }
+fn before_the_bytes<I: Isa>(isa: I, line: &Line, start: u32) -> u64 {
+    if I::COMMON { isa.inner_window(line, start) } else { isa.window(line, start) }
 }
 
 /// The slots of a list.
 #[inline(always)]
-fn slots<M: Machine>(machine: M, shape: &Shape, line: &Line, list: u32) -> Slots {
+fn slots<I: Isa>(isa: I, shape: &Shape, line: &Line, list: u32) -> Slots {
     // The list begins behind the zero of the one before it.
     let begin = match list.checked_sub(1) {
         None => 0,
-        Some(before) => match shape.code.zero(machine, line, before) {
+        Some(before) => match shape.code.zero(isa, line, before) {
             Some(zero) => zero + 1 - shape.code.start,
             None => return Slots { first: 0, count: 0 },
         },

@@ -3,7 +3,7 @@
 use super::FingerprintShape;
 use crate::block::fields::{Field, LINE_BYTES, ones};
 use crate::block::hints::Hints;
-use crate::block::simd::Machine;
+use crate::block::isa::Isa;
 use crate::hashing::{KeyHash, scale, scale_in_halves};
 
 /// Where the list's number stands in a fingerprint; the remainder is below it.
@@ -21,17 +21,17 @@ pub(super) struct Shape {
     /// The first of the bytes, which are the last ones of the line.
     pub(super) first_byte: u32,
     /// A one for each byte of the line that is one of them.
-    pub(super) are_bytes: u64,
+    pub(super) byte_mask: u64,
     /// The unary code.
     pub(super) code: Field,
     /// The bits of all remainders that are not in bytes.
     pub(super) high_parts: Field,
     /// Whether it has hints, an early code, and bytes, eight of them at least.
-    pub(super) is_usual: bool,
+    pub(super) is_common: bool,
 }
 
 /// Numbers of equal width, less than eight bits, side by side in as many bits of a word as every
-/// [window](Machine::window) has.
+/// [window](Isa::window) has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lanes {
     /// How many there are.
@@ -106,10 +106,10 @@ impl Shape {
             remainder_bits,
             remainder_mask: ones(remainder_bits),
             first_byte: LINE_BYTES - slots,
-            are_bytes: !ones(LINE_BYTES - slots),
+            byte_mask: !ones(LINE_BYTES - slots),
             code,
             high_parts: Field::new(code.end, code.end + slots * high_bits),
-            is_usual: hints.count() > 0 && code.is_early() && has_bytes && slots >= 8,
+            is_common: hints.count() > 0 && code.is_early() && has_bytes && slots >= 8,
         }
     }
 
@@ -134,20 +134,20 @@ impl Shape {
 
     /// Whether the lowest eight bits of every remainder are a byte of their own.
     #[inline(always)]
-    pub(super) fn has_bytes<M: Machine>(&self, _machine: M) -> bool {
-        M::USUAL || self.remainder_bits >= u8::BITS
+    pub(super) fn has_bytes<I: Isa>(&self, _isa: I) -> bool {
+        I::COMMON || self.remainder_bits >= u8::BITS
     }
 
     /// How many bits of a remainder are not in a byte: those above it, or all.
     #[inline(always)]
-    pub(super) fn high_bits<M: Machine>(&self, machine: M) -> u32 {
-        if self.has_bytes(machine) { self.remainder_bits - u8::BITS } else { self.remainder_bits }
+    pub(super) fn high_bits<I: Isa>(&self, isa: I) -> u32 {
+        if self.has_bytes(isa) { self.remainder_bits - u8::BITS } else { self.remainder_bits }
     }
 
     /// Those bits of a remainder.
     #[inline(always)]
-    pub(super) fn high_part<M: Machine>(&self, machine: M, remainder: u64) -> u64 {
-        if self.has_bytes(machine) { remainder >> u8::BITS } else { remainder }
+    pub(super) fn high_part<I: Isa>(&self, isa: I, remainder: u64) -> u64 {
+        if self.has_bytes(isa) { remainder >> u8::BITS } else { remainder }
     }
 
     /// All bytes, as bits.

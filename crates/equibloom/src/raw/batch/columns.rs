@@ -54,7 +54,7 @@ impl Columns {
         keys: &[KeyHash; WORD],
     ) {
         let Self { patterns, blocks, marks } = self;
-        filter.blocks.see_all(keys, patterns);
+        filter.blocks.reduce_all(keys, patterns);
         filter.candidates.first_blocks(keys, blocks);
         if filter.blocks.gives_hints() {
             let columns = patterns.iter().zip(&*blocks).zip(marks);
@@ -72,7 +72,7 @@ impl Columns {
 
     /// These keys, the first of which is that of row `start`, as their blocks see them, and where they stand.
     #[inline(always)]
-    pub(super) fn stops<L: Routing>(
+    pub(super) fn probes<L: Routing>(
         &self,
         start: usize,
         keys: &[KeyHash],
@@ -80,19 +80,19 @@ impl Columns {
         let start = start.min(WORD);
         let columns = self.patterns[start..].iter().zip(&self.blocks[start..]);
         let rows = keys.iter().zip(columns.zip(&self.marks[start..]));
-        rows.map(|(&key, ((&pattern, &block), &mark))| stop::<L>(key, pattern, block, mark))
+        rows.map(|(&key, ((&pattern, &block), &mark))| probe::<L>(key, pattern, block, mark))
     }
 
     /// The same of one row.
     #[inline(always)]
-    pub(super) fn stop_of<L: Routing>(&self, row: usize, key: KeyHash) -> (KeyHash, Probe) {
+    pub(super) fn probe_of<L: Routing>(&self, row: usize, key: KeyHash) -> (KeyHash, Probe) {
         let row = row % WORD;
-        stop::<L>(key, self.patterns[row], self.blocks[row], self.marks[row])
+        probe::<L>(key, self.patterns[row], self.blocks[row], self.marks[row])
     }
 }
 
 #[inline(always)]
-fn stop<L: Routing>(key: KeyHash, pattern: u64, block: BlockIndex, mark: u64) -> (KeyHash, Probe) {
+fn probe<L: Routing>(key: KeyHash, pattern: u64, block: BlockIndex, mark: u64) -> (KeyHash, Probe) {
     let key = key.reduced_to(pattern);
     (key, Probe { hint: mark, ..L::probe_at(0, key, block) })
 }

@@ -4,7 +4,7 @@
 //! their blocks can be asked for in time, the first candidate's by the key alone, the second one's when
 //! the first has arrived and proves to be full.
 
-use crate::block::simd::{Nearness, Portable};
+use crate::block::isa::{Nearness, Portable};
 use crate::block::{BlockArray, On};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -49,11 +49,11 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     /// Asks for the block that the key tries second, if the first, which has arrived, is full.
     fn ask_for_second(&self, key: KeyHash) {
         let Some(&level) = self.candidates.as_slice().get(1) else { return };
-        let view = On { blocks: &self.blocks, machine: Portable };
+        let view = On { blocks: &self.blocks, isa: Portable };
         let first = self.candidates.first_block(key);
         if self.rule.insert_continues(&view, key, 0, first) {
-            let stop = self.candidates.probe_at(0, self.blocks.seen(key), first);
-            self.blocks.prefetch(level.block_of(stop.onward), Nearness::First);
+            let probe = self.candidates.probe_at(0, self.blocks.reduce(key), first);
+            self.blocks.prefetch(level.block_of(probe.onward), Nearness::First);
         }
     }
 }

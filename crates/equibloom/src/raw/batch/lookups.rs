@@ -7,7 +7,7 @@
 //!    so that theirs have arrived too.
 
 use super::columns::Columns;
-use crate::block::simd::{Machine, Nearness, Operation};
+use crate::block::isa::{Isa, Nearness, Operation};
 use crate::block::{BlockArray, BlockIndex, Holds};
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Probe};
@@ -103,9 +103,9 @@ impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) {
+    fn run<I: Isa>(self, isa: I) {
         let Self { filter, keys, found } = self;
-        filter.contains_batch_on(machine, keys, found);
+        filter.contains_batch_on(isa, keys, found);
     }
 }
 
@@ -139,7 +139,7 @@ impl<R: Choose, B: BlockArray> Operation for Fill<'_, Balanced<R, B>> {
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(self, _machine: M) {
+    fn run<I: Isa>(self, _isa: I) {
         self.columns.fill(self.filter, self.keys);
     }
 }
@@ -157,16 +157,16 @@ impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
     type Output = Answers;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Answers {
+    fn run<I: Isa>(self, isa: I) -> Answers {
         let Self { filter, keys, here, ahead } = self;
         let mut answers = Answers::default();
         let (first, last) = keys.split_at(keys.len().min(ahead.len()));
-        for ((key, stop), &later) in here.stops::<B::Routing>(0, first).zip(ahead) {
+        for ((key, probe), &later) in here.probes::<B::Routing>(0, first).zip(ahead) {
             filter.blocks.prefetch(later, Nearness::Second);
-            answers = answers.and(filter.look_at(machine, 0, key, stop));
+            answers = answers.and(filter.look_at(isa, 0, key, probe));
         }
-        for (key, stop) in here.stops::<B::Routing>(first.len(), last) {
-            answers = answers.and(filter.look_at(machine, 0, key, stop));
+        for (key, probe) in here.probes::<B::Routing>(first.len(), last) {
+            answers = answers.and(filter.look_at(isa, 0, key, probe));
         }
         answers.in_order(keys.len())
     }
@@ -174,31 +174,31 @@ impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
     #[inline(always)]
-    fn contains_batch_on<M: Machine>(&self, machine: M, keys: &[KeyHash], found: &mut [u64]) {
+    fn contains_batch_on<I: Isa>(&self, isa: I, keys: &[KeyHash], found: &mut [u64]) {
         let (mut waiting, mut spare) = (Front::empty(), Front::empty());
         let mut columns = [const { Columns::empty() }; 2];
         let [mut here, mut ahead] = columns.each_mut();
-        machine.apart(Fill { filter: self, columns: here, keys });
+        isa.outlined(Fill { filter: self, columns: here, keys });
         for &block in here.blocks(keys.len()) {
             self.blocks.prefetch(block, Nearness::Second);
         }
         // None come last: then those that wait have to be finished.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-            machine.apart(Fill { filter: self, columns: ahead, keys: later });
+            isa.outlined(Fill { filter: self, columns: ahead, keys: later });
             let to_ask_for = ahead.blocks(later.len());
             let look = LookAtFirst { filter: self, keys: chunk, here, ahead: to_ask_for };
-            let answers = machine.apart(look);
+            let answers = isa.outlined(look);
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
-                self.finish(machine, &mut waiting, &mut spare, found);
+                self.finish(isa, &mut waiting, &mut spare, found);
             }
             let came_to = |bit: usize| {
                 // Of the keys that were looked at, so that there is one.
                 let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
-                here.stop_of::<B::Routing>(bit, key)
+                here.probe_of::<B::Routing>(bit, key)
             };
             let place_of = |bit| word * WORD + bit;
-            let holds = self.sort_out(machine, 0, answers, came_to, place_of, &mut waiting);
+            let holds = self.sort_out(isa, 0, answers, came_to, place_of, &mut waiting);
             if let Some(found) = found.get_mut(word) {
                 *found = holds;
             }
@@ -211,18 +211,18 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// What the block that a key has come to says about it.
     #[inline(always)]
-    fn look_at<M: Machine>(&self, machine: M, probe: usize, key: KeyHash, stop: Probe) -> Answer {
-        let holds = self.blocks.glance(machine, stop.block, key);
-        Answer { holds, goes_on: self.goes_on_at(machine, probe, key, stop) }
+    fn look_at<I: Isa>(&self, isa: I, number: usize, key: KeyHash, probe: Probe) -> Answer {
+        let holds = self.blocks.glance(isa, probe.block, key);
+        Answer { holds, goes_on: self.goes_on_at(isa, number, key, probe) }
     }
 
     /// Settles which of the keys that a block may hold it does, and sends those on that go on; which of
     /// them were found.
     #[inline(always)]
-    fn sort_out<M: Machine>(
+    fn sort_out<I: Isa>(
         &self,
-        machine: M,
-        probe: usize,
+        isa: I,
+        number: usize,
         answers: Answers,
         came_to: impl Fn(usize) -> (KeyHash, Probe),
         place_of: impl Fn(usize) -> usize,
@@ -230,18 +230,18 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     ) -> u64 {
         let Answers { mut holds, may_hold, goes_on } = answers;
         for bit in set_bits(may_hold) {
-            let (key, stop) = came_to(bit);
-            holds |= u64::from(self.blocks.settle(machine, stop.block, key)) << bit;
+            let (key, probe) = came_to(bit);
+            holds |= u64::from(self.blocks.settle(isa, probe.block, key)) << bit;
         }
-        let next_level = self.candidates.as_slice().get(probe + 1).copied();
+        let next_level = self.candidates.as_slice().get(number + 1).copied();
         if next_level.is_none() && self.overflow.is_empty() {
             return holds;
         }
         for bit in set_bits(goes_on & !holds) {
-            let (key, stop) = came_to(bit);
+            let (key, probe) = came_to(bit);
             match next_level {
-                Some(level) if probe + 1 < self.candidates.choices(key) => {
-                    let block = level.block_of(stop.onward);
+                Some(level) if number + 1 < self.candidates.choices(key) => {
+                    let block = level.block_of(probe.onward);
                     self.blocks.prefetch(block, Nearness::Second);
                     onward.push(key, block, place_of(bit));
                 }
@@ -253,15 +253,9 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Takes the keys that wait for their second block through the rest of their ways.
     #[inline(always)]
-    fn finish<M: Machine>(
-        &self,
-        machine: M,
-        waiting: &mut Front,
-        spare: &mut Front,
-        found: &mut [u64],
-    ) {
+    fn finish<I: Isa>(&self, isa: I, waiting: &mut Front, spare: &mut Front, found: &mut [u64]) {
         let (mut here, mut onward) = (waiting, spare);
-        for probe in 1..self.candidates.as_slice().len() {
+        for number in 1..self.candidates.as_slice().len() {
             onward.len = 0;
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
@@ -269,15 +263,15 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
                 let came_to = |bit: usize| {
                     let at = (start + bit) % WAITING;
                     let (key, block) = (here.keys[at], here.blocks[at]);
-                    (key, self.candidates.probe_at(probe, key, block))
+                    (key, self.candidates.probe_at(number, key, block))
                 };
                 for bit in 0..count {
-                    let (key, stop) = came_to(bit);
-                    answers = answers.and(self.look_at(machine, probe, key, stop));
+                    let (key, probe) = came_to(bit);
+                    answers = answers.and(self.look_at(isa, number, key, probe));
                 }
                 let answers = answers.in_order(count);
                 let place_of = |bit| here.places[(start + bit) % WAITING];
-                let holds = self.sort_out(machine, probe, answers, came_to, place_of, onward);
+                let holds = self.sort_out(isa, number, answers, came_to, place_of, onward);
                 for bit in set_bits(holds) {
                     note(found, place_of(bit));
                 }
@@ -292,7 +286,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     fn ask_overflow(&self, keys: &[KeyHash], found: &mut [u64]) {
         for (keys, found) in keys.chunks(WORD).zip(found) {
             for (bit, &key) in keys.iter().enumerate() {
-                let is_there = self.is_in_overflow(self.blocks.seen(key), &mut ());
+                let is_there = self.is_in_overflow(self.blocks.reduce(key), &mut ());
                 *found |= u64::from(is_there) << bit;
             }
         }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{Contents, join_overflow};
-use crate::block::simd::Portable;
+use crate::block::isa::Portable;
 use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
@@ -59,12 +59,12 @@ type Sent = (BlockIndex, KeyHash);
 impl<R: Choose> Balanced<R, FingerprintBlocks> {
     /// Removes one copy of a key from the blocks or the overflow list.
     pub(in crate::raw) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
-        let key = self.blocks.seen(key);
+        let key = self.blocks.reduce(key);
         let (mut removed, mut reachable, mut reads) = (false, true, 0);
-        for probe in self.candidates.walk(key) {
+        for number in self.candidates.walk(key) {
             reads += 1;
-            removed = self.blocks.remove(probe.block, key);
-            reachable = self.blocks.hint_is_set(Portable, probe).unwrap_or(true);
+            removed = self.blocks.remove(number.block, key);
+            reachable = self.blocks.hint_is_set(Portable, number).unwrap_or(true);
             if removed || !reachable {
                 break;
             }
@@ -89,7 +89,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         let shared = levels.len() > 1 && levels[0] == levels[1];
         let distinct = if shared { &levels[..1] } else { &levels[..] };
         let mut arriving: Vec<Sent> = Vec::new();
-        for (probe, level) in distinct.iter().enumerate() {
+        for (number, level) in distinct.iter().enumerate() {
             arriving.sort_unstable_by_key(|&(block, _)| block);
             let mut arrivals = core::mem::take(&mut arriving).into_iter().peekable();
             for block in (level.offset..level.offset + level.size).map(BlockIndex) {
@@ -101,7 +101,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
                 for key in self.keep_smallest(block, keys) {
                     if shared {
                         self.send_to_every_end(levels.len(), block, key)?;
-                    } else if let Some(next) = self.send_on(probe, block, key)? {
+                    } else if let Some(next) = self.send_on(number, block, key)? {
                         arriving.push((next, key));
                     }
                 }
@@ -129,15 +129,15 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         rest
     }
 
-    /// Sends a key on from its block, which is the candidate numbered `probe`: to the next one, or to
+    /// Sends a key on from its block, which is the candidate numbered `number`: to the next one, or to
     /// the overflow list.
     fn send_on(
         &mut self,
-        probe: usize,
+        number: usize,
         block: BlockIndex,
         key: KeyHash,
     ) -> Result<Option<BlockIndex>, FullError> {
-        let mut walk = self.candidates.walk_from(probe, block, key);
+        let mut walk = self.candidates.walk_from(number, block, key);
         let (here, next) = (walk.next(), walk.next());
         drop(walk);
         if let Some(here) = here {
@@ -146,7 +146,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
                 self.add_to_overflow(here.onward)?;
             }
         }
-        Ok(next.map(|stop| stop.block))
+        Ok(next.map(|probe| probe.block))
     }
 
     /// Levels that may lie anywhere share one table, and of a key found there it is not known how
@@ -160,17 +160,17 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         key: KeyHash,
     ) -> Result<(), FullError> {
         let walk: Vec<Probe> = self.candidates.walk_from(0, block, key).take(choices).collect();
-        for stop in walk {
+        for probe in walk {
             if !self.blocks.gives_hints()
-                && self.blocks.load(Portable, stop.block) < self.blocks.slots()
+                && self.blocks.load(Portable, probe.block) < self.blocks.slots()
             {
-                if !self.blocks.test(Portable, stop.block, key) {
-                    self.blocks.add(Portable, stop.block, key);
+                if !self.blocks.test(Portable, probe.block, key) {
+                    self.blocks.add(Portable, probe.block, key);
                 }
                 break;
             }
-            self.blocks.set_hint(stop);
-            self.add_to_overflow(stop.onward)?;
+            self.blocks.set_hint(probe);
+            self.add_to_overflow(probe.onward)?;
         }
         Ok(())
     }

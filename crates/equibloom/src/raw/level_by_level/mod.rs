@@ -21,7 +21,7 @@
 //! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
 //! between the two steps, and while one is inserted the next is on its way there. That every thread looks at
 //! every key costs one comparison a key, of several keys at once: a small part of an insert. A thread that is done
-//! early gets blocks of another one ([`seat`]).
+//! early gets blocks of another one ([`work_sharing`]).
 //!
 //! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what
 //! happens at a block depends on others, and the keys are inserted one after the other. The same when
@@ -29,12 +29,12 @@
 //! A slab that could come to that keeps a [`Journal`], by which it is undone.
 
 mod journal;
-mod seat;
+mod level_pass;
+mod pending;
 #[cfg(test)]
 mod tests;
-mod travellers;
-mod visit;
 mod word_range;
+mod work_sharing;
 
 use alloc::vec::Vec;
 use std::panic::resume_unwind;
@@ -47,16 +47,16 @@ use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
 use equibloom_layout::WhenFull;
 use journal::Journal;
-use seat::{Seat, Share};
-use travellers::Travellers;
-use visit::{Part, Visit};
+use level_pass::{LevelPass, Part};
+use pending::PendingKeys;
+use work_sharing::{Share, WorkSharing};
 
 /// Parts of a table begin at multiples of so many blocks, and so on a cache line, whatever a block's size.
 const BLOCKS_TO_A_CUT: u64 = 64;
 
 /// How keys are cut into portions, which is a matter of time and memory only.
 #[derive(Debug, Clone, Copy)]
-struct Portions {
+struct BatchSizes {
     /// Keys that go through all levels before the next ones set out.
     slab: usize,
     /// Words that the journal of a slab may have: fewer keys go together if it is kept.
@@ -66,18 +66,18 @@ struct Portions {
     thread: usize,
 }
 
-impl Portions {
+impl BatchSizes {
     /// Some tenths of a second for a slab, so that threads which something slows down for a moment seldom have to
     /// wait for each other, and 4 MiB of travellers; a tenth of a millisecond for a thread; a journal of 4 MiB.
-    const USUAL: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
+    const COMMON: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
 }
 
 /// What a thread has beside its blocks. It is kept from level to level and from slab to slab, because the
 /// system gives memory out page by page, each time anew.
 #[derive(Default)]
-struct Luggage {
+struct WorkerScratch {
     /// Those it sends on from a level.
-    sent_on: Travellers,
+    sent_on: PendingKeys,
     journal: Journal,
 }
 
@@ -91,37 +91,38 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         keys: &[KeyHash],
         threads: usize,
     ) -> Result<u64, FullError> {
-        self.insert_in_portions(keys, threads, Portions::USUAL)
+        self.insert_in_batches(keys, threads, BatchSizes::COMMON)
     }
 
-    fn insert_in_portions(
+    fn insert_in_batches(
         &mut self,
         keys: &[KeyHash],
         threads: usize,
-        portions: Portions,
+        sizes: BatchSizes,
     ) -> Result<u64, FullError> {
         let levels = self.candidates.as_slice();
         let share_no_block =
             levels.windows(2).all(|two| two[0].offset + two[0].size <= two[1].offset);
-        let are_many = keys.len() >= portions.thread && (threads > 1 || keys.len() <= self.room());
+        let are_many = keys.len() >= sizes.thread && (threads > 1 || keys.len() <= self.room());
         if !share_no_block || !self.budget.is_unlimited() || !are_many {
             return self.insert_one_by_one(keys);
         }
         let mut new = 0;
-        let mut travellers = Travellers::default();
-        let mut luggage: Vec<Luggage> = (0..threads.max(1)).map(|_| Luggage::default()).collect();
+        let mut pending = PendingKeys::default();
+        let mut scratch: Vec<WorkerScratch> =
+            (0..threads.max(1)).map(|_| WorkerScratch::default()).collect();
         let mut rest = keys;
         while !rest.is_empty() {
             // As many as the list has room for need no journal.
-            let most = rest.len().min(portions.slab).max(1);
+            let most = rest.len().min(sizes.slab).max(1);
             let without_journal = self.room().min(most);
-            let with_journal = (portions.journal / self.blocks.words_per_block()).clamp(1, most);
+            let with_journal = (sizes.journal / self.blocks.words_per_block()).clamp(1, most);
             let (slab, others) = rest.split_at(without_journal.max(with_journal));
-            for own in &mut luggage {
+            for own in &mut scratch {
                 own.journal.begin(without_journal < with_journal);
             }
-            travellers.set_to_all(slab.len());
-            match self.insert_slab(slab, &mut travellers, portions.thread, &mut luggage) {
+            pending.set_to_all(slab.len());
+            match self.insert_slab(slab, &mut pending, sizes.thread, &mut scratch) {
                 Ok(inserted) => new += inserted?,
                 Err(Undone) => return Ok(new + self.insert_one_by_one(rest)?),
             }
@@ -144,48 +145,48 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     fn insert_slab(
         &mut self,
         keys: &[KeyHash],
-        travellers: &mut Travellers,
+        pending: &mut PendingKeys,
         keys_for_a_thread: usize,
-        luggage: &mut [Luggage],
+        scratch: &mut [WorkerScratch],
     ) -> Result<Result<u64, FullError>, Undone> {
         let (mut placed, mut reads) = (0, 0);
         let levels = self.candidates.as_slice().to_vec();
-        for (probe, &level) in levels.iter().enumerate() {
-            let going = travellers.count();
+        for (number, &level) in levels.iter().enumerate() {
+            let going = pending.count();
             if going == 0 {
                 break;
             }
-            let threads = (going / keys_for_a_thread.max(1)).clamp(1, luggage.len());
-            let luggage = &mut luggage[..threads];
+            let threads = (going / keys_for_a_thread.max(1)).clamp(1, scratch.len());
+            let scratch = &mut scratch[..threads];
             let placed_here =
-                self.visit_level(probe, level, keys, travellers, keys_for_a_thread, luggage);
-            travellers.set_to_none(keys.len());
-            for (own, here) in luggage.iter().zip(placed_here) {
-                travellers.join(&own.sent_on);
+                self.pass_level(number, level, keys, pending, keys_for_a_thread, scratch);
+            pending.set_to_none(keys.len());
+            for (own, here) in scratch.iter().zip(placed_here) {
+                pending.join(&own.sent_on);
                 placed += here;
-                reads += here * (probe as u64 + 1);
+                reads += here * (number as u64 + 1);
             }
         }
-        if travellers.count() > self.room() {
-            luggage.iter().for_each(|own| own.journal.undo(&mut self.blocks));
+        if pending.count() > self.room() {
+            scratch.iter().for_each(|own| own.journal.undo(&mut self.blocks));
             return Err(Undone);
         }
         self.elements = self.elements.saturating_add(placed);
         self.budget.spend_of_unlimited(reads);
-        Ok(self.take_into_overflow(keys, travellers).map(|overflowed| placed + overflowed))
+        Ok(self.take_into_overflow(keys, pending).map(|overflowed| placed + overflowed))
     }
 
     /// Takes the keys that no block took into the list, as an insert does; how many were not in it.
     fn take_into_overflow(
         &mut self,
         keys: &[KeyHash],
-        travellers: &Travellers,
+        pending: &PendingKeys,
     ) -> Result<u64, FullError> {
         let levels = self.candidates.as_slice().len() as u64;
         let mut new = 0;
-        for place in travellers.places() {
-            let key = self.blocks.seen(keys[place]);
-            let may_be_there = !self.rule.stores_repeats() && travellers.reachable(place);
+        for place in pending.places() {
+            let key = self.blocks.reduce(keys[place]);
+            let may_be_there = !self.rule.stores_repeats() && pending.reachable(place);
             if may_be_there && self.is_in_overflow(key, &mut ()) {
                 continue;
             }
@@ -197,54 +198,59 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         Ok(new)
     }
 
-    /// Takes the travellers through one level, by up to as many threads as have luggage; how many keys each
+    /// Takes the pending keys through one level, with one worker for each scratch; how many keys each worker
     /// has placed.
-    fn visit_level(
+    fn pass_level(
         &mut self,
-        probe: usize,
+        number: usize,
         level: Level,
         keys: &[KeyHash],
-        travellers: &Travellers,
+        pending: &PendingKeys,
         keys_for_a_thread: usize,
-        luggage: &mut [Luggage],
+        scratch: &mut [WorkerScratch],
     ) -> Vec<u64> {
-        let cuts: Vec<u64> = cuts(level, luggage.len()).collect();
+        let cuts: Vec<u64> = cuts(level, scratch.len()).collect();
         let (divided, parts) = self.blocks.divide(&cuts);
         let filter = &*self;
         let firsts = [0].into_iter().chain(cuts.iter().copied());
         let parts = parts.into_iter().zip(firsts).map(|(blocks, first)| Part { first, blocks });
-        let seats: Vec<Seat<B>> = luggage.iter().map(|_| Seat::new()).collect();
-        let run = |(number, part, luggage): (usize, Part<B>, &mut Luggage)| {
-            luggage.sent_on.set_to_none(keys.len());
-            let seat = &seats[number];
+        let sharing: Vec<WorkSharing<B>> = scratch.iter().map(|_| WorkSharing::new()).collect();
+        let run = |(worker, part, scratch): (usize, Part<B>, &mut WorkerScratch)| {
+            scratch.sent_on.set_to_none(keys.len());
+            let work_sharing = &sharing[worker];
             let mut placed = 0;
             let mut next = Some(Share { part, start: 0 });
             while let Some(share) = next {
-                let working = seat.begin();
-                placed += filter.engine.run(Visit {
+                let working = work_sharing.begin();
+                placed += filter.engine.run(LevelPass {
                     filter,
-                    probe,
+                    number,
                     level,
                     keys,
-                    travellers,
+                    pending,
                     share,
-                    luggage,
-                    seat,
+                    scratch,
+                    work_sharing,
                     keys_for_a_thread,
                 });
                 drop(working);
-                // Who undoes has to know in which order a block's changes came: the journals of two threads do not.
-                let (before, after) = seats.split_at(number);
+                // No work is shared while journals are kept: undo could not order the changes that two workers made
+                // to one block.
+                let (before, after) = sharing.split_at(worker);
                 let mut others = after.iter().skip(1).chain(before);
-                next = if luggage.journal.is_kept() { None } else { others.find_map(Seat::ask) };
+                next = if scratch.journal.is_kept() {
+                    None
+                } else {
+                    others.find_map(WorkSharing::ask)
+                };
             }
             placed
         };
-        let tasks = parts.zip(luggage).enumerate();
-        let tasks = tasks.map(|(number, (part, luggage))| (number, part, luggage)).collect();
+        let tasks = parts.zip(scratch).enumerate();
+        let tasks = tasks.map(|(worker, (part, scratch))| (worker, part, scratch)).collect();
         let placed = each_by_a_thread(tasks, run);
-        // All threads have ended, and their parts with them; a seat could hold a part too.
-        drop(seats);
+        // All threads have ended, and their parts with them; an unanswered request could hold a part too.
+        drop(sharing);
         *self.blocks.storage_mut() = divided.unite();
         placed
     }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::seat::{Seat, Share};
-use super::visit::{Part, Visit};
-use super::{Luggage, Portions, Travellers, cuts};
+use super::level_pass::{LevelPass, Part};
+use super::work_sharing::{Share, WorkSharing};
+use super::{BatchSizes, PendingKeys, WorkerScratch, cuts};
 use crate::block::BlockArray;
 use crate::hashing::KeyHash;
 use crate::parameters::Parameters;
@@ -23,13 +23,13 @@ fn check<R: Choose + PartialEq, B: Contents>(
     empty: &Balanced<R, B>,
     keys: &[KeyHash],
     threads: usize,
-    portions: Portions,
+    sizes: BatchSizes,
 ) -> Result<(), TestCaseError> {
     let (mut one, mut many) = (empty.clone(), empty.clone());
     // Into an empty filter, and into one that has keys.
     for keys in keys.chunks(keys.len() / 2 + 1) {
         let expected = one.insert_batch(keys, 1);
-        prop_assert_eq!(many.insert_in_portions(keys, threads, portions), expected);
+        prop_assert_eq!(many.insert_in_batches(keys, threads, sizes), expected);
         prop_assert!(one == many);
     }
     Ok(())
@@ -46,78 +46,78 @@ fn what_changes_hands_is_filled_as_before() {
     let Ok(Any::Fingerprint(empty)) = Any::new(&layout.into()) else { panic!("of that kind") };
     let keys: Vec<KeyHash> = (0..200_000).map(KeyHash::from_u64).collect();
     let (mut one, mut two) = (empty.clone(), empty);
-    let mut travellers = Travellers::default();
-    travellers.set_to_all(keys.len());
-    for (probe, level) in one.candidates.as_slice().to_vec().into_iter().enumerate() {
-        let mut alone = [Luggage::default()];
-        let placed = one.visit_level(probe, level, &keys, &travellers, 1, &mut alone);
+    let mut pending = PendingKeys::default();
+    pending.set_to_all(keys.len());
+    for (number, level) in one.candidates.as_slice().to_vec().into_iter().enumerate() {
+        let mut alone = [WorkerScratch::default()];
+        let placed = one.pass_level(number, level, &keys, &pending, 1, &mut alone);
 
         let (divided, mut parts) = two.blocks.divide(&[]);
         let whole = Share { part: Part { first: 0, blocks: parts.pop().unwrap() }, start: 0 };
-        let seat = Seat::new();
-        let visit = |share, luggage: &mut Luggage| {
-            luggage.sent_on.set_to_none(keys.len());
-            let (filter, keys, travellers, seat) = (&two, &keys[..], &travellers, &seat);
-            two.engine.run(Visit {
+        let work_sharing = WorkSharing::new();
+        let level_pass = |share, scratch: &mut WorkerScratch| {
+            scratch.sent_on.set_to_none(keys.len());
+            let (filter, keys, pending, work_sharing) = (&two, &keys[..], &pending, &work_sharing);
+            two.engine.run(LevelPass {
                 filter,
-                probe,
+                number,
                 level,
                 keys,
-                travellers,
+                pending,
                 share,
-                luggage,
-                seat,
+                scratch,
+                work_sharing,
                 keys_for_a_thread: 1,
             })
         };
-        let mut luggage = [Luggage::default(), Luggage::default()];
-        let [first, second] = &mut luggage;
+        let mut scratch = [WorkerScratch::default(), WorkerScratch::default()];
+        let [first, second] = &mut scratch;
         let placed_by_each = thread::scope(|scope| {
-            let working = seat.begin();
+            let working = work_sharing.begin();
             let asks = scope.spawn(|| {
-                let share = seat.ask().expect("a half");
+                let share = work_sharing.ask().expect("a half");
                 assert_eq!((share.part.first % 64, share.start > 0), (0, true));
                 assert!(share.part.first > level.offset && share.start < keys.len());
-                visit(share, second)
+                level_pass(share, second)
             });
-            while !seat.is_asked() {
+            while !work_sharing.is_asked() {
                 thread::yield_now();
             }
-            let placed = visit(whole, first);
+            let placed = level_pass(whole, first);
             drop(working);
             [placed, asks.join().unwrap()]
         });
         *two.blocks.storage_mut() = divided.unite();
         assert!(placed_by_each.iter().all(|&placed| placed > 0), "{placed_by_each:?}");
         assert_eq!(placed_by_each.iter().sum::<u64>(), placed[0]);
-        assert!(one.words().eq(two.words()), "level {probe}");
+        assert!(one.words().eq(two.words()), "level {number}");
 
-        travellers.set_to_none(keys.len());
-        luggage.iter().for_each(|own| travellers.join(&own.sent_on));
-        assert!(travellers.places().eq(alone[0].sent_on.places()));
+        pending.set_to_none(keys.len());
+        scratch.iter().for_each(|own| pending.join(&own.sent_on));
+        assert!(pending.places().eq(alone[0].sent_on.places()));
     }
 }
 
 #[test]
 fn nobody_waits_for_a_thread_that_is_done_and_no_share_is_lost() {
-    let seat = Seat::<()>::new();
-    assert!(seat.ask().is_none(), "it has not begun");
+    let work_sharing = WorkSharing::<()>::new();
+    assert!(work_sharing.ask().is_none(), "it has not begun");
     for answers in [false, true] {
         thread::scope(|scope| {
-            let working = seat.begin();
-            let asks = scope.spawn(|| seat.ask().map(|share| share.start));
-            while !seat.is_asked() {
+            let working = work_sharing.begin();
+            let asks = scope.spawn(|| work_sharing.ask().map(|share| share.start));
+            while !work_sharing.is_asked() {
                 thread::yield_now();
             }
-            assert!(seat.ask().is_none(), "another one asks already");
+            assert!(work_sharing.ask().is_none(), "another one asks already");
             if answers {
-                seat.answer(Some(Share { part: Part { first: 64, blocks: () }, start: 5 }));
+                work_sharing.answer(Some(Share { part: Part { first: 64, blocks: () }, start: 5 }));
             }
             // The answer may not have been fetched yet.
             drop(working);
             assert_eq!(asks.join().unwrap(), answers.then_some(5));
         });
-        assert!(!seat.is_asked() && seat.ask().is_none(), "it is done");
+        assert!(!work_sharing.is_asked() && work_sharing.ask().is_none(), "it is done");
     }
 }
 
@@ -125,27 +125,27 @@ fn nobody_waits_for_a_thread_that_is_done_and_no_share_is_lost() {
 #[test]
 fn a_request_is_answered_although_the_thread_begins_again() {
     for _ in 0..100 {
-        let seat = Arc::new(Seat::<()>::new());
+        let work_sharing = Arc::new(WorkSharing::<()>::new());
         let (done, answers) = mpsc::channel();
-        let working = seat.begin();
-        let asked = seat.clone();
+        let working = work_sharing.begin();
+        let asked = work_sharing.clone();
         // Not joined: if the request were lost, it would wait for ever.
         thread::spawn(move || done.send(asked.ask().is_none()));
-        while !seat.is_asked() {
+        while !work_sharing.is_asked() {
             thread::yield_now();
         }
         drop(working);
-        let _working = seat.begin();
+        let _working = work_sharing.begin();
         assert_eq!(answers.recv_timeout(Duration::from_secs(10)), Ok(true));
-        assert!(!seat.is_asked());
+        assert!(!work_sharing.is_asked());
     }
 }
 
-/// Portions so small that there are many of them.
-fn portions() -> impl Strategy<Value = Portions> {
+/// BatchSizes so small that there are many of them.
+fn sizes() -> impl Strategy<Value = BatchSizes> {
     let journal = prop_oneof![Just(0), 0_usize..5_000];
     (1_usize..400, journal, prop_oneof![Just(1_usize), 1_usize..50])
-        .prop_map(|(slab, journal, thread)| Portions { slab, journal, thread })
+        .prop_map(|(slab, journal, thread)| BatchSizes { slab, journal, thread })
 }
 
 /// Several parts need several times 64 blocks, and as many keys to fill them.
@@ -154,14 +154,14 @@ fn check_enlarged(
     factor: u64,
     keys: &[u16],
     threads: usize,
-    portions: Portions,
+    sizes: BatchSizes,
 ) -> Result<(), TestCaseError> {
     let keys = keys.iter().flat_map(|&key| (0..factor).map(move |i| u64::from(key) << 8 | i));
     let keys: Vec<KeyHash> = keys.map(KeyHash::from_u64).collect();
     match Any::new(&designs::enlarged(parameters, factor).design) {
-        Ok(Any::FirstWithRoom(filter)) => check(&filter, &keys, threads, portions),
-        Ok(Any::LeastLoaded(filter)) => check(&filter, &keys, threads, portions),
-        Ok(Any::Fingerprint(filter)) => check(&filter, &keys, threads, portions),
+        Ok(Any::FirstWithRoom(filter)) => check(&filter, &keys, threads, sizes),
+        Ok(Any::LeastLoaded(filter)) => check(&filter, &keys, threads, sizes),
+        Ok(Any::Fingerprint(filter)) => check(&filter, &keys, threads, sizes),
         Ok(Any::Classical(_)) | Err(_) => Ok(()),
     }
 }
@@ -175,9 +175,9 @@ proptest! {
         factor in 1_u64..20,
         keys in designs::keys(),
         threads in prop_oneof![Just(0_usize), 2_usize..6],
-        portions in portions(),
+        sizes in sizes(),
     ) {
-        check_enlarged(parameters, factor, &keys, threads, portions)?;
+        check_enlarged(parameters, factor, &keys, threads, sizes)?;
     }
 
     #[test]
@@ -186,10 +186,10 @@ proptest! {
         factor in 1_u64..20,
         keys in designs::keys(),
         threads in prop_oneof![Just(0_usize), 2_usize..6],
-        portions in portions(),
+        sizes in sizes(),
     ) {
         let parameters = Parameters { keys: 100, seed: 5, design: layout.into() };
-        check_enlarged(parameters, factor, &keys, threads, portions)?;
+        check_enlarged(parameters, factor, &keys, threads, sizes)?;
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::travellers::WORD;
+use super::pending::WORD;
 use crate::hashing::KeyHash;
 use crate::placement::Level;
 

@@ -5,7 +5,7 @@ use super::sync::AtomicU64;
 use super::sync::Ordering::Relaxed;
 use super::tally::{SharedBudget, Tally};
 use super::{AHEAD, SharedBlocks, SharedRaw};
-use crate::block::simd::{Machine, Nearness, Operation, Portable, prefetch};
+use crate::block::isa::{Isa, Nearness, Operation, Portable, prefetch};
 use crate::block::{BlockArray, BlockIndex, BlockView};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -27,13 +27,13 @@ pub(crate) struct SharedBalanced<R, B: BlockArray> {
 }
 
 /// Shared blocks as a rule sees them.
-struct View<'a, B, M> {
+struct View<'a, B, I> {
     blocks: &'a B,
     words: &'a SharedWords,
-    machine: M,
+    isa: I,
 }
 
-impl<B: SharedBlocks, M: Machine> BlockView for View<'_, B, M> {
+impl<B: SharedBlocks, I: Isa> BlockView for View<'_, B, I> {
     #[inline(always)]
     fn load(&self, block: BlockIndex) -> u32 {
         self.blocks.shared_load(self.words, block)
@@ -41,12 +41,12 @@ impl<B: SharedBlocks, M: Machine> BlockView for View<'_, B, M> {
 
     #[inline(always)]
     fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
-        self.blocks.shared_test(self.machine, self.words, block, key)
+        self.blocks.shared_test(self.isa, self.words, block, key)
     }
 
     #[inline(always)]
-    fn hint_is_set(&self, stop: crate::placement::Probe) -> Option<bool> {
-        self.blocks.shared_hint_is_set(self.words, stop)
+    fn hint_is_set(&self, probe: crate::placement::Probe) -> Option<bool> {
+        self.blocks.shared_hint_is_set(self.words, probe)
     }
 }
 
@@ -95,8 +95,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         filter
     }
 
-    fn view<M: Machine>(&self, machine: M) -> View<'_, B, M> {
-        View { blocks: &self.plan.blocks, words: &self.words, machine }
+    fn view<I: Isa>(&self, isa: I) -> View<'_, B, I> {
+        View { blocks: &self.plan.blocks, words: &self.words, isa }
     }
 
     /// Whether the key is in the overflow list.
@@ -108,18 +108,19 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         FullError { capacity: self.overflow.capacity(), stored: self.elements() }
     }
 
-    /// Puts a key into its candidate numbered `probe`, if that still admits it.
+    /// Puts a key into its candidate numbered `number`, if that still admits it.
     #[inline(always)]
-    fn add_if_admitted<M: Machine>(
+    fn add_if_admitted<I: Isa>(
         &self,
-        machine: M,
+        isa: I,
         block: BlockIndex,
-        probe: usize,
+        number: usize,
         key: KeyHash,
     ) -> bool {
         let rule = &self.plan.rule;
-        let admits = |load| !R::REJECTS || !rule.insert_continues(&Loaded(load), key, probe, block);
-        self.plan.blocks.add_if(machine, &self.words, block, key, admits)
+        let admits =
+            |load| !R::REJECTS || !rule.insert_continues(&Loaded(load), key, number, block);
+        self.plan.blocks.add_if(isa, &self.words, block, key, admits)
     }
 
     /// Stores a key that no block may take, or that the budget does not allow into the one that may.
@@ -146,8 +147,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
             Err(_) => {}
         }
         match admitting {
-            Some((block, probe)) => {
-                if !self.add_if_admitted(Portable, block, probe, key) {
+            Some((block, number)) => {
+                if !self.add_if_admitted(Portable, block, number, key) {
                     return Ok(Attempt::Again);
                 }
             }
@@ -169,10 +170,10 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
 
     /// One walk of an insert. It changes nothing if it has to be made again.
     #[inline(always)]
-    fn try_insert<M: Machine>(&self, machine: M, key: KeyHash) -> Result<Attempt, FullError> {
+    fn try_insert<I: Isa>(&self, isa: I, key: KeyHash) -> Result<Attempt, FullError> {
         let Balanced { rule, candidates, blocks, .. } = &self.plan;
         let (admitting, reads, turned_away, reachable) =
-            match rule.choose(&self.view(machine), candidates, key, &mut ()) {
+            match rule.choose(&self.view(isa), candidates, key, &mut ()) {
                 Choice::Present => return Ok(Attempt::Done(Insertion::AlreadyPresent)),
                 Choice::Admitted { block, reads } => {
                     (Some((block, reads as usize - 1)), reads, reads - 1, false)
@@ -180,8 +181,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
                 Choice::Rejected { reads, reachable } => (None, reads, reads, reachable),
             };
         match admitting {
-            Some((block, probe)) if self.budget.try_spend(reads) => {
-                if !self.add_if_admitted(machine, block, probe, key) {
+            Some((block, number)) if self.budget.try_spend(reads) => {
+                if !self.add_if_admitted(isa, block, number, key) {
                     self.budget.refund(reads);
                     return Ok(Attempt::Again);
                 }
@@ -195,8 +196,8 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
             }
         }
         // A lookup that knows of this insert must come as far as it came.
-        for stop in candidates.walk(key).take(turned_away as usize) {
-            blocks.shared_set_hint(&self.words, stop);
+        for probe in candidates.walk(key).take(turned_away as usize) {
+            blocks.shared_set_hint(&self.words, probe);
         }
         self.tally.count(self.budget.tallied(reads));
         Ok(Attempt::Done(Insertion::New))
@@ -204,25 +205,25 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
 
     /// Every walk that has to be made again has seen a block fill up, so that they come to an end.
     #[inline(always)]
-    fn insert_on<M: Machine>(&self, machine: M, key: KeyHash) -> Result<Insertion, FullError> {
-        let key = self.plan.blocks.seen(key);
+    fn insert_on<I: Isa>(&self, isa: I, key: KeyHash) -> Result<Insertion, FullError> {
+        let key = self.plan.blocks.reduce(key);
         loop {
-            if let Attempt::Done(insertion) = self.try_insert(machine, key)? {
+            if let Attempt::Done(insertion) = self.try_insert(isa, key)? {
                 return Ok(insertion);
             }
         }
     }
 
     #[inline(always)]
-    fn contains_on<M: Machine>(&self, machine: M, key: KeyHash) -> bool {
+    fn contains_on<I: Isa>(&self, isa: I, key: KeyHash) -> bool {
         let Balanced { rule, candidates, blocks, .. } = &self.plan;
-        let key = blocks.seen(key);
-        let view = self.view(machine);
-        for (probe, stop) in candidates.walk(key).enumerate() {
-            if view.test(stop.block, key) {
+        let key = blocks.reduce(key);
+        let view = self.view(isa);
+        for (number, probe) in candidates.walk(key).enumerate() {
+            if view.test(probe.block, key) {
                 return true;
             }
-            if !rule.lookup_continues(&view, key, probe, stop) {
+            if !rule.lookup_continues(&view, key, number, probe) {
                 // Once the budget is spent, keys overflow although their blocks have room.
                 return R::REJECTS && self.budget.is_spent() && self.is_in_overflow(key);
             }
@@ -251,8 +252,8 @@ impl<R: Choose, B: SharedBlocks> Operation for Insert<'_, SharedBalanced<R, B>> 
     type Output = Result<Insertion, FullError>;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Self::Output {
-        self.filter.insert_on(machine, self.key)
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        self.filter.insert_on(isa, self.key)
     }
 }
 
@@ -266,8 +267,8 @@ impl<R: Choose, B: SharedBlocks> Operation for Contains<'_, SharedBalanced<R, B>
     type Output = bool;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> bool {
-        self.filter.contains_on(machine, self.key)
+    fn run<I: Isa>(self, isa: I) -> bool {
+        self.filter.contains_on(isa, self.key)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::SharedBlocks;
 use super::sync::Ordering::Relaxed;
-use crate::block::simd::Machine;
+use crate::block::isa::Isa;
 use crate::block::{BlockIndex, BloomBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::SharedWords;
@@ -43,9 +43,9 @@ impl SharedBlocks for BloomBlocks {
     }
 
     #[inline(always)]
-    fn shared_test<M: Machine>(
+    fn shared_test<I: Isa>(
         &self,
-        _machine: M,
+        _isa: I,
         words: &SharedWords,
         block: BlockIndex,
         key: KeyHash,
@@ -55,15 +55,15 @@ impl SharedBlocks for BloomBlocks {
     }
 
     #[inline(always)]
-    fn shared_hint_is_set(&self, words: &SharedWords, stop: Probe) -> Option<bool> {
-        self.hint(stop).map(|(word, bit)| words.word(word).load(Relaxed) & bit != 0)
+    fn shared_hint_is_set(&self, words: &SharedWords, probe: Probe) -> Option<bool> {
+        self.hint(probe).map(|(word, bit)| words.word(word).load(Relaxed) & bit != 0)
     }
 
     /// The key counts itself in first: of two that come for the last place, one gets it.
     #[inline(always)]
-    fn add_if<M: Machine>(
+    fn add_if<I: Isa>(
         &self,
-        _machine: M,
+        _isa: I,
         words: &SharedWords,
         block: BlockIndex,
         key: KeyHash,
@@ -83,8 +83,8 @@ impl SharedBlocks for BloomBlocks {
         true
     }
 
-    fn shared_set_hint(&self, words: &SharedWords, stop: Probe) {
-        if let Some((word, bit)) = self.hint(stop)
+    fn shared_set_hint(&self, words: &SharedWords, probe: Probe) {
+        if let Some((word, bit)) = self.hint(probe)
             && words.word(word).load(Relaxed) & bit == 0
         {
             words.word(word).fetch_or(bit, Relaxed);

@@ -38,7 +38,7 @@ use core::array;
 use super::SharedBlocks;
 use super::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use super::sync::{AtomicU64, let_others_run};
-use crate::block::simd::{Line, Machine};
+use crate::block::isa::{Isa, Line};
 use crate::block::{BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, WORDS_PER_LINE};
@@ -138,26 +138,26 @@ impl SharedBlocks for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn shared_test<M: Machine>(
+    fn shared_test<I: Isa>(
         &self,
-        machine: M,
+        isa: I,
         words: &SharedWords,
         block: BlockIndex,
         key: KeyHash,
     ) -> bool {
-        self.is_in(machine, &self.snapshot(words.line(block.0 as usize)), key)
+        self.is_in(isa, &self.snapshot(words.line(block.0 as usize)), key)
     }
 
     #[inline(always)]
-    fn shared_hint_is_set(&self, words: &SharedWords, stop: Probe) -> Option<bool> {
-        let first = &words.line(stop.block.0 as usize)[0];
-        self.hint(stop).map(|bit| first.load(Acquire) & bit != 0)
+    fn shared_hint_is_set(&self, words: &SharedWords, probe: Probe) -> Option<bool> {
+        let first = &words.line(probe.block.0 as usize)[0];
+        self.hint(probe).map(|bit| first.load(Acquire) & bit != 0)
     }
 
     #[inline(always)]
-    fn add_if<M: Machine>(
+    fn add_if<I: Isa>(
         &self,
-        machine: M,
+        isa: I,
         words: &SharedWords,
         block: BlockIndex,
         key: KeyHash,
@@ -168,15 +168,15 @@ impl SharedBlocks for FingerprintBlocks {
         let mut new = old;
         let admitted = admits(self.load_of(&old));
         if admitted {
-            self.add_to(machine, &mut new, key);
+            self.add_to(isa, &mut new, key);
         }
         self.write_and_unlock(line, &old, &new);
         admitted
     }
 
-    fn shared_set_hint(&self, words: &SharedWords, stop: Probe) {
-        let first = &words.line(stop.block.0 as usize)[0];
-        if let Some(bit) = self.hint(stop)
+    fn shared_set_hint(&self, words: &SharedWords, probe: Probe) {
+        let first = &words.line(probe.block.0 as usize)[0];
+        if let Some(bit) = self.hint(probe)
             && first.load(Relaxed) & bit == 0
         {
             // What a writer wrote to this word is passed on to those who read it from here.

@@ -41,7 +41,7 @@ use balanced::SharedBalanced;
 use classical::SharedClassical;
 
 use super::{Any, Insertion};
-use crate::block::simd::Machine;
+use crate::block::isa::Isa;
 use crate::block::{BlockArray, BlockIndex, BloomBlocks, FingerprintBlocks};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -57,9 +57,9 @@ pub(crate) trait SharedBlocks: BlockArray {
     fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32;
 
     /// Whether the block may hold the key.
-    fn shared_test<M: Machine>(
+    fn shared_test<I: Isa>(
         &self,
-        machine: M,
+        isa: I,
         words: &SharedWords,
         block: BlockIndex,
         key: KeyHash,
@@ -67,12 +67,12 @@ pub(crate) trait SharedBlocks: BlockArray {
 
     /// Whether the block may have turned away a key that goes on like this one; `None` if its blocks
     /// give no hints.
-    fn shared_hint_is_set(&self, words: &SharedWords, stop: Probe) -> Option<bool>;
+    fn shared_hint_is_set(&self, words: &SharedWords, probe: Probe) -> Option<bool>;
 
     /// Puts the key into the block if its load is still one that admits the key; whether it was.
-    fn add_if<M: Machine>(
+    fn add_if<I: Isa>(
         &self,
-        machine: M,
+        isa: I,
         words: &SharedWords,
         block: BlockIndex,
         key: KeyHash,
@@ -80,7 +80,7 @@ pub(crate) trait SharedBlocks: BlockArray {
     ) -> bool;
 
     /// Notes that the block at this stop turned a key away.
-    fn shared_set_hint(&self, words: &SharedWords, stop: Probe);
+    fn shared_set_hint(&self, words: &SharedWords, probe: Probe);
 }
 
 /// What all shared filters can do, over hashes.

@@ -15,7 +15,7 @@ use loom::thread;
 
 use super::{Shared, SharedBlocks, SharedRaw};
 use crate::block::FingerprintShape;
-use crate::block::simd::{Line, Portable};
+use crate::block::isa::{Line, Portable};
 use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
 use crate::memory::{SharedWords, Words};
@@ -49,7 +49,7 @@ fn one_block(list: u32) -> FingerprintBlocks {
 fn key(blocks: &FingerprintBlocks, list: u32, remainder: u64) -> KeyHash {
     let of_list = ((u128::from(list) << 64) / 68) as u64 + (1 << 30);
     let key = KeyHash::from(u128::from(of_list >> 8 << 8 | remainder));
-    blocks.seen(key)
+    blocks.reduce(key)
 }
 
 /// The words of a block with a key in this list after these inserts.
@@ -121,7 +121,7 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
         let mut blocks = one_block(65);
         let keys = [key(&blocks, 0, 0x11), key(&blocks, 65, 0x22)];
         blocks.add(Portable, BLOCK, key(&blocks, 1, 0x33));
-        let stop = crate::placement::Probe { block: BLOCK, hint: 0xffff, onward: 0 };
+        let probe = crate::placement::Probe { block: BLOCK, hint: 0xffff, onward: 0 };
         let shared = shared(blocks);
         let writers = keys.map(|key| {
             let shared = shared.clone();
@@ -135,10 +135,10 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
             })
         });
         let (blocks, words) = &*shared;
-        blocks.shared_set_hint(words, stop);
+        blocks.shared_set_hint(words, probe);
         let added = writers.map(|writer| writer.join().unwrap());
         assert!(added[0] != added[1]);
-        assert_eq!(blocks.shared_hint_is_set(words, stop), Some(true));
+        assert_eq!(blocks.shared_hint_is_set(words, probe), Some(true));
         for (key, added) in keys.into_iter().zip(added) {
             assert_eq!(blocks.shared_test(Portable, words, BLOCK, key), added);
         }
@@ -253,7 +253,7 @@ fn a_key_that_could_not_pay_is_found_after_a_refund() {
     builder.check(|| {
         let filter = Arc::new(filter(with_budget(1, 2)));
         let blocks = Level { offset: 0, size: 2 };
-        let leads = |key: &KeyHash| [0, 1].map(|probe| blocks.block_of(key.candidate(probe)).0);
+        let leads = |key: &KeyHash| [0, 1].map(|number| blocks.block_of(key.candidate(number)).0);
         let mut keys = (0..).map(KeyHash::from_u64).filter(|key| leads(key) == [0, 1]);
         let (x, y) = (keys.next().unwrap(), keys.next().unwrap());
         let writers = [x, x, y].map(|key| {

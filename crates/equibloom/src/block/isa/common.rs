@@ -1,27 +1,27 @@
 //! Any machine, for filters of which something is known.
 
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
+use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
 use crate::block::{BlockIndex, Holds};
 use crate::hashing::KeyHash;
 
-/// A machine for [usual](Machine::USUAL) filters: what is known of those need not be asked at every block,
+/// A machine for [usual](Isa::COMMON) filters: what is known of those need not be asked at every block,
 /// and what runs for others does not stand in the way of the registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Usual<M>(pub(crate) M);
+pub(crate) struct Common<I>(pub(crate) I);
 
-impl<M: Machine> Machine for Usual<M> {
-    const USUAL: bool = true;
+impl<I: Isa> Isa for Common<I> {
+    const COMMON: bool = true;
 
     #[inline(always)]
-    fn apart<O: Operation>(self, operation: O) -> O::Output {
-        self.0.apart(OnUsual(operation))
+    fn outlined<O: Operation>(self, operation: O) -> O::Output {
+        self.0.outlined(OnCommon(operation))
     }
 
     #[inline(always)]
-    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-        self.0.apart_at(OnUsual(step), key, block)
+    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+        self.0.outlined_at(OnCommon(step), key, block)
     }
 
     #[inline(always)]
@@ -71,22 +71,22 @@ impl<M: Machine> Machine for Usual<M> {
 }
 
 /// An operation on a usual filter, or a step.
-pub(super) struct OnUsual<O>(pub(super) O);
+pub(super) struct OnCommon<O>(pub(super) O);
 
-impl<O: Operation> Operation for OnUsual<O> {
+impl<O: Operation> Operation for OnCommon<O> {
     type Output = O::Output;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> O::Output {
-        self.0.run(Usual(machine))
+    fn run<I: Isa>(self, isa: I) -> O::Output {
+        self.0.run(Common(isa))
     }
 }
 
-impl<S: Step> Step for OnUsual<S> {
+impl<S: Step> Step for OnCommon<S> {
     type Output = S::Output;
 
     #[inline(always)]
-    fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> S::Output {
-        self.0.take(Usual(machine), key, block)
+    fn take<I: Isa>(self, isa: I, key: KeyHash, block: BlockIndex) -> S::Output {
+        self.0.take(Common(isa), key, block)
     }
 }

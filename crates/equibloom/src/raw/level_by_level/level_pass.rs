@@ -1,10 +1,10 @@
 //! What one thread does at its blocks of a level.
 
-use super::seat::{Seat, Share};
-use super::travellers::{Travellers, WORD};
+use super::pending::{PendingKeys, WORD};
 use super::word_range::WordRange;
-use super::{BLOCKS_TO_A_CUT, Luggage};
-use crate::block::simd::{Machine, Nearness, Operation, prefetch};
+use super::work_sharing::{Share, WorkSharing};
+use super::{BLOCKS_TO_A_CUT, WorkerScratch};
+use crate::block::isa::{Isa, Nearness, Operation, prefetch};
 use crate::block::{BlockArray, BlockIndex, On};
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
@@ -34,40 +34,40 @@ pub(super) struct Part<B> {
 }
 
 /// One thread's part of a level, and all that come to the level.
-pub(super) struct Visit<'a, R, B: BlockArray> {
+pub(super) struct LevelPass<'a, R, B: BlockArray> {
     /// The filter, whose own blocks are away, divided among the threads.
     pub(super) filter: &'a Balanced<R, B>,
-    pub(super) probe: usize,
+    pub(super) number: usize,
     pub(super) level: Level,
     pub(super) keys: &'a [KeyHash],
-    pub(super) travellers: &'a Travellers,
+    pub(super) pending: &'a PendingKeys,
     /// The thread's blocks, and the place of the first key that is to come there.
     pub(super) share: Share<B>,
-    pub(super) luggage: &'a mut Luggage,
-    pub(super) seat: &'a Seat<B>,
+    pub(super) scratch: &'a mut WorkerScratch,
+    pub(super) work_sharing: &'a WorkSharing<B>,
     /// With fewer keys to come than this, nothing is given away.
     pub(super) keys_for_a_thread: usize,
 }
 
-impl<R: Choose, B: BlockArray> Operation for Visit<'_, R, B> {
+impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
     /// How many keys were placed.
     type Output = u64;
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, machine: M) -> u64 {
+    fn run<I: Isa>(mut self, isa: I) -> u64 {
         let Some(mut words) = self.share.part.words(self.level) else { return 0 };
         let mut placed = 0;
         let mut list = [Arrival { place: 0, word: 0 }; CHUNK];
-        let mut travellers = self.travellers.places_from(self.share.start);
+        let mut pending = self.pending.places_from(self.share.start);
         let mut is_last = false;
         while !is_last {
-            let count = if self.probe == 0 {
+            let count = if self.number == 0 {
                 self.list_all(words, &mut list)
             } else {
-                self.list_travellers(&mut travellers, words, &mut list)
+                self.list_travellers(&mut pending, words, &mut list)
             };
             is_last =
-                if self.probe == 0 { self.share.start >= self.keys.len() } else { count < CHUNK };
+                if self.number == 0 { self.share.start >= self.keys.len() } else { count < CHUNK };
             let list = &list[..count];
             for arrival in list.iter().take(AHEAD) {
                 self.prefetch(arrival);
@@ -77,9 +77,9 @@ impl<R: Choose, B: BlockArray> Operation for Visit<'_, R, B> {
                     self.prefetch(ahead);
                 }
                 self.prefetch_later_key(arrival);
-                placed += u64::from(self.arrive(machine, arrival));
+                placed += u64::from(self.arrive(isa, arrival));
             }
-            if self.seat.is_asked()
+            if self.work_sharing.is_asked()
                 && let Some(fewer) = self.give_half()
             {
                 words = fewer;
@@ -89,7 +89,7 @@ impl<R: Choose, B: BlockArray> Operation for Visit<'_, R, B> {
     }
 }
 
-impl<R: Choose, B: BlockArray> Visit<'_, R, B> {
+impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
     #[inline(always)]
     fn prefetch(&self, arrival: &Arrival) {
         let block = self.level.block_of(arrival.word);
@@ -130,17 +130,17 @@ impl<R: Choose, B: BlockArray> Visit<'_, R, B> {
     #[inline(always)]
     fn list_travellers(
         &mut self,
-        travellers: &mut impl Iterator<Item = usize>,
+        pending: &mut impl Iterator<Item = usize>,
         words: WordRange,
         list: &mut [Arrival; CHUNK],
     ) -> usize {
         let mut count = 0;
         while count < CHUNK
-            && let Some(place) = travellers.next()
+            && let Some(place) = pending.next()
         {
             self.share.start = place + 1;
-            let key = self.filter.blocks.seen(self.keys[place]);
-            let Some(before) = self.filter.candidates.walk(key).nth(self.probe - 1) else {
+            let key = self.filter.blocks.reduce(self.keys[place]);
+            let Some(before) = self.filter.candidates.walk(key).nth(self.number - 1) else {
                 continue;
             };
             list[count] = Arrival { place, word: before.onward };
@@ -158,40 +158,40 @@ impl<R: Choose, B: BlockArray> Visit<'_, R, B> {
         let to_come = self.keys.len() - *start;
         let half = part.middle(self.level).filter(|_| to_come >= self.keys_for_a_thread);
         let Some(cut) = half else {
-            self.seat.answer(None);
+            self.work_sharing.answer(None);
             return None;
         };
         let second = part.cut_at(cut);
         let left = part.words(self.level);
-        self.seat.answer(second.map(|part| Share { part, start: *start }));
+        self.work_sharing.answer(second.map(|part| Share { part, start: *start }));
         left
     }
 
     /// What an insert does at one block; whether the key was placed there.
     #[inline(always)]
-    fn arrive<M: Machine>(&mut self, machine: M, Arrival { place, word }: Arrival) -> bool {
-        let Self { filter, probe, ref mut luggage, .. } = *self;
+    fn arrive<I: Isa>(&mut self, isa: I, Arrival { place, word }: Arrival) -> bool {
+        let Self { filter, number, ref mut scratch, .. } = *self;
         let part = &mut self.share.part;
         let block = self.level.block_of(word);
-        let key = filter.blocks.seen(self.keys[place]);
-        let reachable = probe == 0 || self.travellers.reachable(place);
+        let key = filter.blocks.reduce(self.keys[place]);
+        let reachable = number == 0 || self.pending.reachable(place);
         let here = part.place_of(block);
-        if reachable && !filter.rule.stores_repeats() && part.blocks.test(machine, here, key) {
+        if reachable && !filter.rule.stores_repeats() && part.blocks.test(isa, here, key) {
             return false;
         }
-        let view = On { blocks: &part.blocks, machine };
-        if !R::REJECTS || !filter.rule.insert_continues(&view, key, probe, here) {
-            luggage.journal.note(&part.blocks, here, block);
-            part.blocks.add(machine, here, key);
+        let view = On { blocks: &part.blocks, isa };
+        if !R::REJECTS || !filter.rule.insert_continues(&view, key, number, here) {
+            scratch.journal.note(&part.blocks, here, block);
+            part.blocks.add(isa, here, key);
             return true;
         }
-        let mut stop = filter.candidates.probe_at(probe, key, block);
-        stop.block = here;
-        let was_marked = part.blocks.hint_is_set(machine, stop).unwrap_or(true);
-        luggage.sent_on.insert(place, reachable && was_marked);
+        let mut probe = filter.candidates.probe_at(number, key, block);
+        probe.block = here;
+        let was_marked = part.blocks.hint_is_set(isa, probe).unwrap_or(true);
+        scratch.sent_on.insert(place, reachable && was_marked);
         if !was_marked {
-            luggage.journal.note(&part.blocks, here, block);
-            part.blocks.set_hint(stop);
+            scratch.journal.note(&part.blocks, here, block);
+            part.blocks.set_hint(probe);
         }
         false
     }

@@ -2,7 +2,7 @@
 
 /// How full a block is, and what a key never inserted meets there.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sight {
+pub(crate) struct BlockStats {
     /// Keys in the block: counted, or the number that most likely set its bits.
     pub(crate) load: u32,
     /// Set bits, in a block that is a Bloom filter.

@@ -7,13 +7,13 @@ pub(super) const WORD: usize = u64::BITS as usize;
 
 /// Keys of a slab, by their places in it, that no block has taken yet.
 #[derive(Default)]
-pub(super) struct Travellers {
+pub(super) struct PendingKeys {
     going: Vec<u64>,
     /// Those of whom a lookup would come as far.
     reachable: Vec<u64>,
 }
 
-impl Travellers {
+impl PendingKeys {
     /// Becomes every key of a slab of so many.
     pub(super) fn set_to_all(&mut self, keys: usize) {
         self.fill(keys, u64::MAX);

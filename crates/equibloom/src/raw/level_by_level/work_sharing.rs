@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::visit::Part;
+use super::level_pass::Part;
 
 /// Blocks that change hands, and the place of the first key that is still to come to them.
 pub(super) struct Share<B> {
@@ -17,7 +17,7 @@ pub(super) struct Share<B> {
 }
 
 /// Where a thread can be asked.
-pub(super) struct Seat<B> {
+pub(super) struct WorkSharing<B> {
     /// Whether a request has no answer yet: for a quick look, and changed with the state only.
     is_asked: AtomicBool,
     state: Mutex<State<B>>,
@@ -32,7 +32,7 @@ struct State<B> {
     answer: Option<Option<Share<B>>>,
 }
 
-impl<B> Seat<B> {
+impl<B> WorkSharing<B> {
     pub(super) const fn new() -> Self {
         let state = State { is_working: false, is_taken_up: false, answer: None };
         Self {
@@ -89,7 +89,7 @@ impl<B> Seat<B> {
 }
 
 /// A thread at its seat.
-pub(super) struct Working<'a, B>(&'a Seat<B>);
+pub(super) struct Working<'a, B>(&'a WorkSharing<B>);
 
 impl<B> Drop for Working<'_, B> {
     /// Answers a request that is still open, also if the thread panics. Without an answer the other thread would

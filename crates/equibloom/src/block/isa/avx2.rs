@@ -15,11 +15,11 @@ use core::arch::x86_64::{
     _mm256_sub_epi64, _mm256_testz_si256, _mm256_xor_si256, _pdep_u64,
 };
 
-use super::engine::{Asked, answer_on};
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
+use super::engine::{Dispatch, answer_on};
+use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
 use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, Clue, Holds};
+use crate::block::{BlockIndex, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 
 /// Bits of a register.
@@ -51,32 +51,32 @@ impl Avx2 {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn with_avx2<O: Operation>(machine: Avx2, operation: O) -> O::Output {
-    operation.run(machine)
+fn with_avx2<O: Operation>(isa: Avx2, operation: O) -> O::Output {
+    operation.run(isa)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn step_with_avx2<S: Step>(machine: Avx2, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-    step.take(machine, key, block)
+fn step_with_avx2<S: Step>(isa: Avx2, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+    step.take(isa, key, block)
 }
 
 /// The answer by this processor's instructions.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn answer<F: Asked, const USUAL: bool>(asked: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, USUAL>(Avx2(()), asked, key)
+pub(super) fn answer<F: Dispatch, const COMMON: bool>(asked: &F, key: KeyHash) -> bool {
+    answer_on::<F, _, COMMON>(Avx2(()), asked, key)
 }
 
-impl Machine for Avx2 {
-    const USUAL: bool = false;
+impl Isa for Avx2 {
+    const COMMON: bool = false;
 
     // Said of `with_avx2` itself, the compiler would not heed it.
     #[inline(never)]
-    fn apart<O: Operation>(self, operation: O) -> O::Output {
+    fn outlined<O: Operation>(self, operation: O) -> O::Output {
         self.run(operation)
     }
 
     #[inline(never)]
-    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
         // SAFETY: `self` exists, so the processor has them all.
         unsafe { step_with_avx2(self, step, key, block) }
     }
@@ -179,7 +179,7 @@ impl Machine for Avx2 {
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
             return if self.any_repeat(bits, draws.count) {
-                Holds::Perhaps(Clue::NONE)
+                Holds::Perhaps(ByteMatches::NONE)
             } else {
                 Holds::Yes
             };
@@ -189,7 +189,7 @@ impl Machine for Avx2 {
                 return Holds::No;
             }
         }
-        Holds::Perhaps(Clue::NONE)
+        Holds::Perhaps(ByteMatches::NONE)
     }
 
     #[inline(always)]
@@ -314,7 +314,7 @@ impl Avx2 {
 #[derive(Clone, Copy)]
 struct Insertion {
     /// What inserts them, and the proof that the processor has its instructions.
-    _machine: Avx2,
+    _isa: Avx2,
     half: __m256i,
     mask: __m256i,
     /// How far behind the first bit of each word the place is; negative before it.
@@ -326,8 +326,8 @@ struct Insertion {
 impl Insertion {
     /// Half a line that begins at bit `start` of it, the field's bits there, and the place.
     #[inline(always)]
-    fn new(machine: Avx2, half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
-        // SAFETY: `machine` exists, so the processor has AVX2.
+    fn new(isa: Avx2, half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
+        // SAFETY: `isa` exists, so the processor has AVX2.
         unsafe {
             let words = _mm256_setr_epi64x(start, start + 64, start + 128, start + 192);
             let place = _mm256_sub_epi64(at, words);
@@ -335,7 +335,7 @@ impl Insertion {
             let first = _mm256_max_epi32(place, _mm256_setzero_si256());
             let behind = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), first);
             let moving = _mm256_and_si256(half, _mm256_and_si256(mask, behind));
-            Self { _machine: machine, half, mask, place, moving }
+            Self { _isa: isa, half, mask, place, moving }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The steps that processors have instructions of their own for.
 //!
-//! A [`Machine`] is a set of instructions; everything that runs on a block is generic over it and
-//! inlined into one [`Operation`]. [`Best`] knows which machine the program runs on and compiles each
+//! A [`Isa`] is a set of instructions; everything that runs on a block is generic over it and
+//! inlined into one [`Operation`]. [`DetectedIsa`] knows which machine the program runs on and compiles each
 //! operation once for each of them, so that the choice is made once per operation (per lookup, or per
 //! batch of them) and not once per step: behind it, all code may use the machine's instructions. An [`Engine`]
 //! has made the choice for a filter and its blocks.
@@ -25,6 +25,7 @@ macro_rules! processor_has {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod common;
 mod engine;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
@@ -32,7 +33,6 @@ mod portable;
 mod prefetch;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sse2;
-mod usual;
 #[cfg(any(
     test,
     not(any(
@@ -46,7 +46,7 @@ mod words;
 use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
-pub(crate) use engine::{Asked, Engine};
+pub(crate) use engine::{Dispatch, Engine};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
 
@@ -55,26 +55,26 @@ use super::pattern::Draws;
 use super::{BlockIndex, Holds};
 use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
-use usual::OnUsual;
+use common::OnCommon;
 
 /// A cache line as a string of 512 bits.
 pub(crate) type Line = [u64; WORDS_PER_LINE];
 
-/// The most draws that [`Machine::distinct_draws`] looks at.
+/// The most draws that [`Isa::distinct_draws`] looks at.
 pub(super) const DRAWS_AT_ONCE: usize = 16;
 
 /// A set of instructions.
-pub(crate) trait Machine: Copy {
+pub(crate) trait Isa: Copy {
     /// Whether it works on usual filters only: their blocks have their array's [usual
-    /// shape](super::BlockArray::is_usual), and no budget limits the accesses of their keys.
-    const USUAL: bool;
+    /// shape](super::BlockArray::is_common), and no budget limits the accesses of their keys.
+    const COMMON: bool;
 
     /// Runs an operation in a function of its own, so that it neither takes registers from what stands
     /// around it nor the other way round.
-    fn apart<O: Operation>(self, operation: O) -> O::Output;
+    fn outlined<O: Operation>(self, operation: O) -> O::Output;
 
     /// The same for a step on a key's way. What it is given stays in registers.
-    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output;
+    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output;
 
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
@@ -114,7 +114,7 @@ pub(crate) trait Operation {
     type Output;
 
     /// Does it. Must be inlined, with all that it calls, or the machine's instructions are calls.
-    fn run<M: Machine>(self, machine: M) -> Self::Output;
+    fn run<I: Isa>(self, isa: I) -> Self::Output;
 }
 
 /// A step on a key's way through a filter, to be compiled for each machine.
@@ -123,7 +123,7 @@ pub(crate) trait Step {
     type Output;
 
     /// Takes it with a key that stands at a block. Must be inlined, as an [`Operation`] must.
-    fn take<M: Machine>(self, machine: M, key: KeyHash, block: BlockIndex) -> Self::Output;
+    fn take<I: Isa>(self, isa: I, key: KeyHash, block: BlockIndex) -> Self::Output;
 }
 
 /// Whether code is compiled apart for usual filters on [`Portable`]: not where processors are seldom so old.
@@ -132,10 +132,10 @@ const USUAL_ON_PORTABLE: bool = cfg!(any(test, not(target_arch = "x86_64")));
 /// The machine that the program runs on.
 ///
 /// Each operation is compiled for each machine, and that is most of the time that the library takes to
-/// compile. So machines are left out where they gain little: AVX-512 works on [usual](Machine::USUAL)
+/// compile. So machines are left out where they gain little: AVX-512 works on [usual](Isa::COMMON)
 /// filters only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Best {
+pub(crate) enum DetectedIsa {
     /// Whatever every processor of the target can do.
     Portable,
     /// The processor has been asked.
@@ -146,7 +146,7 @@ pub(crate) enum Best {
     Avx512(Avx512),
 }
 
-impl Best {
+impl DetectedIsa {
     /// Asks the processor; without `std`, only the compiler.
     pub(crate) fn detect() -> Self {
         Self::all().next().unwrap_or(Self::Portable)
@@ -161,28 +161,28 @@ impl Best {
         found.into_iter().flatten().chain([Self::Portable])
     }
 
-    /// Runs an operation by this machine's instructions, or by older ones: see [`Best`].
+    /// Runs an operation by this machine's instructions, or by older ones: see [`DetectedIsa`].
     #[inline(always)]
     pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         match self {
-            Self::Portable => Portable.apart(operation),
+            Self::Portable => Portable.outlined(operation),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(machine) => machine.run(operation),
+            Self::Avx2(isa) => isa.run(operation),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(machine) => machine.avx2().run(operation),
+            Self::Avx512(isa) => isa.avx2().run(operation),
         }
     }
 
-    /// The same on a [usual](Machine::USUAL) filter.
+    /// The same on a [usual](Isa::COMMON) filter.
     #[inline(always)]
     fn run_on_usual<O: Operation>(self, operation: O) -> O::Output {
         match self {
-            Self::Portable if USUAL_ON_PORTABLE => Portable.apart(OnUsual(operation)),
-            Self::Portable => Portable.apart(operation),
+            Self::Portable if USUAL_ON_PORTABLE => Portable.outlined(OnCommon(operation)),
+            Self::Portable => Portable.outlined(operation),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(machine) => machine.run(OnUsual(operation)),
+            Self::Avx2(isa) => isa.run(OnCommon(operation)),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(machine) => machine.run(OnUsual(operation)),
+            Self::Avx512(isa) => isa.run(OnCommon(operation)),
         }
     }
 }

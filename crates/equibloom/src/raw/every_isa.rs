@@ -6,26 +6,26 @@ use proptest::prelude::*;
 
 use super::{Any, Balanced, designs};
 use crate::block::BlockArray;
-use crate::block::simd::{Best, Engine};
+use crate::block::isa::{DetectedIsa, Engine};
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
 
 /// What runs a filter on a machine.
 fn engine<R: Choose, B: BlockArray>(
-    machine: Best,
+    isa: DetectedIsa,
     filter: &Balanced<R, B>,
 ) -> Engine<Balanced<R, B>> {
-    Balanced::engine_for(machine, &filter.blocks, &filter.budget)
+    Balanced::engine_for(isa, &filter.blocks, &filter.budget)
 }
 
 /// The same filter on a machine.
-fn on(machine: Best, filter: &Any) -> Any {
+fn on(isa: DetectedIsa, filter: &Any) -> Any {
     let mut filter = filter.clone();
     match &mut filter {
         Any::Classical(_) => {}
-        Any::FirstWithRoom(filter) => filter.engine = engine(machine, filter),
-        Any::LeastLoaded(filter) => filter.engine = engine(machine, filter),
-        Any::Fingerprint(filter) => filter.engine = engine(machine, filter),
+        Any::FirstWithRoom(filter) => filter.engine = engine(isa, filter),
+        Any::LeastLoaded(filter) => filter.engine = engine(isa, filter),
+        Any::Fingerprint(filter) => filter.engine = engine(isa, filter),
     }
     filter
 }
@@ -50,13 +50,13 @@ proptest! {
             hashes.iter().map(|&hash| plain.insert_observed(hash, ())).collect();
         let answers: Vec<bool> = asked.iter().map(|&hash| plain.contains_observed(hash, ())).collect();
 
-        for machine in Best::all() {
-            let mut filter = on(machine, &empty);
+        for isa in DetectedIsa::all() {
+            let mut filter = on(isa, &empty);
             for (&hash, inserted) in hashes.iter().zip(&inserted) {
                 prop_assert_eq!(&filter.insert(hash), inserted);
             }
             prop_assert!(filter.words().eq(plain.words()));
-            let mut in_batches = on(machine, &empty);
+            let mut in_batches = on(isa, &empty);
             if in_batches.insert_batch(&hashes, 1).is_ok() {
                 prop_assert!(in_batches.words().eq(plain.words()));
             }

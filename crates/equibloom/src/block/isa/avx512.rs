@@ -11,11 +11,11 @@ use core::arch::x86_64::{
 };
 
 use super::avx2::Avx2;
-use super::engine::{Asked, answer_on};
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
+use super::engine::{Dispatch, answer_on};
+use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, Clue, Holds};
+use crate::block::{BlockIndex, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 
 /// A processor that can do what [`Avx2`] can, and AVX-512 on bytes and words, with the byte
@@ -46,41 +46,36 @@ impl Avx512 {
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
 )]
-fn with_avx512<O: Operation>(machine: Avx512, operation: O) -> O::Output {
-    operation.run(machine)
+fn with_avx512<O: Operation>(isa: Avx512, operation: O) -> O::Output {
+    operation.run(isa)
 }
 
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
 )]
-fn step_with_avx512<S: Step>(
-    machine: Avx512,
-    step: S,
-    key: KeyHash,
-    block: BlockIndex,
-) -> S::Output {
-    step.take(machine, key, block)
+fn step_with_avx512<S: Step>(isa: Avx512, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+    step.take(isa, key, block)
 }
 
-/// The answer of a [usual](Machine::USUAL) filter by this processor's instructions.
+/// The answer of a [usual](Isa::COMMON) filter by this processor's instructions.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
 )]
-pub(super) fn answer<F: Asked>(asked: &F, key: KeyHash) -> bool {
+pub(super) fn answer<F: Dispatch>(asked: &F, key: KeyHash) -> bool {
     answer_on::<F, _, true>(Avx512(Avx2::found()), asked, key)
 }
 
-impl Machine for Avx512 {
-    const USUAL: bool = false;
+impl Isa for Avx512 {
+    const COMMON: bool = false;
 
     // Said of `with_avx512` itself, the compiler would not heed it.
     #[inline(never)]
-    fn apart<O: Operation>(self, operation: O) -> O::Output {
+    fn outlined<O: Operation>(self, operation: O) -> O::Output {
         self.run(operation)
     }
 
     #[inline(never)]
-    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
         // SAFETY: `self` exists, so the processor has them all.
         unsafe { step_with_avx512(self, step, key, block) }
     }
@@ -176,14 +171,14 @@ impl Machine for Avx512 {
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
             let repeat = self.0.any_repeat(self.0.bits_hit(draws, 0), draws.count);
-            return if repeat { Holds::Perhaps(Clue::NONE) } else { Holds::Yes };
+            return if repeat { Holds::Perhaps(ByteMatches::NONE) } else { Holds::Yes };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
             if self.any_missing(line, draws, word) {
                 return Holds::No;
             }
         }
-        Holds::Perhaps(Clue::NONE)
+        Holds::Perhaps(ByteMatches::NONE)
     }
 
     #[inline(always)]

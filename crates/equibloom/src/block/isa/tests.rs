@@ -1,9 +1,9 @@
 //! Every machine does what the portable one does, and that one what it says.
 
-use super::{Best, Line, Machine, Operation, Portable, words};
+use super::{DetectedIsa, Isa, Line, Operation, Portable, words};
 use crate::block::fields::{Field, LINE_BITS, ones};
 use crate::block::pattern::Draws;
-use crate::block::{Clue, Holds};
+use crate::block::{ByteMatches, Holds};
 use crate::hashing::KeyHash;
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -36,24 +36,24 @@ impl Operation for Everything<'_> {
     type Output = Answers;
 
     #[inline(always)]
-    fn run<M: Machine>(self, machine: M) -> Answers {
+    fn run<I: Isa>(self, isa: I) -> Answers {
         let mut changed = *self.line;
-        machine.insert_byte(&mut changed, self.at, self.byte);
+        isa.insert_byte(&mut changed, self.at, self.byte);
         let mut inserted = *self.line;
         let width = self.rank.clamp(1, self.field.end - self.start).min(63);
         let value = self.line[1] & ones(width);
-        machine.insert_bits(&mut inserted, &self.field, self.start, width, value);
+        isa.insert_bits(&mut inserted, &self.field, self.start, width, value);
         let count = self.draws.count as usize;
         Answers {
-            equal: machine.equal_bytes(self.line, self.byte),
+            equal: isa.equal_bytes(self.line, self.byte),
             changed,
             inserted,
-            window: machine.window(self.line, self.start) & ones((LINE_BITS - self.start).min(57)),
-            inner_window: machine.inner_window(self.line, self.start % 456) & ones(57),
-            lowest: machine.lowest(self.line[2], self.start % 256),
-            selected: machine.select(self.line[0], self.rank),
-            holds: machine.holds(self.line, &self.draws),
-            distinct: machine.distinct_draws(&self.draws).map(|bits| bits[..count].to_vec()),
+            window: isa.window(self.line, self.start) & ones((LINE_BITS - self.start).min(57)),
+            inner_window: isa.inner_window(self.line, self.start % 456) & ones(57),
+            lowest: isa.lowest(self.line[2], self.start % 256),
+            selected: isa.select(self.line[0], self.rank),
+            holds: isa.holds(self.line, &self.draws),
+            distinct: isa.distinct_draws(&self.draws).map(|bits| bits[..count].to_vec()),
         }
     }
 }
@@ -121,8 +121,8 @@ proptest! {
         different.sort_unstable();
         different.dedup();
         let distinct = count <= 16 && different.len() == bits.len();
-        for machine in Best::all() {
-            let found = machine.run_on_usual(ask());
+        for isa in DetectedIsa::all() {
+            let found = isa.run_on_usual(ask());
             prop_assert_eq!(found.equal, portable.equal);
             prop_assert_eq!(found.changed, portable.changed);
             prop_assert_eq!(found.inserted, portable.inserted);
@@ -131,11 +131,11 @@ proptest! {
             prop_assert_eq!(found.lowest, portable.lowest);
             prop_assert_eq!(found.selected, portable.selected);
             prop_assert!(found.holds != Holds::No || !holds);
-            if machine != Best::Portable {
+            if isa != DetectedIsa::Portable {
                 let expected = match (holds, distinct) {
                     (false, _) => Holds::No,
                     (true, true) => Holds::Yes,
-                    (true, false) => Holds::Perhaps(Clue::NONE),
+                    (true, false) => Holds::Perhaps(ByteMatches::NONE),
                 };
                 prop_assert_eq!(found.holds, expected);
                 prop_assert_eq!(found.distinct, distinct.then(|| bits.clone()));

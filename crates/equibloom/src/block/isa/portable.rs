@@ -1,9 +1,9 @@
 //! What every processor of the target can do.
 
-use super::{DRAWS_AT_ONCE, Line, Machine, Operation, Step};
+use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
 use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, Clue, Holds};
+use crate::block::{BlockIndex, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 
 /// Plain words, and the vector instructions that are part of the target.
@@ -13,16 +13,16 @@ use crate::hashing::KeyHash;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Portable;
 
-impl Machine for Portable {
-    const USUAL: bool = false;
+impl Isa for Portable {
+    const COMMON: bool = false;
 
     #[inline(never)]
-    fn apart<O: Operation>(self, operation: O) -> O::Output {
+    fn outlined<O: Operation>(self, operation: O) -> O::Output {
         operation.run(self)
     }
 
     #[inline(never)]
-    fn apart_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
+    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
         step.take(self, key, block)
     }
 
@@ -94,7 +94,7 @@ impl Machine for Portable {
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
         let mut all_hold = 1;
         draws.of_word(0, |bit| all_hold &= line[(bit / 64) as usize % line.len()] >> (bit % 64));
-        if all_hold & 1 == 1 { Holds::Perhaps(Clue::NONE) } else { Holds::No }
+        if all_hold & 1 == 1 { Holds::Perhaps(ByteMatches::NONE) } else { Holds::No }
     }
 
     /// Comparing them all with each other takes longer than drawing them once more.
