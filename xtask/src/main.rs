@@ -47,6 +47,7 @@ fn checks() -> Vec<Step> {
     let mut checks = vec![
         cargo("formatting", "fmt --all --check"),
         cargo("lints", "clippy --workspace --all-targets --all-features -- -D warnings"),
+        cargo("layout without std", "check -p equibloom-layout --lib"),
         cargo("core without std", "check -p equibloom --lib --no-default-features"),
         cargo(
             "core without std, with serde",
