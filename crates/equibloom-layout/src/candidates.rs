@@ -158,8 +158,8 @@ impl Proportions {
         }
     }
 
-    /// Candidates among `blocks` blocks. Subtable sizes are rounded; the largest subtable absorbs the
-    /// rounding, and none is empty if there is a block for each.
+    /// Candidates among `blocks` blocks. Subtable sizes are rounded; the largest takes the rounding error,
+    /// and none is empty if there is a block for each.
     ///
     /// ```
     /// use equibloom_layout::{Candidates, Proportions};

@@ -117,7 +117,8 @@ impl LevelSurvey {
                 tally(&mut set_bits, set as usize);
             }
             matching += stats.matching;
-            let reachable = stats.marked.unwrap_or_else(|| rule.continuing_probability(stats.load));
+            let reachable =
+                stats.hints_set.unwrap_or_else(|| rule.continuing_probability(stats.load));
             passing += (1.0 - stats.matching) * reachable;
         }
         let size = level.size as f64;

@@ -129,7 +129,7 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
                 let (blocks, words) = &*shared;
                 let added = blocks.add_if(Portable, words, BLOCK, key, |load| load < 3);
                 assert!(!added || blocks.shared_test(Portable, words, BLOCK, key));
-                // Who was turned away finds the block full.
+                // A rejected key finds the block full.
                 assert!(added || blocks.shared_load(words, BLOCK) == 3);
                 added
             })
