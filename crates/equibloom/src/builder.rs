@@ -78,8 +78,8 @@ pub struct FilterBuilder<K: ?Sized> {
 }
 
 impl<K: ?Sized> Filter<K> {
-    /// Starts to collect requirements; [`FilterBuilder::build`] ends it. The first key that the filter is
-    /// given tells the type of all.
+    /// Starts a builder; [`FilterBuilder::build`] finishes it. The first inserted key determines the key
+    /// type.
     pub fn builder() -> FilterBuilder<K> {
         FilterBuilder {
             requirements: Requirements::default(),

@@ -1,4 +1,4 @@
-//! Arrays of blocks, each read by one memory access and a small set of its own.
+//! Arrays of blocks. A block is a small set, read by one memory access.
 //!
 //! Rules work on any [`BlockView`] and see a block's load, not its format. A [`BlockArray`] also stores
 //! keys, and is generic over the ISA. There are two: [`BloomBlocks`] of any size, which only set bits, and

@@ -1,7 +1,7 @@
 //! A single insert.
 //!
 //! Most keys are new and go into their first block. As with [lookups](super::lookup), this case has a short
-//! function of its own.
+//! separate function.
 
 use super::{Balanced, Insertion};
 use crate::block::isa::{Isa, Operation, Portable};

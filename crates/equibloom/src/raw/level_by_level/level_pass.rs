@@ -10,9 +10,9 @@ use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
 use crate::raw::Balanced;
 
-/// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64. At later
-/// levels, which few keys come to, those that are found. They and the list of them fit into a first-level cache. (Tests
-/// want many of them.)
+/// Keys of a slab that are scanned before the listed ones are inserted: a multiple of 64. At later levels,
+/// which few keys reach, the listed keys. They and their list fit into a first-level cache. (Tests need
+/// many chunks.)
 const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
 /// How many inserts ahead a block is prefetched.
 const AHEAD: usize = 32;

@@ -11,22 +11,21 @@
 //!     for each level:
 //!         divide the table among the threads; each of them:
 //!             for each chunk of the slab:
-//!                 list the keys on their way here whose block is its own
-//!                 insert them, or note that they go on
-//!             ask the others for a part of their blocks
-//!     the keys still on their way go to the overflow list
+//!                 list the pending keys of its blocks
+//!                 insert them, or keep them pending
+//!             request blocks from the other workers
+//!     add the keys still pending to the overflow list
 //! ```
 //!
-//! *Slabs* bound the memory beside the filter. They change nothing: a level sees the keys of the first
-//! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
-//! between the two steps, and while one is inserted the next is on its way there. That every thread looks at
-//! every key costs one comparison a key, of several keys at once: a small part of an insert. A thread that is done
-//! early gets blocks of another one ([`work_sharing`]).
+//! *Slabs* bound the memory beside the filter. They change nothing: a level receives the keys of the first
+//! slab before those of the second, in whatever order the levels run. *Chunks* stay in a cache between the
+//! two steps, and the next is prefetched while one is inserted. Every thread scans every key, at the cost
+//! of one vectorised comparison per key: a small part of an insert. An idle worker takes over blocks of a
+//! busy one ([`work_sharing`]).
 //!
-//! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what
-//! happens at a block depends on others, and the keys are inserted one after the other. The same when
-//! the overflow list runs out: then it is time to refuse, or to saturate blocks in the order of the keys.
-//! A slab that could come to that keeps a [`Journal`], by which it is undone.
+//! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), the keys
+//! are inserted one by one. The same applies once the overflow list is full: then keys are refused, or
+//! saturate blocks, in order. A slab that might fill the list keeps a [`Journal`], by which it is undone.
 
 mod journal;
 mod level_pass;
@@ -51,7 +50,7 @@ use level_pass::{LevelPass, Part};
 use pending::PendingKeys;
 use work_sharing::{Share, WorkSharing};
 
-/// Parts of a table begin at multiples of so many blocks, and so on a cache line, whatever a block's size.
+/// Parts of a table begin at multiples of this many blocks, and so on a cache line, for any block size.
 const BLOCKS_TO_A_CUT: u64 = 64;
 
 /// How keys are divided into batches. Affects time and memory only.
@@ -256,7 +255,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     }
 }
 
-/// Runs each task by a thread of its own, the first one by this.
+/// Runs each task in its own thread, the first one in this.
 fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync) -> Vec<U> {
     let run = &run;
     let mut tasks = tasks.into_iter();
@@ -270,8 +269,8 @@ fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync
     })
 }
 
-/// Where a level is cut into so many parts, or fewer if it is small. What lies before it belongs to its
-/// first part, what lies behind it to the last.
+/// The cuts of a level into `parts` parts, or fewer if it is small. The first part includes everything
+/// before the level, the last everything after it.
 fn cuts(level: Level, parts: usize) -> impl Iterator<Item = u64> {
     let end = level.offset + level.size;
     let size = level.size.div_ceil(parts as u64).max(BLOCKS_TO_A_CUT);

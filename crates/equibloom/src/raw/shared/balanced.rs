@@ -63,10 +63,10 @@ impl BlockView for Loaded {
     }
 }
 
-/// What an attempt to insert came to.
+/// The result of an attempt to insert.
 enum Attempt {
     Done(Insertion),
-    /// The place that was found is taken by now.
+    /// Another key has taken the slot.
     Again,
 }
 
@@ -202,7 +202,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         Ok(Attempt::Done(Insertion::New))
     }
 
-    /// Every walk that has to be made again has seen a block fill up, so that they come to an end.
+    /// Every failed attempt has seen a block fill up, so that retries end.
     #[inline(always)]
     fn insert_on<I: Isa>(&self, isa: I, key: KeyHash) -> Result<Insertion, FullError> {
         let key = self.plan.blocks.reduce(key);

@@ -5,7 +5,7 @@
 //! What differs is how a block is read and changed:
 //!
 //! - **Bloom blocks** (`bloom.rs`) are lock-free. A key reserves its place by counting itself in (one
-//!   compare-and-swap, which fails if the block has filled up meanwhile), then sets its bits.
+//!   compare-and-swap, which fails if the block has become full), then sets its bits.
 //! - **Fingerprint blocks** (`fingerprint.rs`) move what they store to make room. A writer locks the block
 //!   by a bit in it; readers lock nothing, and retry if the block was written meanwhile.
 //! - The **overflow list** (`overflow.rs`) is small and rarely used: it is behind a lock.
@@ -51,7 +51,8 @@ use crate::placement::{FirstWithRoom, LeastLoaded, Probe};
 /// How many keys ahead first blocks are prefetched.
 const AHEAD: usize = 16;
 
-/// Blocks that threads read and change at once, in words apart from the array that says what they mean.
+/// Blocks that threads read and change at once, with the words separate from the array that interprets
+/// them.
 pub(crate) trait SharedBlocks: BlockArray {
     /// How full a block is: no more than when the reading ends, no less than when it began.
     fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32;
