@@ -44,10 +44,7 @@ impl fmt::Display for BuildError {
         match self {
             Self::Layout(error) => error.fmt(f),
             Self::OutOfMemory { bytes } => {
-                write!(
-                    f,
-                    "{bytes} bytes of memory could not be allocated: ask for less or free some"
-                )
+                write!(f, "could not allocate {bytes} bytes: ask for less or free some memory")
             }
         }
     }

@@ -32,7 +32,7 @@
 //! bytes are zero, so that every changed bit is detected. Blocks and overflow list have the same layout as
 //! in memory, so that a mapped file can be queried in place.
 //!
-//! Only filters that hash with [`Stable`](crate::Stable) can be saved: a file cannot describe any other
+//! Only filters that hash with [`Stable`] can be saved: a file cannot describe any other
 //! hasher. For other filters `save` does not exist:
 //!
 //! ```compile_fail,E0599
