@@ -64,7 +64,7 @@ impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
             let count = if self.number == 0 {
                 self.list_all(words, &mut list)
             } else {
-                self.list_travellers(&mut pending, words, &mut list)
+                self.list_pending(&mut pending, words, &mut list)
             };
             is_last =
                 if self.number == 0 { self.share.start >= self.keys.len() } else { count < CHUNK };
@@ -126,7 +126,7 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
 
     /// Lists the next pending keys whose later block is the worker's; fewer than fit only at the end.
     #[inline(always)]
-    fn list_travellers(
+    fn list_pending(
         &mut self,
         pending: &mut impl Iterator<Item = usize>,
         words: WordRange,
