@@ -1,9 +1,9 @@
-//! What one memory access sees.
+//! Block formats.
 
 /// Bits of a fingerprint block: a cache line.
 pub const FINGERPRINT_BLOCK_BITS: u32 = 512;
 
-/// The blocks of a filter, all alike. How many there are, the [candidates](crate::Candidates) say.
+/// The format of all blocks of a filter. Their number is part of the [candidates](crate::Candidates).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -13,23 +13,23 @@ pub const FINGERPRINT_BLOCK_BITS: u32 = 512;
 pub enum Blocks {
     /// A small Bloom filter: a key sets a few bits.
     Bloom {
-        /// Bits of a block, load counter and hints included: 64 to 32,768, any number. In memory a
+        /// Bits of a block, load counter and hints included: any number from 64 to 32,768. In memory a
         /// block takes the next multiple of 64.
         bits: u32,
-        /// Bits that a key sets in its block, all distinct.
+        /// Distinct bits set per key.
         hashes: u32,
-        /// Hint bits of a block: a key that the block rejects sets one of them, and a lookup goes on only
-        /// if its own is set. 0 is the papers' rule, by the load.
+        /// Hint bits of a block. A key that the block rejects sets one of them, and a lookup continues only
+        /// if its own hint is set. 0 is the papers' rule, by the load.
         hints: u32,
     },
     /// A cache line of fingerprints: each is one of `lists` × 2^`remainder_bits` numbers. An absent key
     /// matches one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`).
     Fingerprint {
-        /// Fingerprints that a block has room for.
+        /// Maximum number of fingerprints in a block.
         slots: u32,
-        /// Lists that they are divided into.
+        /// Number of lists that the fingerprints are divided into.
         lists: u32,
-        /// Bits stored of each key beside the list it is in.
+        /// Bits stored per key, besides its list.
         remainder_bits: u32,
         /// Hint bits of a block, as in Bloom blocks.
         hints: u32,
@@ -55,7 +55,7 @@ impl Blocks {
         (self.bits() as u64).next_multiple_of(64)
     }
 
-    /// Bits that a key sets; 0 in fingerprint blocks.
+    /// Bits set per key; 0 for fingerprint blocks.
     pub const fn hashes(&self) -> u32 {
         match self {
             Self::Bloom { hashes, .. } => *hashes,
@@ -79,7 +79,7 @@ impl Blocks {
         self
     }
 
-    /// The same blocks with another number of bits that a key sets; fingerprint blocks have none.
+    /// The same blocks with another number of bits set per key; no effect on fingerprint blocks.
     #[must_use]
     pub const fn with_hashes(mut self, number: u32) -> Self {
         if let Self::Bloom { hashes, .. } = &mut self {

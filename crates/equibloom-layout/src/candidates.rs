@@ -1,4 +1,4 @@
-//! The blocks that a key may go to: how many, where, and how large the tables are.
+//! Candidate blocks of a key: their number and location, and the table sizes.
 
 use core::ops::{Deref, DerefMut};
 
@@ -6,7 +6,7 @@ use crate::check::{MAX_CHOICES, check_whole};
 use crate::error::LayoutError;
 use crate::share::Share;
 
-/// The candidate blocks of a key. Every size of a filter stands here and nowhere else.
+/// The candidate blocks of a key. The only place that holds a filter's table sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -20,7 +20,7 @@ pub enum Candidates {
         blocks: u64,
         /// Candidates of a key.
         choices: u32,
-        /// Share of the keys that have more than the first candidate (the papers' α).
+        /// Share of the keys with more than one candidate (the papers' α).
         share: Share,
     },
     /// One block in each of several subtables, in the order they are tried.
@@ -31,7 +31,7 @@ pub enum Candidates {
 }
 
 impl Candidates {
-    /// So many candidates anywhere among `blocks`, for every key.
+    /// `choices` candidates anywhere among `blocks`, for every key.
     pub const fn anywhere(blocks: u64, choices: u32) -> Self {
         Self::Anywhere { blocks, choices, share: Share::ALL }
     }
@@ -41,7 +41,7 @@ impl Candidates {
         Ok(Self::Subtables { sizes: PerSubtable::new(sizes)? })
     }
 
-    /// Blocks of all tables; the largest number if they have none.
+    /// Blocks of all tables; saturates at `u64::MAX`.
     pub fn blocks(&self) -> u64 {
         match self {
             Self::Anywhere { blocks, .. } => *blocks,
@@ -51,7 +51,7 @@ impl Candidates {
         }
     }
 
-    /// Most candidates of a key.
+    /// Maximum number of candidates of a key.
     pub const fn choices(&self) -> u32 {
         match self {
             Self::Anywhere { choices, .. } => *choices,
@@ -59,7 +59,7 @@ impl Candidates {
         }
     }
 
-    /// The same without sizes. [`Proportions::with_blocks`] is the way back.
+    /// The same candidates without sizes; [`Proportions::with_blocks`] is the inverse.
     ///
     /// ```
     /// use equibloom_layout::{Candidates, Proportions};
@@ -79,7 +79,7 @@ impl Candidates {
         }
     }
 
-    /// The sizes of the tables: one, or those of the subtables.
+    /// Mutable access to the sizes of the table or subtables.
     pub fn sizes_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Anywhere { blocks, .. } => core::slice::from_mut(blocks),
@@ -88,7 +88,7 @@ impl Candidates {
     }
 }
 
-/// [`Candidates`] without sizes: what a table keeps when it grows, and what fluid limits depend on.
+/// [`Candidates`] without sizes: what remains constant when a table grows, and what fluid limits depend on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -100,7 +100,7 @@ pub enum Proportions {
     Anywhere {
         /// Candidates of a key.
         choices: u32,
-        /// Share of the keys that have more than the first candidate.
+        /// Share of the keys with more than one candidate.
         share: Share,
     },
     /// One in each of several subtables.
@@ -111,7 +111,7 @@ pub enum Proportions {
 }
 
 impl Proportions {
-    /// So many candidates anywhere, for every key.
+    /// `choices` candidates anywhere, for every key.
     pub const fn anywhere(choices: u32) -> Self {
         Self::Anywhere { choices, share: Share::ALL }
     }
@@ -142,7 +142,7 @@ impl Proportions {
         Ok(Self::Subtables { shares: PerSubtable::new(sizes)?.map(|size| size / sum) })
     }
 
-    /// Most candidates of a key.
+    /// Maximum number of candidates of a key.
     pub const fn choices(&self) -> u32 {
         match self {
             Self::Anywhere { choices, .. } => *choices,
@@ -150,7 +150,7 @@ impl Proportions {
         }
     }
 
-    /// Share of the keys that have more than the first candidate.
+    /// Share of the keys with more than one candidate.
     pub const fn share(&self) -> Share {
         match self {
             Self::Anywhere { share, .. } => *share,
@@ -158,8 +158,8 @@ impl Proportions {
         }
     }
 
-    /// Candidates among so many blocks. Subtables get whole numbers in these proportions; none is empty if
-    /// there is a block for each, and the largest makes up for the rounding.
+    /// Candidates among `blocks` blocks. Subtable sizes are rounded; the largest takes the rounding error,
+    /// and none is empty if there is a block for each.
     ///
     /// ```
     /// use equibloom_layout::{Candidates, Proportions};
@@ -184,7 +184,7 @@ fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
     let mut sizes = shares.map(|_| 0);
     for at in (0..shares.len()).filter(|&at| Some(at) != largest) {
         to_come -= 1;
-        // Half up; the cast takes negative numbers and NaN to 0.
+        // Rounds half up; the cast converts negative numbers and NaN to 0.
         let wanted = (shares[at] * blocks as f64 + 0.5) as u64;
         sizes[at] = wanted.clamp(least, left - least * to_come);
         left -= sizes[at];
@@ -198,13 +198,13 @@ fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
 /// A value for each of at most [`MAX_CHOICES`] subtables, stored inline. Dereferences to a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PerSubtable<T> {
-    // The rest is the default value, so that equal lists are equal arrays.
+    // Unused values are the default, so that equal lists are equal arrays.
     values: [T; MAX_CHOICES as usize],
     len: u32,
 }
 
 impl<T: Copy + Default> PerSubtable<T> {
-    /// These values, of which there can be [`MAX_CHOICES`].
+    /// From 1 to [`MAX_CHOICES`] values.
     pub fn new(values: &[T]) -> Result<Self, LayoutError> {
         check_whole("number of subtables", values.len() as u64, 1, MAX_CHOICES.into())?;
         let mut all = [T::default(); MAX_CHOICES as usize];
@@ -214,7 +214,7 @@ impl<T: Copy + Default> PerSubtable<T> {
         Ok(Self { values: all, len: values.len() as u32 })
     }
 
-    /// The same with each value changed.
+    /// Applies `change` to each value.
     #[must_use]
     pub fn map<U: Copy + Default>(&self, change: impl Fn(T) -> U) -> PerSubtable<U> {
         let mut values = [U::default(); MAX_CHOICES as usize];
@@ -225,7 +225,7 @@ impl<T: Copy + Default> PerSubtable<T> {
     }
 }
 
-/// Values known at compile time, whose number the compiler checks.
+/// A list of constant length, which the compiler checks.
 ///
 /// ```
 /// use equibloom_layout::PerSubtable;
@@ -255,7 +255,7 @@ impl<T> DerefMut for PerSubtable<T> {
     }
 }
 
-/// A list as any other; a list that is too long is refused.
+/// Serialised as a list; a list that is too long is rejected.
 #[cfg(feature = "serde")]
 mod as_list {
     use core::fmt;
@@ -329,7 +329,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Proportions that make no sense still give sizes that add up.
+        /// Invalid proportions still give sizes that add up.
         #[test]
         fn any_proportions_add_up(blocks: u64, shares in proptest::collection::vec(proptest::num::f64::ANY, 1..=16)) {
             let sizes = divided(blocks, &shares);

@@ -1,4 +1,4 @@
-//! What cannot work, refused in one place.
+//! Validation of designs.
 
 use crate::blocks::{Blocks, FINGERPRINT_BLOCK_BITS};
 use crate::candidates::Candidates;
@@ -12,7 +12,7 @@ use crate::share::Share;
 pub const MIN_BLOCK_BITS: u32 = 64;
 /// Largest Bloom block in bits: a page of 4 KiB.
 pub const MAX_BLOCK_BITS: u32 = 32_768;
-/// Most bits one key can set. A rate of 2⁻⁶⁴ is below what any hash can tell apart.
+/// Maximum number of bits set per key. A rate of 2⁻⁶⁴ is below the resolution of any hash here.
 pub const MAX_HASHES: u32 = 64;
 /// Most candidate blocks of one key.
 pub const MAX_CHOICES: u32 = 16;
@@ -26,11 +26,11 @@ pub const MAX_SLOTS: u32 = 64;
 pub const MAX_LISTS: u32 = 256;
 /// Most bits of a remainder.
 pub const MAX_REMAINDER_BITS: u32 = 48;
-/// Most entries of an overflow list: its size in bits stays a 64-bit number.
+/// Most entries of an overflow list: its size in bits fits into 64 bits.
 pub const MAX_OVERFLOW: u64 = u64::MAX / 128;
 
 impl Design {
-    /// Refuses what cannot be built, without allocating anything. Of several reasons the first is given.
+    /// Rejects invalid designs without allocating anything. Of several reasons the first is returned.
     pub fn check(&self) -> Result<(), LayoutError> {
         match self {
             Self::Classical { bits, hashes } => {
@@ -43,7 +43,7 @@ impl Design {
 }
 
 impl Layout {
-    /// [`Design::check`] of a filter of blocks.
+    /// [`Design::check`] for a blocked filter.
     pub fn check(&self) -> Result<(), LayoutError> {
         self.check_ranges()?;
         self.check_room_in_a_block()?;
@@ -94,7 +94,7 @@ impl Layout {
         match self.blocks {
             Blocks::Bloom { bits, hashes, hints } => {
                 let reserved = self.rule.counter_bits() + hints;
-                // Room for two bits at least.
+                // At least two bits remain for keys.
                 check_range("counter and hints of a block in bits", reserved, 0, bits - 2)?;
                 check_range("hashes per key", hashes, 1, self.max_hashes())
             }
@@ -170,7 +170,7 @@ const fn conflict(reason: &'static str, cure: &'static str) -> Result<(), Layout
     Err(LayoutError::Conflict { reason, cure })
 }
 
-/// Refuses a whole number outside `low..=high`.
+/// Rejects a whole number outside `low..=high`.
 pub const fn check_whole(
     name: &'static str,
     value: u64,
@@ -188,7 +188,7 @@ fn check_range(name: &'static str, value: u32, low: u32, high: u32) -> Result<()
     check_whole(name, value.into(), low.into(), high.into())
 }
 
-/// Refuses zero, negative and infinite numbers and NaN.
+/// Rejects zero, negative and infinite numbers and NaN.
 pub const fn check_positive(name: &'static str, value: f64) -> Result<(), LayoutError> {
     if value > 0.0 && value.is_finite() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! One value that says which filter it is.
+//! A filter's complete description.
 
 use crate::blocks::Blocks;
 use crate::candidates::Candidates;
@@ -9,59 +9,58 @@ use crate::overflow::Overflow;
 use crate::rule::Rule;
 use crate::share::Share;
 
-/// Bytes that a filter's own fields may take; the library's tests hold it to that.
+/// Upper bound on the bytes of a filter's own fields; the library's tests check it.
 pub const HEADER_BYTES: u64 = 960;
 
-/// Bytes of so many bits, in whole cache lines.
+/// Bytes of `bits` bits, in whole cache lines.
 pub const fn bytes_of_bits(bits: u64) -> u64 {
     bits.div_ceil(512).saturating_mul(64)
 }
 
-/// A filter, described completely: everything but the hash function.
+/// The complete description of a filter, except for the hash function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(tag = "design", rename_all = "kebab-case")
 )]
-// A design is read when a filter is made, not on the way of a key.
+// A design is read when a filter is built, not on the hot path.
 #[allow(clippy::large_enum_variant)]
 pub enum Design {
-    /// Bloom's filter: bits anywhere in one array.
+    /// Bloom's filter: `hashes` bits per key anywhere in one array.
     Classical {
         /// Bits of the array.
         bits: u64,
-        /// Bits that a key sets.
+        /// Bits set per key.
         hashes: u32,
     },
-    /// A filter of blocks.
+    /// A blocked filter.
     Blocked(Layout),
 }
 
-/// A filter of blocks: blocks × candidates × rule × overflow list.
+/// A blocked filter: blocks × candidates × rule × overflow list.
 ///
 /// The constructors have the papers' names. Each takes the blocks first; see [`Rule`] for thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Layout {
-    /// What one memory access sees.
+    /// Size and contents of a block.
     pub blocks: Blocks,
-    /// The blocks that a key may go to.
+    /// The candidate blocks of a key.
     pub candidates: Candidates,
-    /// Which of them it gets.
+    /// Which candidate stores the key.
     pub rule: Rule,
-    /// Block accesses that placing keys may cost in all; once they are spent, new keys go to the overflow
+    /// Total block accesses that placing keys may cost. Once they are spent, new keys go to the overflow
     /// list.
     pub budget: Option<u64>,
-    /// The list of keys that no block admits.
+    /// The overflow list, for keys that no block admits.
     pub overflow: Overflow,
-    /// Whether every insert is stored, that of a key that seems present too: then keys can be removed.
+    /// Whether every insert is stored, even of a key that seems present, so that keys can be removed.
     pub multiset: bool,
 }
 
 impl Design {
-    /// A classical filter of `bits` with the best number of hashes for `keys`: `bits / keys × ln 2`,
-    /// rounded.
+    /// A classical filter with the best number of hashes for `keys`: `bits / keys × ln 2`, rounded.
     ///
     /// ```
     /// use equibloom_layout::Design;
@@ -71,12 +70,12 @@ impl Design {
     /// ```
     pub fn classical(bits: u64, keys: u64) -> Self {
         let best = bits as f64 / keys.max(1) as f64 * core::f64::consts::LN_2;
-        // The cast rounds down and stops at the type's ends.
+        // The cast rounds down and saturates.
         let hashes = ((best + 0.5) as u32).clamp(1, MAX_HASHES);
         Self::Classical { bits, hashes }
     }
 
-    /// The layout of a filter of blocks.
+    /// The layout of a blocked filter.
     pub const fn layout(&self) -> Option<&Layout> {
         match self {
             Self::Classical { .. } => None,
@@ -84,7 +83,7 @@ impl Design {
         }
     }
 
-    /// The same, to be changed.
+    /// Mutable access to the layout of a blocked filter.
     pub const fn layout_mut(&mut self) -> Option<&mut Layout> {
         match self {
             Self::Classical { .. } => None,
@@ -92,7 +91,7 @@ impl Design {
         }
     }
 
-    /// The papers' name of the way keys are placed.
+    /// The papers' name for the placement of keys.
     pub const fn placement(&self) -> Placement {
         match self {
             Self::Classical { .. } => Placement::Classical,
@@ -100,7 +99,7 @@ impl Design {
         }
     }
 
-    /// The kind of its blocks; the classical filter has none.
+    /// The kind of blocks; `None` for the classical filter.
     pub const fn block_kind(&self) -> Option<BlockKind> {
         match self {
             Self::Classical { .. } => None,
@@ -116,7 +115,7 @@ impl Design {
         }
     }
 
-    /// Bits that a key sets; 0 in fingerprint blocks.
+    /// Bits set per key; 0 for fingerprint blocks.
     pub const fn hashes(&self) -> u32 {
         match self {
             Self::Classical { hashes, .. } => *hashes,
@@ -124,7 +123,7 @@ impl Design {
         }
     }
 
-    /// Most bits that a key can set in this filter.
+    /// Maximum number of bits set per key in this filter.
     pub fn max_hashes(&self) -> u32 {
         match self {
             Self::Classical { .. } => MAX_HASHES,
@@ -132,7 +131,7 @@ impl Design {
         }
     }
 
-    /// The same filter with another number of bits that a key sets; fingerprint blocks have none.
+    /// The same filter with another number of bits set per key; no effect on fingerprint blocks.
     #[must_use]
     pub const fn with_hashes(mut self, number: u32) -> Self {
         match &mut self {
@@ -150,7 +149,7 @@ impl Design {
         }
     }
 
-    /// The overflow list that the filter begins with.
+    /// The overflow list as planned.
     pub const fn overflow(&self) -> Overflow {
         match self {
             Self::Classical { .. } => Overflow::NONE,
@@ -158,7 +157,7 @@ impl Design {
         }
     }
 
-    /// Most accesses of one key: blocks, or bits of a classical filter.
+    /// Maximum accesses of one key: blocks, or bits of a classical filter.
     pub const fn max_accesses(&self) -> u32 {
         match self {
             Self::Classical { hashes, .. } => *hashes,
@@ -166,7 +165,7 @@ impl Design {
         }
     }
 
-    /// Bytes of the array or of all blocks, padding included; the largest number if they have none.
+    /// Bytes of the array or of all blocks, padding included; saturates at `u64::MAX`.
     pub fn block_bytes(&self) -> u64 {
         match self {
             Self::Classical { bits, .. } => bytes_of_bits(*bits),
@@ -174,13 +173,13 @@ impl Design {
         }
     }
 
-    /// All memory: blocks with padding, overflow list as allocated, the filter's own fields.
+    /// Total memory in bytes: blocks with padding, overflow list, header.
     pub fn bytes(&self) -> u64 {
         let list = self.overflow().bytes();
         self.block_bytes().saturating_add(list).saturating_add(HEADER_BYTES)
     }
 
-    /// The sizes of the tables, in blocks (of a classical filter: the one array, in bits).
+    /// Mutable access to the table sizes in blocks (for a classical filter: the array size in bits).
     pub fn sizes_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Classical { bits, .. } => core::slice::from_mut(bits),
@@ -196,7 +195,7 @@ impl From<Layout> for Design {
 }
 
 impl Layout {
-    /// A filter without overflow list, budget or removal.
+    /// A layout without overflow list, budget or removal.
     pub const fn new(blocks: Blocks, candidates: Candidates, rule: Rule) -> Self {
         Self { blocks, candidates, rule, budget: None, overflow: Overflow::NONE, multiset: false }
     }
@@ -238,19 +237,19 @@ impl Layout {
         Self { overflow, ..self }
     }
 
-    /// The same filter with so many block accesses for placing keys, in all.
+    /// The same filter with a limit on the total block accesses for placing keys.
     #[must_use]
     pub const fn with_budget(self, budget: Option<u64>) -> Self {
         Self { budget, ..self }
     }
 
-    /// The same filter storing every insert, so that keys can be removed.
+    /// The same filter, storing every insert so that keys can be removed.
     #[must_use]
     pub const fn with_removal(self) -> Self {
         Self { multiset: true, ..self }
     }
 
-    /// The papers' name of the way keys are placed.
+    /// The papers' name for the placement of keys.
     pub const fn placement(&self) -> Placement {
         match (self.rule, self.candidates) {
             (Rule::LeastLoaded, Candidates::Anywhere { choices: 1, .. }) => Placement::Blocked,
@@ -264,7 +263,7 @@ impl Layout {
         }
     }
 
-    /// The kind of its blocks.
+    /// The kind of blocks.
     pub const fn block_kind(&self) -> BlockKind {
         match self.blocks {
             Blocks::Bloom { .. } => BlockKind::Bloom,
@@ -272,18 +271,18 @@ impl Layout {
         }
     }
 
-    /// Bits of a Bloom block that keys may set: its bits less load counter and hints.
+    /// Bits of a Bloom block available to keys: its bits less load counter and hints.
     pub const fn data_bits(&self) -> u32 {
         let reserved = self.rule.counter_bits().saturating_add(self.blocks.hints());
         self.blocks.bits().saturating_sub(reserved)
     }
 
-    /// Most bits that a key can set in a Bloom block: more would fill half of it with one key.
+    /// Maximum number of bits set per key in a Bloom block: more would fill half of it with one key.
     pub fn max_hashes(&self) -> u32 {
         MAX_HASHES.min(self.data_bits() / 2)
     }
 
-    /// Bytes of all blocks, padding included; the largest number if they have none.
+    /// Bytes of all blocks, padding included; saturates at `u64::MAX`.
     pub fn block_bytes(&self) -> u64 {
         bytes_of_bits(self.candidates.blocks().saturating_mul(self.blocks.stride_bits()))
     }

@@ -1,30 +1,30 @@
-//! Why a layout was refused: the value, what would be accepted, and thereby the cure.
+//! Errors of invalid designs: the value, the limit and the cure.
 
 use core::fmt;
 
-/// Why a filter cannot be made as described.
+/// Why a design is invalid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// A number lies outside the range that makes sense.
+    /// A number is out of range.
     OutOfRange {
         /// The name of the number.
         name: &'static str,
-        /// The value that was given.
+        /// The given value.
         value: Number,
-        /// What would be accepted.
+        /// The accepted range.
         accepted: Accepted,
     },
-    /// Two parts of the description do not go together.
+    /// Two parts of the design conflict.
     Conflict {
         /// Which parts, and why.
         reason: &'static str,
         /// What to change.
         cure: &'static str,
     },
-    /// The size in bits has no 64-bit number.
+    /// The size in bits exceeds 64 bits.
     TooLarge {
-        /// How many parts were asked for.
+        /// Number of parts.
         count: u64,
         /// Bits of each part.
         bits: u64,
@@ -47,7 +47,7 @@ impl fmt::Display for LayoutError {
 
 impl core::error::Error for LayoutError {}
 
-/// A rejected value as it was given, whole or real.
+/// A rejected value, whole or real.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// A count.
@@ -65,7 +65,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// The range a value must come from.
+/// The accepted range of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Accepted {
     /// A whole number from the first to the second, both included.

@@ -1,8 +1,8 @@
-//! What a key becomes: 128 bits, and everything that is drawn from them.
+//! A key's 128-bit hash, and everything derived from it.
 //!
-//! A key is hashed once, to 128 bits. One half chooses the blocks, the other is expanded into the
-//! stream of words behind the bits in a block, the coins and the overflow entry. Each use has its own
-//! domain, so that no two of them are correlated:
+//! A key is hashed once, to 128 bits. One half selects the blocks; the other is expanded into a stream of
+//! words for the bits in a block, the coins and the overflow entry. Each use has its own domain, so that no
+//! two are correlated:
 //!
 //! | drawn | from | used for |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | [`KeyHash::second_choice`] | `pattern` | one or two candidates |
 //! | [`KeyHash::overflow_entry`] | `pattern` | the entry in the overflow list |
 //!
-//! A fingerprint block stores less of a key than its hash: [`KeyHash::reduced_to`] drops the rest, and what
-//! is drawn afterwards depends on the block and the fingerprint alone ([`KeyHash::onward_from`] the next
+//! A fingerprint block stores less of a key than its hash: [`KeyHash::reduced_to`] drops the rest, and all
+//! later draws depend only on the block and the fingerprint ([`KeyHash::onward_from`] selects the next
 //! block, [`KeyHash::hint_at`] the hint).
 
 /// A key's 128-bit hash, in two independent halves.
@@ -37,12 +37,12 @@ pub struct KeyHash {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Separates the coins from the pattern words, which come from the same half.
 const COIN_DOMAIN: u64 = 0xd1b5_4a32_d192_ed03;
-/// Steps and scrambles the stream of lanes (the constants of wyrand).
+/// Increment and multiplier of the stream of lanes (the constants of wyrand).
 const LANE_STEP: u64 = 0xa076_1d64_78bd_642f;
 const LANE_DOMAIN: u64 = 0xe703_7ed1_a0b4_28db;
-/// Scrambles what chooses a hint.
+/// Multiplier for hints.
 const HINT_DOMAIN: u64 = 0xd6e8_feb8_6659_fd93;
-/// Separates the question "has it a second choice?" from both.
+/// Separates the choice between one and two candidates from both.
 const SECOND_CHOICE_DOMAIN: u64 = 0x8cb9_2ba7_2f3d_8dd7;
 
 /// A bijection of 64-bit words after which every bit depends on every bit (the finaliser of
@@ -55,8 +55,8 @@ const fn mix(mut word: u64) -> u64 {
 }
 
 impl KeyHash {
-    /// Expands a 64-bit hash. Keys that share those 64 bits share everything, so the rate of such
-    /// a filter has a floor of about `keys / 2⁶⁴`.
+    /// Expands a 64-bit hash. Keys with equal 64-bit hashes are indistinguishable, so that the rate of such
+    /// a filter is at least about `keys / 2⁶⁴`.
     #[inline]
     pub const fn from_u64(hash: u64) -> Self {
         Self { blocks: mix(hash.wrapping_add(GOLDEN)), pattern: mix(hash ^ COIN_DOMAIN) }
@@ -65,7 +65,7 @@ impl KeyHash {
     /// A uniform word for the candidate tried at `probe`, counted from 0.
     #[inline]
     pub const fn candidate(self, probe: usize) -> u64 {
-        // The first probe is the hot one, and the half is uniform as it is.
+        // The first probe is the hot one, and this half is already uniform.
         if probe == 0 {
             self.blocks
         } else {
@@ -83,9 +83,9 @@ impl KeyHash {
         }
     }
 
-    /// The `index`-th uniform word of the stream whose 16-bit lanes choose bits within a cache line.
-    /// The generator is wyrand, half as many instructions as [`pattern_word`](Self::pattern_word):
-    /// this is what inserts and hits spend their time on.
+    /// The `index`-th uniform word of the stream whose 16-bit lanes choose bits within a cache line. The
+    /// generator is wyrand, half as many instructions as [`pattern_word`](Self::pattern_word): inserts and
+    /// hits spend most of their time here.
     #[inline(always)]
     pub const fn pattern_lanes(self, index: u32) -> u64 {
         if index == 0 {
@@ -108,29 +108,29 @@ impl KeyHash {
         mix(self.pattern ^ SECOND_CHOICE_DOMAIN)
     }
 
-    /// The key as blocks know it that store only `pattern` of it.
+    /// The key with its pattern replaced by the `pattern` that its block stores.
     #[inline(always)]
     pub const fn reduced_to(self, pattern: u64) -> Self {
         Self { blocks: self.blocks, pattern }
     }
 
-    /// A word that depends on nothing but a block's number and the pattern, and is not yet uniform.
+    /// A word derived from the block index and the pattern; not yet uniform.
     #[inline(always)]
     const fn at_block(self, block: u64) -> u64 {
         self.pattern.wrapping_add(GOLDEN.wrapping_mul(block.wrapping_add(1)))
     }
 
-    /// A uniform word that depends on nothing but a block's number and the pattern.
+    /// A uniform word derived only from the block index and the pattern: it selects the next block.
     #[inline(always)]
     pub const fn onward_from(self, block: u64) -> u64 {
         mix(self.at_block(block))
     }
 
-    /// Sixteen uniform bits that depend on nothing but a block's number and the pattern. Every lookup
-    /// needs them, so they are made by one multiplication, which is enough for so few.
+    /// Sixteen uniform bits derived only from the block index and the pattern. Every lookup needs them; one
+    /// multiplication mixes enough for so few bits.
     #[inline(always)]
     pub const fn hint_at(self, block: u64) -> u64 {
-        // The product of `at_block` and `HINT_DOMAIN` in two parts, which do not wait for each other.
+        // The product of `at_block` and `HINT_DOMAIN`, in two independent parts.
         let of_block = block.wrapping_add(1).wrapping_mul(GOLDEN.wrapping_mul(HINT_DOMAIN));
         self.pattern.wrapping_mul(HINT_DOMAIN).wrapping_add(of_block) >> 48
     }
@@ -163,7 +163,7 @@ pub const fn scale(word: u64, bound: u64) -> u64 {
     ((word as u128 * bound as u128) >> 64) as u64
 }
 
-/// [`scale`] for bounds below 2³², by products of 64 bits, which compilers vectorise.
+/// [`scale`] for bounds below 2³², with 64-bit products, which compilers vectorise.
 #[inline(always)]
 pub const fn scale_in_halves(word: u64, bound: u32) -> u64 {
     let low = (word & 0xffff_ffff) * bound as u64;

@@ -1,12 +1,12 @@
-//! Which filter is it, and which blocks may hold a key?
+//! The description of a filter, and the candidate blocks of a key.
 //!
 //! ```text
-//!     filter = blocks (what one memory access sees) × candidates × rule × overflow list
+//!     filter = blocks (one memory access each) × candidates × rule × overflow list
 //! ```
 //!
-//! A [`Design`] describes a filter completely, as plain data: the library builds it, the models
-//! predict it, the planner searches for it, files store it. A [`Layout`] is a filter of blocks; the
-//! papers' filters are its constructors, and its [`Placement`] is the papers' name for it:
+//! A [`Design`] describes a filter completely, as plain data: the library builds it, the models predict it,
+//! the planner searches for it, files store it. A [`Layout`] is the design of a blocked filter. Its
+//! constructors build the papers' filters, and its [`Placement`] is the papers' name for it:
 //!
 //! ```
 //! use equibloom_layout::{Blocks, Layout, Overflow, Placement, Rule, Share, WhenFull};
@@ -20,7 +20,7 @@
 //! # Ok::<(), equibloom_layout::LayoutError>(())
 //! ```
 //!
-//! What cannot work is refused in one place, [`Design::check`], with the value, the limit and the cure.
+//! [`Design::check`] rejects every invalid design, with the value, the limit and the cure.
 //!
 //! [`mod@placement`] turns candidates and rules into functions of a [`KeyHash`]. Filters and hash tables share it.
 #![no_std]

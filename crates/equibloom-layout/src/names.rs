@@ -3,8 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// How keys find their blocks: the papers' names for combinations of candidates and rule. A label for
-/// people; code looks at the parts.
+/// The papers' names for combinations of candidates and rule. A label for users; code reads the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// Bloom's filter: bits anywhere in one array.
@@ -24,7 +23,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// All of them, from the simplest blocked filter on; the classical one, which is no blocked filter, last.
+    /// All placements: the blocked filters from the simplest on, then the classical one.
     pub const ALL: [Self; 7] = [
         Self::Blocked,
         Self::Single,
@@ -49,17 +48,17 @@ impl Placement {
     }
 }
 
-/// What a block stores of its keys.
+/// What a block stores for its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {
-    /// A few set bits for each key.
+    /// A few set bits per key.
     Bloom,
-    /// A fingerprint of each key.
+    /// A fingerprint per key.
     Fingerprint,
 }
 
 impl BlockKind {
-    /// Both of them.
+    /// All kinds.
     pub const ALL: [Self; 2] = [Self::Bloom, Self::Fingerprint];
 
     /// The name as users write it.
@@ -71,7 +70,7 @@ impl BlockKind {
     }
 }
 
-/// A name that does not exist; the message lists those that do.
+/// An unknown name; the message lists the known ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownName(&'static str);
 

@@ -1,16 +1,16 @@
-//! The list of keys that no block admits.
+//! The overflow list, for keys that no block admits.
 
 use crate::design::bytes_of_bits;
 use crate::error::LayoutError;
 use crate::share::Share;
 
-/// The overflow list's size, and what happens when that is not enough.
+/// The overflow list's capacity, and what happens when it is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Overflow {
-    /// Most entries it can hold.
+    /// Maximum number of entries.
     pub capacity: u64,
-    /// What happens to a key that finds it full.
+    /// What happens to further keys when the list is full.
     pub when_full: WhenFull,
 }
 
@@ -24,8 +24,8 @@ pub struct Overflow {
 pub enum WhenFull {
     /// The insert fails and changes nothing.
     Refuse,
-    /// The key goes into a candidate block past its threshold, and the rate rises. Fingerprint blocks
-    /// have a fixed number of slots: there the overflow list grows instead, and the memory.
+    /// The key is stored in a candidate block past its threshold, and the rate rises. Fingerprint blocks
+    /// have a fixed number of slots: there the overflow list grows instead.
     Saturate,
 }
 
@@ -33,8 +33,8 @@ impl Overflow {
     /// No list.
     pub const NONE: Self = Self { capacity: 0, when_full: WhenFull::Refuse };
 
-    /// Room for a mean share of `keys`, and for chance: six times the square root more. (Full blocks
-    /// reject keys in clumps, so that this is three to four standard deviations.)
+    /// Capacity for a mean share of `keys`, plus six times its square root for chance. (Full blocks reject
+    /// keys in clumps, so that this is three to four standard deviations.)
     ///
     /// ```
     /// use equibloom_layout::{Overflow, WhenFull};
@@ -52,7 +52,7 @@ impl Overflow {
         Ok(Self { capacity, when_full })
     }
 
-    /// 64-bit slots of the list: a quarter more than entries, and always one that stays free.
+    /// 64-bit slots of the list: a quarter more than entries, and at least one free.
     pub const fn slots(&self) -> u64 {
         match self.capacity {
             0 => 0,

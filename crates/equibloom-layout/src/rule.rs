@@ -1,8 +1,8 @@
-//! Which of its candidates a key gets.
+//! The rule that chooses among a key's candidates.
 
 use crate::share::Share;
 
-/// Which of its candidate blocks a key gets.
+/// Which candidate block stores a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -27,19 +27,19 @@ impl Rule {
         Self::FirstWithRoom { below, coin: Share::NONE }
     }
 
-    /// Keys that a block has room for, if there is a limit.
+    /// Maximum number of keys in a block, if limited.
     pub const fn capacity(&self) -> Option<u32> {
         match *self {
             Self::LeastLoaded => None,
-            // Saturating: a threshold that `check` refuses must not overflow before.
+            // Saturating: a threshold that `check` rejects must not overflow here.
             Self::FirstWithRoom { below, coin } => {
                 Some(below.saturating_add((coin.units() > 0) as u32))
             }
         }
     }
 
-    /// Width of the load counter in a Bloom block: ⌈log2(h + 2)⌉ bits tell every load up to h + 1. The
-    /// least-loaded rule counts set bits and needs none.
+    /// Width of the load counter in a Bloom block: ⌈log2(h + 2)⌉ bits count up to h + 1. The least-loaded
+    /// rule counts set bits instead.
     ///
     /// ```
     /// use equibloom_layout::Rule;

@@ -2,9 +2,9 @@
 
 use crate::error::{Accepted, LayoutError, Number};
 
-/// A share or probability in units of 2⁻⁶³, so that certainty has a value of its own.
+/// A share or probability in units of 2⁻⁶³, so that 1 is exact.
 ///
-/// Every `Share` is an `f64` too, and both ways give the same number: code, files and JSON agree.
+/// Every `Share` converts to an `f64` and back exactly: code, files and JSON agree.
 ///
 /// ```
 /// use equibloom_layout::Share;
@@ -33,7 +33,7 @@ impl Share {
     /// Everything; always.
     pub const ALL: Self = Self { units: Self::CERTAIN };
 
-    /// The share nearest below `value`, which is from 0 to 1.
+    /// The largest share not above `value`, which must be from 0 to 1.
     pub fn new(value: f64) -> Result<Self, LayoutError> {
         if (0.0..=1.0).contains(&value) {
             return Ok(Self { units: (value * Self::CERTAIN as f64) as u64 });
@@ -42,10 +42,10 @@ impl Share {
         Err(LayoutError::OutOfRange { name: "share", value: Number::Real(value), accepted })
     }
 
-    /// [`new`](Self::new) for a value that was computed: what lies outside becomes 0 or 1, NaN 0.
+    /// [`new`](Self::new) for computed values: clamps to 0 and 1; NaN becomes 0.
     pub const fn clamped(value: f64) -> Self {
         let value = if value > 1.0 { 1.0 } else { value };
-        // The cast takes negative numbers and NaN to 0.
+        // The cast converts negative numbers and NaN to 0.
         Self { units: (value * Self::CERTAIN as f64) as u64 }
     }
 
@@ -59,19 +59,19 @@ impl Share {
         self.units
     }
 
-    /// The share of so many units of 2⁻⁶³, if it is at most 1 and an `f64`.
+    /// The share of `units` × 2⁻⁶³, if it is at most 1 and exact as an `f64`.
     pub fn from_units(units: u64) -> Option<Self> {
         let share = Self { units };
         (units <= Self::CERTAIN && Self::new(share.get()) == Ok(share)).then_some(share)
     }
 
-    /// Whether a coin that comes up with this probability does so for a uniform word.
+    /// Whether a coin with this probability comes up for a uniform word.
     #[inline(always)]
     pub const fn takes(self, word: u64) -> bool {
         word >> 1 < self.units
     }
 
-    /// Whether it is everything.
+    /// Whether the share is 1.
     #[inline(always)]
     pub const fn is_all(self) -> bool {
         self.units == Self::CERTAIN

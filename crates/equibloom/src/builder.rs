@@ -1,4 +1,4 @@
-//! From requirements to a filter: the planner of the theory crate chooses, this file builds.
+//! Builds filters from requirements, with the planner of the theory crate.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -18,11 +18,11 @@ use crate::prediction::PredictionError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The requirements are too few, make no sense or contradict each other.
+    /// The requirements are incomplete, invalid or contradictory.
     Requirements(PredictionError),
-    /// The planned filter could not be made.
+    /// The planned filter could not be built.
     Build(BuildError),
-    /// A stage of a growing filter that was told to refuse is full before its time.
+    /// A stage of a growing filter that [refuses](WhenFull::Refuse) keys is full too early.
     Full(FullError),
 }
 
@@ -40,9 +40,10 @@ impl core::error::Error for PlanError {}
 
 wraps!(PlanError { Requirements(PredictionError), Build(BuildError), Full(FullError) });
 
-/// Requirements of a filter of keys `K`; everything left out is chosen so that the false-positive rate is lowest.
+/// Requirements for a filter of keys `K`. Everything left out is chosen to minimise the false-positive
+/// rate.
 ///
-/// Enough are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
+/// Sufficient: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
 ///
 /// ```
 /// use equibloom::Filter;
@@ -53,7 +54,7 @@ wraps!(PlanError { Requirements(PredictionError), Build(BuildError), Full(FullEr
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The plan says what to expect, and why it is as it is:
+/// The plan tells what to expect:
 ///
 /// ```
 /// use equibloom::Filter;
@@ -77,8 +78,8 @@ pub struct FilterBuilder<K: ?Sized> {
 }
 
 impl<K: ?Sized> Filter<K> {
-    /// Starts to collect requirements; [`FilterBuilder::build`] ends it. The first key that the filter is
-    /// given tells the type of all.
+    /// Starts a builder; [`FilterBuilder::build`] finishes it. The first inserted key determines the key
+    /// type.
     pub fn builder() -> FilterBuilder<K> {
         FilterBuilder {
             requirements: Requirements::default(),
@@ -96,74 +97,73 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
-    /// Most bytes, everything counted: blocks, overflow list, header.
+    /// Maximum memory in bytes: blocks, overflow list and header.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.requirements.memory = Some(bytes);
         self
     }
 
-    /// Most memory per key, everything counted, in bits.
+    /// Maximum memory per key in bits: blocks, overflow list and header.
     pub fn bits_per_key(mut self, bits: f64) -> Self {
         self.requirements.bits_per_key = Some(bits);
         self
     }
 
-    /// Highest false-positive rate.
+    /// Maximum false-positive rate.
     pub fn rate(mut self, rate: f64) -> Self {
         self.requirements.rate = Some(rate);
         self
     }
 
-    /// Most block accesses of a lookup of an absent key, on average; [`DEFAULT_ACCESSES_MISS`] if
-    /// nothing is said.
+    /// Maximum mean block accesses of a lookup for an absent key; [`DEFAULT_ACCESSES_MISS`] by default.
     pub fn accesses_miss(mut self, accesses: f64) -> Self {
         self.requirements.accesses_miss = Some(accesses);
         self
     }
 
-    /// Most block accesses of an insert, on average.
+    /// Maximum mean block accesses of an insert.
     pub fn accesses_insert(mut self, accesses: f64) -> Self {
         self.requirements.accesses_insert = Some(accesses);
         self
     }
 
-    /// Bits of a block; a cache line, 512, if nothing is said.
+    /// Bits of a block; by default 512, a cache line.
     pub fn block_bits(mut self, bits: u32) -> Self {
         self.requirements.block_bits = Some(bits);
         self
     }
 
-    /// Most block accesses of any key.
+    /// Maximum block accesses of any key.
     pub fn choices(mut self, choices: u32) -> Self {
         self.requirements.choices = Some(choices);
         self
     }
 
-    /// Largest share of the keys in the overflow list.
+    /// Maximum share of the keys in the overflow list.
     pub fn overflow(mut self, share: f64) -> Self {
         self.requirements.overflow = Some(share);
         self
     }
 
-    /// The placement, instead of the best one.
+    /// Fixes the placement.
     pub fn placement(mut self, placement: Placement) -> Self {
         self.requirements.placement = Some(placement);
         self
     }
 
-    /// The kind of blocks, instead of the better one.
+    /// Fixes the kind of blocks.
     pub fn block(mut self, kind: BlockKind) -> Self {
         self.requirements.block = Some(kind);
         self
     }
 
-    /// Hint bits of a block, instead of the best number; 0 as in the papers.
+    /// Fixes the number of hint bits of a block; 0 is the papers' rule.
     pub fn hints(mut self, hints: u32) -> Self {
         self.requirements.hints = Some(hints);
         self
     }
 
-    /// A filter whose keys can be [removed](crate::Filter::remove) again: it stores every insert.
+    /// Makes keys [removable](crate::Filter::remove): every insert is stored.
     ///
     /// ```
     /// use equibloom::Filter;
@@ -179,21 +179,21 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
-    /// Bits of the hash that stands for a key, for [`build_with_hasher`](Self::build_with_hasher): with 64 bits
-    /// the rate cannot fall below keys/2⁶⁴, and the plan takes that into account.
+    /// Width of the hash, for [`build_with_hasher`](Self::build_with_hasher). With 64 bits the rate cannot
+    /// fall below keys/2⁶⁴, and the plan accounts for that.
     pub fn hash_bits(mut self, bits: u32) -> Self {
         self.requirements.hash_bits = Some(bits);
         self
     }
 
-    /// Seed of the hash; 0 if nothing is said.
+    /// Seed of the hash; 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// What happens to a key that no block admits when the overflow list is full. If nothing is said it goes into
-    /// a block all the same, as in every Bloom filter with too many keys.
+    /// What happens to a key that no block admits when the overflow list is full. By default it is stored
+    /// in a block all the same, as in any overfull Bloom filter.
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.when_full = when_full;
         self
@@ -203,18 +203,18 @@ impl<K: ?Sized> FilterBuilder<K> {
         self.requirements.keys
     }
 
-    /// Only a share of the required rate.
+    /// Multiplies the required rate by `share`.
     pub(crate) fn share_of_rate(mut self, share: f64) -> Self {
         self.requirements.rate = self.requirements.rate.map(|rate| rate * share);
         self
     }
 
-    /// The best filter for these requirements, without building it.
+    /// Plans the best filter for these requirements without building it.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         Ok(plan(&self.requirements)?)
     }
 
-    /// The same as the parameters of a filter.
+    /// The plan as the parameters of a filter.
     pub fn parameters(&self) -> Result<Parameters, PlanError> {
         let Plan { keys, mut design, .. } = self.plan()?;
         if let Some(layout) = design.layout_mut()
@@ -225,7 +225,7 @@ impl<K: ?Sized> FilterBuilder<K> {
         Ok(Parameters { keys, seed: self.seed, design })
     }
 
-    /// The best filter for these requirements, with the stable default hash.
+    /// Builds the best filter for these requirements, with the stable default hash.
     pub fn build(&self) -> Result<Filter<K>, PlanError>
     where
         K: StableKey,
@@ -233,8 +233,8 @@ impl<K: ?Sized> FilterBuilder<K> {
         Ok(Filter::new(&self.parameters()?)?)
     }
 
-    /// A filter for an unknown number of keys, with the stable default hash: see [`GrowingFilter`].
-    /// Needs a rate; the keys are those that the first of its stages is for.
+    /// Builds a [`GrowingFilter`] for an unknown number of keys, with the stable default hash. Needs a
+    /// rate; `keys` is the capacity of the first stage.
     pub fn build_growing(&self) -> Result<GrowingFilter<K>, PlanError>
     where
         K: StableKey,
@@ -242,9 +242,9 @@ impl<K: ?Sized> FilterBuilder<K> {
         GrowingFilter::new(self.clone(), Stable::with_seed(self.seed))
     }
 
-    /// The best filter for these requirements, with a hash function of the user's choice. Say
-    /// [`hash_bits(64)`](Self::hash_bits) if it has fewer than 128 bits, as
-    /// [`WithBuildHasher`](crate::WithBuildHasher) has.
+    /// Builds the best filter for these requirements with a custom hash function. Set
+    /// [`hash_bits(64)`](Self::hash_bits) if it has fewer than 128 bits, like
+    /// [`WithBuildHasher`](crate::WithBuildHasher).
     ///
     /// ```
     /// use equibloom::{Filter, WithBuildHasher};

@@ -1,6 +1,6 @@
-//! What can go wrong: parameters that cannot work, memory that cannot be had, a filter that is full.
+//! Errors: invalid parameters, insufficient memory, a full filter.
 //!
-//! Every message names the value, what would be accepted, and thereby the cure.
+//! Every message names the value, the limit and the cure.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -10,8 +10,8 @@ use equibloom_layout::LayoutError;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
 
-/// `From` for the variants that hold another error. Such a variant shows that error's message as its own; it has
-/// no `source`, which would print the message twice.
+/// `From` for variants that wrap another error. They display the inner message and have no `source`, which
+/// would print it twice.
 macro_rules! wraps {
     ($error:ident { $($variant:ident($inner:ty)),+ }) => {
         $(impl From<$inner> for $error {
@@ -24,17 +24,17 @@ macro_rules! wraps {
 #[cfg(feature = "planner")]
 pub(crate) use wraps;
 
-/// Why a filter could not be made from its [`Parameters`].
+/// Why a filter could not be built from its [`Parameters`].
 ///
 /// Nothing has been allocated when one of these is returned.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// No such filter can be made.
+    /// The design is invalid.
     Layout(LayoutError),
     /// The operating system refused the memory.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Bytes requested.
         bytes: u64,
     },
 }
@@ -44,7 +44,7 @@ impl fmt::Display for BuildError {
         match self {
             Self::Layout(error) => error.fmt(f),
             Self::OutOfMemory { bytes } => {
-                write!(f, "{bytes} bytes of memory could not be had: ask for less or free some")
+                write!(f, "could not allocate {bytes} bytes: ask for less or free some memory")
             }
         }
     }
@@ -54,14 +54,14 @@ impl core::error::Error for BuildError {}
 
 wraps!(BuildError { Layout(LayoutError) });
 
-/// The overflow list has no room for a key that no block admits, and the filter was told to
-/// [refuse](crate::WhenFull::Refuse) such keys. The filter has not changed.
+/// The overflow list is full, no block admits the key, and the filter [refuses](crate::WhenFull::Refuse)
+/// such keys. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FullError {
-    /// Entries the overflow list can hold.
+    /// Capacity of the overflow list in entries.
     pub capacity: u64,
-    /// Keys stored in the filter as a whole.
+    /// Keys in the whole filter.
     pub stored: u64,
 }
 
@@ -78,13 +78,13 @@ impl fmt::Display for FullError {
 
 impl core::error::Error for FullError {}
 
-/// Why a key was not removed. The filter has not changed.
+/// Why a key was not removed. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoveError {
-    /// The filter does not store every insert, so that one stored key may stand for several.
+    /// The filter does not store every insert: one stored key may represent several.
     NotRemovable(&'static str),
-    /// The key was certainly never inserted, or was removed already.
+    /// The key is certainly absent: never inserted, or already removed.
     NotPresent,
 }
 
@@ -109,7 +109,7 @@ impl core::error::Error for RemoveError {}
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// They were made from different parameters.
+    /// They were built from different parameters.
     OtherShape {
         /// This filter's parameters.
         ours: Box<Parameters>,
@@ -127,7 +127,7 @@ pub enum MergeError {
     },
     /// They are different kinds of filter.
     OtherKind,
-    /// Together they are too many for the overflow list, and the filter was told to refuse.
+    /// The keys of both overflow the list, and the filter refuses such keys.
     Full(FullError),
 }
 
@@ -158,23 +158,22 @@ impl core::error::Error for MergeError {}
 
 wraps!(MergeError { Full(FullError) });
 
-/// Why a filter was not made smaller. It has not changed.
+/// Why a filter was not folded. It is unchanged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ShrinkError {
-    /// A fingerprint's next block depends on the number of its block, which folding would change.
+    /// The filter stores fingerprints: their next block depends on the block index, which folding changes.
     Fingerprints,
-    /// The blocks cannot be divided into groups of this size.
+    /// The size is not a multiple of the factor.
     NotDivisible {
         /// Blocks of the table or subtable, or bits of a classical filter.
         size: u64,
-        /// How many should become one.
+        /// Blocks, or bits, to be folded into one.
         factor: u64,
     },
-    /// The smaller table could not be made.
+    /// The smaller table could not be built.
     Build(BuildError),
-    /// The smaller filter could not take in the keys: an overflow list had grown past its plan, in a filter
-    /// that refuses more than planned.
+    /// The overflow list had grown beyond its planned capacity, and the smaller filter refuses more.
     Merge(MergeError),
 }
 

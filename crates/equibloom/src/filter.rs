@@ -1,4 +1,4 @@
-//! The filter that users hold: keys of one type, a hash function, and a filter over hashes.
+//! The typed filter: keys of one type, a hash function, and a filter over hashes.
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
@@ -17,7 +17,7 @@ use crate::statistics::Statistics;
 
 /// An approximate set of keys: no false negatives, few false positives.
 ///
-/// `K` is the type of the keys (`str` for all text, `[u8]` for all bytes), `H` the hash function.
+/// `K` is the key type (`str` for all text, `[u8]` for all bytes), `H` the hash function.
 ///
 /// ```
 /// use equibloom::Filter;
@@ -37,11 +37,11 @@ use crate::statistics::Statistics;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Operations on hashes, and block accesses counted, are in [`HashFilter`].
+/// [`HashFilter`] offers the same operations on hashes, and counts block accesses.
 pub struct Filter<K: ?Sized, H = Stable> {
     hashes: HashFilter,
     hasher: H,
-    // Keys are asked for, not stored: a filter is `Send` and `Sync` whatever its keys are.
+    // `fn(&K)`, because no key is stored: a filter is `Send` and `Sync` for every `K`.
     key: PhantomData<fn(&K)>,
 }
 
@@ -63,7 +63,7 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// ```
     ///
     /// # Errors
-    /// [`BuildError`] if no such filter can be made; nothing has been allocated then.
+    /// [`BuildError`] if the parameters are invalid or memory is short; nothing has been allocated then.
     pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
         let filter = Self::with_hasher(parameters, Stable::with_seed(parameters.seed))?;
         Ok(Self { hashes: filter.hashes.with_key_kind(K::KIND), ..filter })
@@ -71,7 +71,7 @@ impl<K: StableKey + ?Sized> Filter<K> {
 }
 
 impl<K: ?Sized, H> Filter<K, H> {
-    /// An empty filter with a hash function of the user's choice. The parameters' seed is not used.
+    /// An empty filter with a custom hash function. The parameters' seed is not used.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -79,22 +79,22 @@ impl<K: ?Sized, H> Filter<K, H> {
         Ok(Self::from_hash_filter(HashFilter::new(parameters)?, hasher))
     }
 
-    /// A filter over hashes, with the hash function that they came from.
+    /// Wraps a filter over hashes. `hasher` must be the function that the hashes came from.
     pub const fn from_hash_filter(hashes: HashFilter, hasher: H) -> Self {
         Self { hashes, hasher, key: PhantomData }
     }
 
-    /// The filter over hashes behind this one.
+    /// The underlying filter over hashes.
     pub const fn as_hash_filter(&self) -> &HashFilter {
         &self.hashes
     }
 
-    /// The filter over hashes behind this one, to be changed.
+    /// Mutable access to the underlying filter over hashes.
     pub const fn as_hash_filter_mut(&mut self) -> &mut HashFilter {
         &mut self.hashes
     }
 
-    /// The filter over hashes behind this one.
+    /// The underlying filter over hashes.
     pub fn into_hash_filter(self) -> HashFilter {
         self.hashes
     }
@@ -104,7 +104,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         (self.hashes, self.hasher)
     }
 
-    /// What the filter was made from.
+    /// The parameters that the filter was built from.
     pub const fn parameters(&self) -> &Parameters {
         self.hashes.parameters()
     }
@@ -119,20 +119,19 @@ impl<K: ?Sized, H> Filter<K, H> {
         self.hashes.clear();
     }
 
-    /// Elements in the filter, as [`Statistics::elements`] counts them, without looking through it.
+    /// Number of elements, as in [`Statistics::elements`], without scanning the filter.
     pub fn elements(&self) -> u64 {
         self.hashes.elements()
     }
 
-    /// Looks through the whole filter: loads, bytes, and the rate to expect from what it holds now.
+    /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.hashes.statistics();
         statistics.memory.header = size_of::<Self>() as u64;
         statistics
     }
 
-    /// Takes in all keys of another filter of the same parameters and hash. Afterwards every key of either
-    /// is present here.
+    /// Adds all keys of another filter with the same parameters and hash.
     ///
     /// ```
     /// use equibloom::Filter;
@@ -147,14 +146,14 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A filter is as full as its keys are many, whether they came one by one or by a merge: past the
-    /// number it was planned for the rate rises ([`statistics`](Self::statistics) tell), and an overflow
-    /// list that is too small [refuses or grows](crate::WhenFull).
+    /// A merge fills the filter as inserting the keys one by one would. Beyond the planned number of keys
+    /// the rate rises (see [`statistics`](Self::statistics)), and a full overflow list [refuses or
+    /// grows](crate::WhenFull).
     ///
     /// # Errors
-    /// [`MergeError`] if parameters or hashes differ, or the filter has no room and is told to refuse. It is
-    /// as it was, except if there was no memory for an overflow list that may grow: then it may have
-    /// taken in some keys.
+    /// [`MergeError`] if parameters or hashes differ, or the overflow list is full and
+    /// [refuses](crate::WhenFull::Refuse) keys. The filter is unchanged, unless memory ran out while the
+    /// list was growing: then some keys may have been added.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError>
     where
         H: PartialEq,
@@ -165,9 +164,9 @@ impl<K: ?Sized, H> Filter<K, H> {
         self.hashes.merge(&other.hashes)
     }
 
-    /// A smaller filter with the same keys: every `factor` neighbouring blocks folded into one. For a
-    /// filter that got far fewer keys than it was planned for; the rate rises as if it had been made
-    /// that small.
+    /// A smaller filter with the same keys: every `factor` neighbouring blocks are folded into one. Useful
+    /// if far fewer keys came than were planned. The rate becomes that of a filter built at the smaller
+    /// size.
     ///
     /// ```
     /// use equibloom::{Blocks, Filter, Layout, Parameters};
@@ -183,7 +182,7 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// ```
     ///
     /// # Errors
-    /// [`ShrinkError`] if the number of blocks (of each subtable) is no multiple of the factor, or the
+    /// [`ShrinkError`] if the number of blocks (of each subtable) is not a multiple of the factor, or the
     /// blocks store fingerprints.
     pub fn folded(&self, factor: u64) -> Result<Self, ShrinkError>
     where
@@ -194,33 +193,33 @@ impl<K: ?Sized, H> Filter<K, H> {
 }
 
 impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
-    /// The hash of a key in this filter: hash once, ask many filters.
+    /// The key's hash in this filter. Hash once to query several filters.
     #[inline]
     pub fn hash(&self, key: &K) -> KeyHash {
         self.hasher.hash_key(key)
     }
 
-    /// Inserts a key, unless it is (apparently) present; then nothing changes.
+    /// Inserts a key. Does nothing if it is (apparently) present.
     ///
     /// # Errors
-    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
-    /// to refuse. The filter is as it was.
+    /// [`FullError`] if no block admits the key, the overflow list is full and the filter
+    /// [refuses](crate::WhenFull::Refuse) such keys. The filter is unchanged.
     #[inline]
     pub fn insert(&mut self, key: &K) -> Result<Insertion, FullError> {
         self.hashes.insert(self.hasher.hash_key(key))
     }
 
-    /// Whether the key may have been inserted. Never `false` for a key that was.
+    /// Whether the key may have been inserted. Never `false` for an inserted key.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
         self.hashes.contains(self.hasher.hash_key(key))
     }
 
-    /// Removes a key that was inserted, once for each time it was. Only filters that store every insert
-    /// can do it: those [built removable](crate::FilterBuilder::removable).
+    /// Removes one copy of an inserted key. Only filters that store every insert can do so: those [built
+    /// removable](crate::FilterBuilder::removable).
     ///
-    /// Removing a key that was never inserted, but looks present, removes the key it was mistaken for. A
-    /// filter can only notice keys that it certainly does not hold.
+    /// Removing a false positive removes the stored key that it matched: the filter detects only keys that
+    /// are certainly absent.
     ///
     /// ```
     /// use equibloom::{Filter, RemoveError};
@@ -240,8 +239,8 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
         self.hashes.remove(self.hasher.hash_key(key))
     }
 
-    /// Inserts many keys and tells how many were new. The filter becomes the same as if they had come
-    /// one by one in this order, but faster: while one is placed, the memory of the next is on its way.
+    /// Inserts many keys and returns how many were new. The result is the same as inserting them one by one
+    /// in this order, but faster: blocks of later keys are prefetched.
     ///
     /// ```
     /// use equibloom::Filter;
@@ -260,8 +259,8 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
         self.try_extend(keys.iter().map(Borrow::borrow))
     }
 
-    /// Inserts every key of an iterator and tells how many were new. (Not [`Extend`], which could
-    /// not tell that the filter is full.)
+    /// Inserts every key of an iterator and returns how many were new. (Not [`Extend`], which cannot return
+    /// an error.)
     ///
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
@@ -278,16 +277,16 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
         Ok(new)
     }
 
-    /// Looks many keys up, faster than one by one: while one is looked at, the memory of the next is on
-    /// its way. The answers replace what is in `found`, which can be used again and again.
+    /// Looks up many keys, faster than one by one: blocks of later keys are prefetched. The answers replace
+    /// the contents of `found`, whose memory is reused.
     pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(keys.len());
         self.for_each_chunk(keys, |chunk| self.hashes.append_answers(chunk, found));
     }
 
-    /// [`contains_batch`](Self::contains_batch) with one bit for each answer: that of key `i` is bit
-    /// `i % 64` of the word `i / 64`. The words replace what is in `found`.
+    /// [`contains_batch`](Self::contains_batch) with one bit per answer: key `i` has bit `i % 64` of word
+    /// `i / 64`. The words replace the contents of `found`.
     ///
     /// ```
     /// use equibloom::Filter;
@@ -315,7 +314,7 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     }
 }
 
-/// Shows what the filter is, not the megabytes it holds.
+/// Shows the parameters, not the contents.
 impl<K: ?Sized, H: fmt::Debug> fmt::Debug for Filter<K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Filter")

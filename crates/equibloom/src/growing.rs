@@ -1,5 +1,5 @@
-//! A filter for an unknown number of keys: a sequence of filters, each twice as large as the one
-//! before, whose rates add up to what was promised.
+//! A filter for an unknown number of keys: a sequence of filters, each twice as large as the previous one,
+//! whose rates add up to the required rate.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -10,13 +10,13 @@ use crate::hashing::{KeyHash, KeyHasher, Stable};
 use crate::raw::Insertion;
 use crate::statistics::Statistics;
 
-/// How much larger each stage is than the one before.
+/// Size of each stage relative to the previous one.
 const GROWTH: u64 = 2;
 
-/// Keys of the first stage, if nothing is said.
+/// Default number of keys of the first stage.
 const FIRST_STAGE: u64 = 1_000;
 
-/// A filter that keeps its false-positive rate however many keys come.
+/// A filter that keeps its false-positive rate for any number of keys.
 ///
 /// ```
 /// use equibloom::Filter;
@@ -30,15 +30,14 @@ const FIRST_STAGE: u64 = 1_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It is a sequence of stages, each planned for twice the keys of the one before: the last takes the
-/// inserts, and a lookup asks all of them, the youngest first, with one hash. Stage `i` (from 1) is
-/// planned for a rate of 6/(πi)² times the promise; those shares add up to 1, however many stages there
-/// are, and they shrink so slowly that even the tenth costs only seven bits per key more than a filter
-/// of the whole rate.
+/// It is a sequence of stages, each planned for twice the keys of the previous one. Inserts go to the last
+/// stage; a lookup hashes the key once and queries all stages, the newest first. Stage `i` (from 1) is
+/// planned for 6/(πi)² of the required rate. These shares add up to 1 for any number of stages, and shrink
+/// slowly: the tenth stage needs only seven more bits per key than a filter of the full rate.
 ///
-/// The price is paid by misses, which read about one block in every stage:
-/// [`expected_accesses_per_miss`](Self::expected_accesses_per_miss) tells how many. A filter planned
-/// for its keys reads one. If the keys can be counted first, count them.
+/// Misses read about one block in every stage
+/// ([`expected_accesses_per_miss`](Self::expected_accesses_per_miss)), where a filter planned for its keys
+/// reads one in all. If the keys can be counted first, count them.
 pub struct GrowingFilter<K: ?Sized, H = Stable> {
     builder: FilterBuilder<K>,
     hasher: H,
@@ -46,14 +45,14 @@ pub struct GrowingFilter<K: ?Sized, H = Stable> {
 }
 
 impl<K: ?Sized, H> GrowingFilter<K, H> {
-    /// Plans and makes the first stage.
+    /// Plans and builds the first stage.
     pub(crate) fn new(builder: FilterBuilder<K>, hasher: H) -> Result<Self, PlanError> {
         let mut filter = Self { builder, hasher, stages: Vec::new() };
         filter.stages.push(filter.next_stage()?);
         Ok(filter)
     }
 
-    /// Plans and makes the stage behind the last one.
+    /// Plans and builds the stage after the last one.
     fn next_stage(&self) -> Result<HashFilter, PlanError> {
         let index = self.stages.len() as u32;
         let first = self.builder.required_keys().unwrap_or(FIRST_STAGE);
@@ -62,7 +61,7 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         Ok(HashFilter::new(&builder.parameters()?)?)
     }
 
-    /// [`insert`](Self::insert) by a hash that is known already.
+    /// [`insert`](Self::insert) for a precomputed hash.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -81,9 +80,9 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         }
     }
 
-    /// [`contains`](Self::contains) by a hash that is known already.
+    /// [`contains`](Self::contains) for a precomputed hash.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        // Half of all keys are in the youngest stage.
+        // The newest first: it holds half of all keys.
         self.stages.iter().rev().any(|stage| stage.contains(hash))
     }
 
@@ -92,23 +91,23 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         &self.hasher
     }
 
-    /// The filters it consists of, the oldest and smallest first.
+    /// The stages, the oldest and smallest first.
     pub fn stages(&self) -> &[HashFilter] {
         &self.stages
     }
 
-    /// Elements in all stages.
+    /// Number of elements in all stages.
     pub fn elements(&self) -> u64 {
         self.stages.iter().map(HashFilter::elements).sum()
     }
 
-    /// Probability that a key never inserted is answered "present", from what the stages hold now.
+    /// Expected false-positive rate of the current contents.
     pub fn expected_rate(&self) -> f64 {
         let none = |statistics: Statistics| 1.0 - statistics.expected_rate;
         1.0 - self.stages.iter().map(HashFilter::statistics).map(none).product::<f64>()
     }
 
-    /// Mean blocks that a key never inserted reads, in all stages together.
+    /// Expected mean number of blocks that a miss reads, in all stages together.
     pub fn expected_accesses_per_miss(&self) -> f64 {
         let accesses = |statistics: Statistics| statistics.expected_accesses_per_miss;
         self.stages.iter().map(HashFilter::statistics).map(accesses).sum()
@@ -121,15 +120,15 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
 }
 
 impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
-    /// Inserts a key, unless it is (apparently) present.
+    /// Inserts a key. Does nothing if it is (apparently) present.
     ///
     /// # Errors
-    /// [`PlanError`] if a further stage is needed and cannot be had; the filter is as it was.
+    /// [`PlanError`] if a new stage is needed and cannot be built; the filter is unchanged.
     pub fn insert(&mut self, key: &K) -> Result<Insertion, PlanError> {
         self.insert_hash(self.hasher.hash_key(key))
     }
 
-    /// Whether the key may have been inserted. Never `false` for a key that was.
+    /// Whether the key may have been inserted. Never `false` for an inserted key.
     pub fn contains(&self, key: &K) -> bool {
         self.contains_hash(self.hasher.hash_key(key))
     }
@@ -154,7 +153,7 @@ impl<K: ?Sized, H: fmt::Debug> fmt::Debug for GrowingFilter<K, H> {
     }
 }
 
-/// The part of the promised rate that a stage, counted from 0, may use up: 6/(π(index + 1))².
+/// The share of the required rate for a stage, counted from 0: 6/(π(index + 1))².
 fn share_of_stage(index: u32) -> f64 {
     6.0 / (core::f64::consts::PI * f64::from(index + 1)).powi(2)
 }

@@ -11,13 +11,13 @@ use crate::parameters::Parameters;
 use crate::raw::{Any, Insertion};
 use crate::statistics::Statistics;
 
-/// Answers of a bitmap's word.
+/// Answers per word of a bitmap.
 const WORD: usize = u64::BITS as usize;
 
 /// An approximate set of [`KeyHash`]es: no false negatives, few false positives.
 ///
-/// [`Filter`](crate::Filter) is this with a key type and a hash function in front. Use it directly if you
-/// have 128-bit hashes already, ask many filters with one hash, or want block accesses counted.
+/// [`Filter`](crate::Filter) adds a key type and a hash function. Use this type directly for existing
+/// 128-bit hashes, to query several filters with one hash, or to count block accesses.
 ///
 /// ```
 /// use equibloom::{Blocks, HashFilter, KeyHasher, Layout, Parameters, Stable};
@@ -40,7 +40,7 @@ impl HashFilter {
     /// An empty filter.
     ///
     /// # Errors
-    /// [`BuildError`] if no such filter can be made; nothing has been allocated then.
+    /// [`BuildError`] if the parameters are invalid or memory is short; nothing has been allocated then.
     pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
         Ok(Self::from_raw(*parameters, Any::new(&parameters.design)?, KeyKind::Unspecified))
     }
@@ -64,12 +64,12 @@ impl HashFilter {
         &mut self.raw
     }
 
-    /// What the filter was made from.
+    /// The parameters that the filter was built from.
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// The kind of the filter's keys. Files record it, so that other programs ask with the same bytes.
+    /// The kind of the filter's keys. Files record it, so that other programs query with the same bytes.
     pub const fn key_kind(&self) -> KeyKind {
         self.key_kind
     }
@@ -80,17 +80,17 @@ impl HashFilter {
         Self { key_kind, ..self }
     }
 
-    /// Inserts a key, unless it is (apparently) present; then nothing changes.
+    /// Inserts a key. Does nothing if it is (apparently) present.
     ///
     /// # Errors
-    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
-    /// to refuse. The filter is as it was.
+    /// [`FullError`] if no block admits the key, the overflow list is full and the filter
+    /// [refuses](crate::WhenFull::Refuse) such keys. The filter is unchanged.
     #[inline]
     pub fn insert(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
         self.raw.insert(hash)
     }
 
-    /// Whether the key may have been inserted. Never `false` for a key that was.
+    /// Whether the key may have been inserted. Never `false` for an inserted key.
     #[inline]
     pub fn contains(&self, hash: KeyHash) -> bool {
         self.raw.contains(hash)
@@ -116,8 +116,8 @@ impl HashFilter {
         found
     }
 
-    /// Inserts many keys and tells how many were new. The filter becomes the same as if they had come one
-    /// by one in this order, but faster: while one is placed, the memory of the next is on its way.
+    /// Inserts many keys and returns how many were new. The result is the same as inserting them one by one
+    /// in this order, but faster: blocks of later keys are prefetched.
     ///
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
@@ -125,13 +125,13 @@ impl HashFilter {
         self.raw.insert_batch(hashes, 1)
     }
 
-    /// [`insert_batch`](Self::insert_batch) by up to so many threads, one at least. The filter becomes the
-    /// same, word by word, whatever their number.
+    /// [`insert_batch`](Self::insert_batch) with up to `threads` threads. The resulting words do not depend
+    /// on their number.
     ///
     /// Designs whose levels share no blocks (blocked, single, multi-level, also with fingerprints) are
-    /// divided among threads in place; beside them it takes some MiB. Into the others (classical,
-    /// sequential, two-choice, one-plus-alpha) one thread inserts. The same for fewer than some thousand
-    /// keys, and from where an overflow list runs out that may not grow.
+    /// divided among threads in place, with some MiB of scratch memory. One thread inserts into the others
+    /// (classical, sequential, two-choice, one-plus-alpha), for fewer than some thousand keys, and once a
+    /// fixed overflow list is full.
     ///
     /// ```
     /// use equibloom::{Filter, KeyHash};
@@ -156,16 +156,16 @@ impl HashFilter {
         self.raw.insert_batch(hashes, threads)
     }
 
-    /// Looks many keys up, faster than one by one: while one is looked at, the memory of the next is on
-    /// its way. The answers replace what is in `found`.
+    /// Looks up many keys, faster than one by one: blocks of later keys are prefetched. The answers replace
+    /// the contents of `found`.
     pub fn contains_batch(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(hashes.len());
         self.append_answers(hashes, found);
     }
 
-    /// [`contains_batch`](Self::contains_batch) with one bit for each answer: that of key `i` is bit
-    /// `i % 64` of the word `i / 64`. The words replace what is in `found`.
+    /// [`contains_batch`](Self::contains_batch) with one bit per answer: key `i` has bit `i % 64` of word
+    /// `i / 64`. The words replace the contents of `found`.
     pub fn contains_batch_bitmap(&self, hashes: &[KeyHash], found: &mut Vec<u64>) {
         found.clear();
         self.append_bitmap(hashes, found);
@@ -202,11 +202,12 @@ impl HashFilter {
         self.raw.remove(hash)
     }
 
-    /// Takes in all keys of another filter of the same parameters and kind of keys; see
+    /// Adds all keys of another filter with the same parameters and kind of keys; see
     /// [`Filter::merge`](crate::Filter::merge).
     ///
     /// # Errors
-    /// [`MergeError`] if parameters or kinds of keys differ, or the filter has no room and is told to refuse.
+    /// [`MergeError`] if parameters or kinds of keys differ, or the overflow list is full and
+    /// [refuses](crate::WhenFull::Refuse) keys.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
         let (ours, theirs) = (&self.parameters, &other.parameters);
         if ours != theirs {
@@ -223,7 +224,7 @@ impl HashFilter {
     /// A smaller filter with the same keys; see [`Filter::folded`](crate::Filter::folded).
     ///
     /// # Errors
-    /// [`ShrinkError`] if the number of blocks (of each subtable) is no multiple of the factor, or the
+    /// [`ShrinkError`] if the number of blocks (of each subtable) is not a multiple of the factor, or the
     /// blocks store fingerprints.
     pub fn folded(&self, factor: u64) -> Result<Self, ShrinkError> {
         let parameters = self.parameters.folded(factor)?;
@@ -237,15 +238,15 @@ impl HashFilter {
         self.raw.clear();
     }
 
-    /// Elements stored, without looking through the filter.
+    /// Number of stored elements, without scanning the filter.
     pub fn elements(&self) -> u64 {
         self.raw.elements()
     }
 
-    /// Looks through the whole filter: loads, bytes, and the rate to expect from what it holds now.
+    /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.raw.statistics();
-        // The fields in front of the raw filter count too.
+        // Includes the fields of this struct.
         statistics.memory.header = size_of::<Self>() as u64;
         statistics
     }
@@ -256,7 +257,7 @@ impl HashFilter {
     }
 }
 
-/// Shows what the filter is, not the megabytes it holds.
+/// Shows the parameters, not the contents.
 impl fmt::Debug for HashFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HashFilter")

@@ -10,41 +10,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A classical Bloom filter touches `k` scattered places for each key. A blocked one touches a single
-//! block (a cache line, a page), but some blocks are overloaded, and false positives come from those. The
-//! filters here balance the blocks: a key goes into the first of a few blocks that has room, or into the
-//! less loaded of two, and the few keys that no block admits go to a small overflow list.
+//! A classical Bloom filter reads `k` scattered cache lines per key. A blocked one reads a single block (a
+//! cache line or a page), but overloaded blocks cause most of its false positives. The filters here balance
+//! the blocks: a key goes into the first of a few candidate blocks that has room, or into the less loaded
+//! of two. The few keys that no block admits go to a small overflow list.
 //!
-//! - [`Filter`] is an approximate set of keys of one type. [`Filter::builder`] plans the best one for
-//!   what you know: keys, memory, rate, accesses.
-//! - [`SharedFilter`] takes inserts and lookups of many threads at once, [`GrowingFilter`] any number of keys.
-//! - [`HashFilter`] is the filter behind them, over [`KeyHash`]es.
-//! - [`StableKey`] says what a key is: the same bytes on every platform and in every language.
-//! - [`Parameters`] describe a filter as plain data, by a [`Design`]: blocks, candidates, rule, sizes.
-//! - [`Statistics`] tell loads, bytes and the rate to expect from what the filter holds now;
-//!   [`AccessStatistics`] count block accesses of inserts, hits and misses.
+//! - [`Filter`] is an approximate set of keys of one type. [`Filter::builder`] plans the best one for given
+//!   requirements: keys, memory, rate, accesses.
+//! - [`SharedFilter`] accepts inserts and lookups from many threads at once. [`GrowingFilter`] accepts any
+//!   number of keys.
+//! - [`HashFilter`] is the same filter over [`KeyHash`]es.
+//! - [`StableKey`] defines a key's bytes, the same on every platform and in every language.
+//! - [`Parameters`] describe a filter as plain data, with a [`Design`]: blocks, candidates, rule, sizes.
+//! - [`Statistics`] report loads, bytes and the expected rate of the current contents. [`AccessStatistics`]
+//!   count the block accesses of inserts, hits and misses.
 //!
 //! # Promises
 //! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
 //! - The same seed and keys in the same order give the same bytes, on every platform.
-//! - No panics: parameters that cannot work give a [`BuildError`] before anything is allocated.
+//! - No panics: invalid parameters give a [`BuildError`] before anything is allocated.
 //!
 //! # Features
 //! - `std` (default): [`Parameters::with_random_seed`], and threads: [`SharedFilter`] and
 //!   [`HashFilter::insert_parallel`]. Without it the crate needs `alloc` only.
-//! - `planner` (default): [`Filter::builder`], [`GrowingFilter`], and [`Parameters::predict`], what to expect
-//!   of a filter before it is made.
-//! - `file`: filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`], which
-//!   asks a file in place.
+//! - `planner` (default): [`Filter::builder`], [`GrowingFilter`], and [`Parameters::predict`], which
+//!   predicts a filter's rate and accesses before it is built.
+//! - `file`: filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
+//!   which queries a mapped file in place.
 //! - `huge-pages`: pages of 2 MiB for large tables, on Linux.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-// Not `forbid`, for two exceptions: words are zeroed lazily or mapped from a file (`memory.rs`, `file/map.rs`),
-// and processors have instructions without a safe name (`block/isa/`).
+// Not `forbid`, for two exceptions: memory that is zeroed lazily or mapped from a file (`memory.rs`,
+// `file/map.rs`), and CPU intrinsics (`block/isa/`).
 #![deny(unsafe_code)]
 
 extern crate alloc;
-// The tests' random filters are described in the words of a user.
+// Test helpers refer to this crate by its public name.
 #[cfg(test)]
 extern crate self as equibloom;
 #[cfg(any(feature = "std", test))]

@@ -1,18 +1,17 @@
 //! Words on cache-line boundaries: allocated, or mapped from a file.
 //!
-//! Reads go through a pointer and a length, wherever the words are. Allocated words come zeroed from the
-//! operating system page by page, as they are first touched, so that a large filter costs nothing
-//! before it is used. Mapped words are the file's own pages and are never written: the first change
-//! copies them into allocated memory.
+//! Reads use a pointer and a length, wherever the words are. The operating system zeroes allocated words
+//! page by page on first use, so that a large unused filter costs nothing. Mapped words are the file's own
+//! pages and are never written: the first change copies them into allocated memory.
 //!
-//! One of the two places of the library with unsafe code, behind a safe interface that checks every index. It is
-//! needed because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
-//! every page, and so is everything that asks the allocator for more than its own alignment), and because
-//! the length of a mapping is known only at run time.
+//! One of the two places with unsafe code, behind a safe interface that checks every index. It is needed
+//! because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
+//! every page, and so is every allocation with more than the allocator's own alignment), and because the
+//! length of a mapping is known only at run time.
 //!
-//! **Invariant.** `start` points to `count` lines, initialised, on a line boundary, which live as long
-//! as `owner` does. Empty else writes to them; nobody at all while they are mapped. While they are shared
-//! among threads (`shared.rs`), they are reached as atomics only.
+//! **Invariant.** `start` points to `count` initialised lines on a line boundary, valid as long as `owner`
+//! lives. Only this array writes to them, and nothing does while they are mapped. While threads share them
+//! (`shared.rs`), all accesses are atomic.
 
 #![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
 
@@ -35,32 +34,32 @@ use core::slice;
 
 use crate::block::isa::{Nearness, prefetch};
 use crate::error::BuildError;
-pub(crate) use huge_pages::ask_for_huge_pages;
+pub(crate) use huge_pages::request_huge_pages;
 
 pub(crate) const WORDS_PER_LINE: usize = 8;
 const LINE_BYTES: usize = 64;
 
-/// What a mapped array keeps alive.
+/// The mapping that a mapped array keeps alive.
 #[cfg(feature = "file")]
 pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
 
-/// Maps a file, all of it, to be read.
+/// Maps a whole file for reading.
 ///
 /// # Safety
-/// As long as the mapping lives, the file neither changes nor shrinks.
+/// While the mapping lives, the file must neither change nor shrink.
 #[cfg(feature = "file")]
 pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
-    // SAFETY: what is read from it are words, of which every bit pattern is one; the caller knows that the file
-    // stays as it is.
+    // SAFETY: the mapping is read as words, and any bits are valid words; the caller promises that the file
+    // does not change.
     let mapping = unsafe { memmap2::Mmap::map(file) }?;
-    // A lookup wants one page, not the many around it that the system would read as well.
+    // A lookup needs one page: read-ahead would waste the pages around it.
     #[cfg(unix)]
     mapping.advise(memmap2::Advice::Random)?;
     Ok(Mapping::new(mapping))
 }
 
-/// One cache line. An array of these starts on a line boundary, so that a block whose size divides
-/// 512 bits never straddles two lines.
+/// One cache line. An array of lines starts on a line boundary, so that a block whose size divides 512 bits
+/// never straddles two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
 struct Line([u64; WORDS_PER_LINE]);
@@ -77,27 +76,27 @@ pub(crate) struct Words {
     owner: Owner,
 }
 
-/// Who gives the memory back.
+/// What owns the allocation.
 enum Owner {
-    /// There is none.
+    /// Nothing: the array is empty.
     Empty,
-    /// These words, to the allocator: what it gave them, up to a line before the first.
+    /// This array. The allocation begins up to a line before the first word.
     Allocator(NonNull<u8>),
-    /// The array that was divided into parts, of which this is one: the last of them.
+    /// The array that was divided into parts, of which this is one. The last part frees it.
     #[cfg(feature = "std")]
     Divided(#[expect(dead_code, reason = "only to keep it alive")] Arc<Words>),
-    /// The last array that is mapped from the same file.
+    /// A mapping, shared by all arrays over the same file.
     #[cfg(feature = "file")]
     Mapping(Mapping),
 }
 
-// SAFETY: the array owns its words like a `Vec<u64>`, or shares them with others that only read.
+// SAFETY: the array owns its words like a `Vec<u64>`, or shares them with other readers.
 unsafe impl Send for Words {}
 // SAFETY: as above; a shared reference gives out shared references only.
 unsafe impl Sync for Words {}
 
 impl Words {
-    /// At least `count` zero words, or an error if the memory cannot be had.
+    /// At least `count` zero words, or an error if memory is short.
     pub(crate) fn zeroed(count: u64) -> Result<Self, BuildError> {
         let lines = count.div_ceil(WORDS_PER_LINE as u64);
         let refused = BuildError::OutOfMemory { bytes: bytes_for(count) };
@@ -112,13 +111,13 @@ impl Words {
         Self { start: NonNull::dangling(), count: 0, owner: Owner::Empty }
     }
 
-    /// What the allocator is asked for: words, not lines, because beyond its usual alignment it would
-    /// zero them itself, page by page; and a line more, for the boundary.
+    /// The allocation: words, not lines, because the allocator would zero more strictly aligned memory
+    /// itself, page by page; and one line more, to align the start.
     fn layout(lines: usize) -> Option<Layout> {
         Layout::array::<u64>(lines.checked_add(1)?.checked_mul(WORDS_PER_LINE)?).ok()
     }
 
-    /// The one place where memory is allocated.
+    /// Allocates zeroed lines. The only allocation of the library's tables.
     fn zeroed_lines(lines: usize) -> Option<Self> {
         if lines == 0 {
             return Some(Self::none());
@@ -126,10 +125,10 @@ impl Words {
         let layout = Self::layout(lines)?;
         // SAFETY: the layout is not empty.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        ask_for_huge_pages(base, layout.size());
+        request_huge_pages(base, layout.size());
         let to_boundary = base.align_offset(LINE_BYTES);
         if to_boundary >= LINE_BYTES {
-            // A pointer can always be aligned at run time; if not, there is nothing to be had.
+            // A pointer can always be aligned at run time; otherwise treat it as a failed allocation.
             // SAFETY: allocated above with this layout.
             unsafe { dealloc(base.as_ptr(), layout) };
             return None;
@@ -139,8 +138,8 @@ impl Words {
         Some(Self { start, count: lines, owner: Owner::Allocator(base) })
     }
 
-    /// Words of a mapped file, from byte `offset` on; `None` if they do not lie in it as whole lines
-    /// on a line boundary.
+    /// Words of a mapped file, from byte `offset` on; `None` if they are not whole lines within it, on a
+    /// line boundary.
     #[cfg(feature = "file")]
     pub(crate) fn mapped(mapping: &Mapping, offset: u64, bytes: u64) -> Option<Self> {
         let offset = usize::try_from(offset).ok()?;
@@ -150,8 +149,8 @@ impl Words {
         if !bytes.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
             return None;
         }
-        // The mapping does not move when its handle does, and any bits are words. That the file stays as it is
-        // is the contract of `map`.
+        // Moving the handle does not move the mapping, and any bits are valid words. The contract of `map`
+        // keeps the file unchanged.
         let owner = Owner::Mapping(mapping.clone());
         Some(Self { start, count: bytes / LINE_BYTES, owner })
     }
@@ -175,8 +174,8 @@ impl Words {
         Ok(())
     }
 
-    /// Divides the words into parts, which several threads can change: one that begins with the first line, and
-    /// one with each of these lines, in ascending order.
+    /// Divides the words into parts for several threads: one begins with the first line, and one with each
+    /// of these lines, in ascending order.
     #[cfg(feature = "std")]
     pub(crate) fn divide(mut self, cuts: impl Iterator<Item = usize>) -> (Divided, Vec<Self>) {
         let count = self.lines_mut().len();
@@ -186,8 +185,8 @@ impl Words {
         for cut in cuts.chain([count]) {
             let start = end;
             end = cut.clamp(start, count);
-            // SAFETY: not behind the last line. Each part begins where the one before it ends, and nobody
-            // reaches the words through the whole while there are parts: see `Divided`.
+            // SAFETY: within the array. Parts do not overlap, and the whole array is inaccessible while
+            // parts exist: see `Divided`.
             let first = unsafe { whole.start.add(start) };
             let owner = Owner::Divided(Arc::clone(&whole));
             parts.push(Self { start: first, count: end - start, owner });
@@ -201,15 +200,14 @@ impl Words {
         Some(copy)
     }
 
-    /// What the first change to mapped words costs. Out of line with all that belongs to it: inserts
-    /// pass by here.
+    /// Copies mapped words on the first change. Out of line, because inserts call it.
     #[cold]
     #[inline(never)]
     fn replace_by_copy(&mut self) {
         *self = self.copied_or_abort();
     }
 
-    /// A copy, or the end of the program, as with every collection of the standard library.
+    /// A copy. Aborts the program if memory is short, like the collections of the standard library.
     fn copied_or_abort(&self) -> Self {
         match (self.copied(), Self::layout(self.count)) {
             (Some(copy), _) => copy,
@@ -228,8 +226,8 @@ impl Words {
         if self.is_mapped() {
             self.replace_by_copy();
         }
-        // SAFETY: the invariant; the words are not mapped, so that they are this array's alone, and it
-        // is borrowed mutably.
+        // SAFETY: the invariant; the words are not mapped, so that only this array uses them, and it is
+        // borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
 
@@ -238,7 +236,7 @@ impl Words {
         self.lines()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
-    /// Asks for a line to be brought into the cache, if there is such a one.
+    /// Prefetches a line, if it exists.
     #[inline(always)]
     pub(crate) fn prefetch(&self, line: usize, nearness: Nearness) {
         prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
@@ -260,7 +258,7 @@ impl Words {
         &mut self.lines_mut()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
-    /// All words, including the few that fill the last line.
+    /// All words, including the padding of the last line.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[u64] {
         let lines = self.lines();
@@ -268,7 +266,7 @@ impl Words {
         unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WORDS_PER_LINE) }
     }
 
-    /// All words, to be changed: for many changes at once.
+    /// Mutable access to all words, for many changes at once.
     #[inline(always)]
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         let lines = self.lines_mut();
@@ -277,7 +275,7 @@ impl Words {
         unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
     }
 
-    /// All words, including the few that fill the last line.
+    /// All words, including the padding of the last line.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         self.words().iter().copied()
     }
@@ -290,7 +288,7 @@ impl Words {
         self.count as u64 * LINE_BYTES as u64
     }
 
-    /// The words as this machine stores them.
+    /// The words in native byte order.
     #[cfg(feature = "file")]
     pub(crate) fn native_bytes(&self) -> &[u8] {
         let lines = self.lines();
@@ -299,7 +297,7 @@ impl Words {
         unsafe { slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
     }
 
-    /// The words as this machine stores them, to be written.
+    /// Mutable access to the words in native byte order.
     #[cfg(feature = "file")]
     pub(crate) fn native_bytes_mut(&mut self) -> &mut [u8] {
         let lines = self.lines_mut();
@@ -308,7 +306,7 @@ impl Words {
         unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), bytes) }
     }
 
-    /// Turns words that were read as little-endian bytes into numbers: nothing to do on most machines.
+    /// Converts words that were read as little-endian bytes; does nothing on little-endian targets.
     #[cfg(feature = "file")]
     pub(crate) fn read_as_little_endian(mut self) -> Self {
         if cfg!(target_endian = "big") {
@@ -320,17 +318,17 @@ impl Words {
     }
 }
 
-/// An array that lies in parts. Gives it out only when there are no parts any more.
+/// A divided array. It can be reassembled once no parts are left.
 #[cfg(feature = "std")]
 pub(crate) struct Divided(Arc<Words>);
 
 #[cfg(feature = "std")]
 impl Divided {
-    /// The array again, with what its parts were changed to.
+    /// Reassembles the array, with the changes to its parts.
     ///
     /// # Panics
-    /// If one of them is still there: it could go on changing the words, and without them the filter would
-    /// have lost its keys.
+    /// If a part still exists: it could still change the words, and without them the filter would lose its
+    /// keys.
     pub(crate) fn unite(self) -> Words {
         match Arc::into_inner(self.0) {
             Some(words) => words,

@@ -1,4 +1,4 @@
-//! Memory accesses, counted where asked for.
+//! Counters of memory accesses.
 
 pub(crate) use equibloom_layout::placement::Observer;
 
@@ -24,13 +24,13 @@ impl Observer for Accesses {
     }
 }
 
-/// Accesses summed over operations of one kind.
+/// Sum of accesses over operations of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AccessSum {
-    /// How many operations there were.
+    /// Number of operations.
     pub operations: u64,
-    /// What they read together.
+    /// Their accesses in all.
     pub accesses: Accesses,
 }
 
@@ -56,7 +56,7 @@ impl AccessSum {
     }
 }
 
-/// Accesses of inserts, hits and misses, kept apart: they differ a lot.
+/// Accesses of inserts, hits and misses, counted separately.
 ///
 /// ```
 /// use equibloom::{AccessStatistics, Blocks, HashFilter, KeyHash, Layout, Parameters};
@@ -73,7 +73,7 @@ impl AccessSum {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AccessStatistics {
-    /// Inserts, whether the key was new or not.
+    /// Inserts of new and of present keys.
     pub inserts: AccessSum,
     /// Lookups that answered "present".
     pub hits: AccessSum,

@@ -1,13 +1,13 @@
 //! The overflow list: an exact multiset of 64-bit entries in one flat table.
 //!
-//! Linear probing over `capacity × 5/4` slots, so an entry costs at most 80 bits when the list is
-//! full. Entries stand in the order of their home slots (ordered linear probing): along a run, an
-//! entry further from home comes first, and of two that are equally far, the smaller. The table is
-//! therefore a function of the entries alone, whatever the order of inserts and removals, and a lookup
-//! can stop at the first entry that should stand behind the one it looks for.
+//! Linear probing over `capacity × 5/4` slots: a full list costs at most 80 bits per entry. Entries are
+//! ordered by home slot (ordered linear probing): within a run, the entry further from its home comes
+//! first, and of two at equal distance, the smaller. The table therefore depends only on its entries, not
+//! on the order of inserts and removals, and a lookup ends at the first entry that sorts after the searched
+//! one.
 //!
-//! Rejected: `HashSet` (its layout depends on history and cannot be mapped from a file), a sorted
-//! array (inserts move half of it).
+//! Rejected: `HashSet` (its layout depends on history and cannot be mapped from a file), a sorted array (an
+//! insert moves half of it on average).
 
 use crate::error::BuildError;
 use crate::hashing::scale;
@@ -42,29 +42,29 @@ impl OverflowList {
         Ok(Self { slots: Words::zeroed(slot_count)?, slot_count, capacity, len: 0 })
     }
 
-    /// A list without room for anything, and without memory.
+    /// A list without capacity or memory.
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) const fn none() -> Self {
         Self { slots: Words::none(), slot_count: 0, capacity: 0, len: 0 }
     }
 
-    /// A list over the words of a file; `None` if they are not as many as it needs. They may be anything:
-    /// see [`find`](Self::find) and [`detach`](Self::detach).
+    /// A list over the words of a file; `None` if their number does not match. Their contents are not
+    /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64) -> Option<Self> {
         let slot_count = slot_count(capacity);
         let fits = slots.bytes() == crate::memory::bytes_for(slot_count) && len <= capacity;
         fits.then_some(Self { slots, slot_count, capacity, len })
     }
 
-    /// The words it lies in.
+    /// The slots.
     #[cfg(feature = "file")]
     pub(crate) fn storage(&self) -> &Words {
         &self.slots
     }
 
-    /// Copies a mapped list into memory, where it can be changed. Nobody has looked through the mapped
-    /// words, so the copy is made entry by entry: the same words, if they were those of a list, and those
-    /// of a list in any case.
+    /// Copies a mapped list into memory, where it can be changed. The mapped words are unverified, so the
+    /// entries are inserted one by one: the result is a valid list in any case, and the same words if they
+    /// were one.
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         if self.slots.is_mapped() {
@@ -102,13 +102,13 @@ impl OverflowList {
         self.find(entry).is_some()
     }
 
-    /// Every entry, in its stored form.
+    /// All entries in their stored form.
     pub(crate) fn entries(&self) -> impl Iterator<Item = u64> {
         self.slots.iter().filter(|&slot| slot != FREE)
     }
 
-    /// The slot of an entry. Ends whatever the words are: an entry's distance from its home is below
-    /// the number of slots, so that after as many steps any would stand behind the one looked for.
+    /// The slot of an entry. Terminates for any words: an entry's distance from its home is below the
+    /// number of slots, so that after as many steps every entry sorts after the searched one.
     fn find(&self, entry: u64) -> Option<usize> {
         if self.is_empty() {
             return None;
@@ -120,14 +120,14 @@ impl OverflowList {
             if found == entry {
                 return Some(probe.slot);
             }
-            if self.stands_behind(found, entry, &probe) {
+            if self.sorts_after(found, entry, &probe) {
                 return None;
             }
             probe.advance(self.slot_count);
         }
     }
 
-    /// Makes room for `more` entries: there is enough, or the list grows, unless it is told to refuse.
+    /// Makes room for `more` entries: grows the list if necessary, unless it refuses.
     pub(crate) fn make_room(&mut self, more: u64, when_full: WhenFull) -> Result<(), ListFull> {
         #[cfg(feature = "file")]
         self.detach().map_err(|_| ListFull)?;
@@ -135,7 +135,7 @@ impl OverflowList {
         if needed <= self.capacity {
             return Ok(());
         }
-        // Half more at least, so that many small steps cost little.
+        // Grows by at least half, so that many small steps stay cheap.
         let capacity = needed.max(self.capacity.saturating_add(self.capacity / 2));
         if when_full == WhenFull::Refuse || capacity > MAX_OVERFLOW {
             return Err(ListFull);
@@ -148,22 +148,22 @@ impl OverflowList {
         Ok(())
     }
 
-    /// Adds an entry, which may be there already, to a list that has room or may grow.
+    /// Adds an entry, also if an equal one exists, to a list with room or one that may grow.
     pub(crate) fn push(&mut self, entry: u64, when_full: WhenFull) -> Result<(), ListFull> {
         self.make_room(1, when_full)?;
         self.place(entry);
         Ok(())
     }
 
-    /// Removes one such entry; whether there was one.
+    /// Removes one copy of an entry; returns whether there was one.
     pub(crate) fn remove(&mut self, entry: u64) -> bool {
         #[cfg(feature = "file")]
         if self.detach().is_err() {
-            // It stays, and is found as before.
+            // The entry stays in the list.
             return false;
         }
         let Some(mut free) = self.find(entry) else { return false };
-        // Those behind it move up, as long as they are not at home.
+        // Entries after it move up until one is in its home slot.
         loop {
             let next = if free as u64 + 1 == self.slot_count { 0 } else { free + 1 };
             let found = self.slots.get(next);
@@ -186,12 +186,12 @@ impl OverflowList {
         let mut probe = Probe::home_of(carried, self.slot_count);
         loop {
             let found = self.slots.get(probe.slot);
-            if self.stands_behind(found, carried, &probe) {
+            if self.sorts_after(found, carried, &probe) {
                 *self.slots.get_mut(probe.slot) = carried;
                 if found == FREE {
                     return;
                 }
-                // The displaced entry goes on from here, as far from its home as it was.
+                // Continue with the displaced entry, at its own distance from home.
                 probe.distance = self.distance(found, probe.slot);
                 carried = found;
             }
@@ -204,14 +204,14 @@ impl OverflowList {
         self.len = 0;
     }
 
-    /// Zero marks a free slot, so the entry 0 shares the form of 1: one more pair among 2⁶⁴ that
-    /// cannot be told apart.
+    /// Zero marks a free slot, so the entry 0 is stored as 1: one more indistinguishable pair among 2⁶⁴
+    /// entries.
     fn stored_form(entry: u64) -> u64 {
         entry.max(1)
     }
 
-    /// Whether `found`, at the probe's slot, should come after `entry` in the order of the table.
-    fn stands_behind(&self, found: u64, entry: u64, probe: &Probe) -> bool {
+    /// Whether `found`, at the probe's slot, sorts after `entry`.
+    fn sorts_after(&self, found: u64, entry: u64, probe: &Probe) -> bool {
         if found == FREE {
             return true;
         }
@@ -219,7 +219,7 @@ impl OverflowList {
         distance < probe.distance || (distance == probe.distance && found > entry)
     }
 
-    /// How far from its home slot `entry` is at `slot`.
+    /// Distance of `slot` from the home slot of `entry`.
     fn distance(&self, entry: u64, slot: usize) -> u64 {
         let home = scale(entry, self.slot_count);
         let slot = slot as u64;
@@ -227,7 +227,7 @@ impl OverflowList {
     }
 }
 
-/// A walk along the slots from an entry's home.
+/// A position in the probe sequence of an entry.
 struct Probe {
     slot: usize,
     distance: u64,

@@ -1,10 +1,10 @@
-//! Which filter is it? A design, the number of keys it is for, and the seed of its hash.
+//! The complete description of a filter: design, number of keys, seed.
 
 use equibloom_layout::{Design, LayoutError, check_whole};
 
 use crate::error::ShrinkError;
 
-/// What a filter is made from, as plain data.
+/// The complete description of a filter, as plain data.
 ///
 /// ```
 /// use equibloom::{Blocks, HashFilter, Layout, Parameters};
@@ -18,16 +18,16 @@ use crate::error::ShrinkError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parameters {
-    /// How many keys the filter is meant for. More are taken as long as there is room.
+    /// Number of keys that the filter is planned for. It accepts more while there is room.
     pub keys: u64,
     /// Seed of the hash. The same seed and keys in the same order give the same bytes.
     pub seed: u64,
-    /// The filter.
+    /// Blocks, candidates, rule and sizes.
     pub design: Design,
 }
 
 impl Parameters {
-    /// The same filter with a random seed, for keys that an attacker may choose.
+    /// The same filter with a random seed. Use it if an attacker may choose the keys.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn with_random_seed(self) -> Self {
@@ -36,7 +36,7 @@ impl Parameters {
         Self { seed, ..self }
     }
 
-    /// Checks that such a filter can be made, without allocating anything.
+    /// Checks that the filter can be built, without allocating anything.
     pub fn check(&self) -> Result<(), LayoutError> {
         self.design.check()
     }

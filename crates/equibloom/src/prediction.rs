@@ -1,4 +1,4 @@
-//! What to expect of a filter before it is made, by the exact model of the theory crate.
+//! Predicts a filter's rate and accesses with the exact model of the theory crate.
 
 pub use equibloom_theory::Error as PredictionError;
 pub use equibloom_theory::exact::Prediction;
@@ -6,7 +6,7 @@ pub use equibloom_theory::exact::Prediction;
 use crate::parameters::Parameters;
 
 impl Parameters {
-    /// Rate, accesses, overflow and loads to expect once `keys` different keys are inserted.
+    /// Expected rate, accesses, overflow and loads after inserting `keys` different keys.
     ///
     /// ```
     /// use equibloom::{Blocks, Filter, Layout, Parameters};
@@ -23,7 +23,7 @@ impl Parameters {
     /// ```
     ///
     /// # Errors
-    /// [`PredictionError`] if no such filter can be made, or the model does not reach this far.
+    /// [`PredictionError`] if the parameters are invalid or outside the range of the model.
     pub fn predict(&self, keys: u64) -> Result<Prediction, PredictionError> {
         equibloom_theory::exact::predict(&self.design, keys)
     }

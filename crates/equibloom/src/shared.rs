@@ -16,9 +16,8 @@ use crate::raw::shared::{Shared, SharedRaw};
 
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
-/// It is a [`Filter`] in another form: made from one by [`Filter::into_shared`] and turned back by
-/// [`into_filter`](Self::into_filter), without a copy, to be saved, merged or looked through. One thread
-/// writes the same words into either.
+/// [`Filter::into_shared`] converts a filter without copying it, and [`into_filter`](Self::into_filter)
+/// converts it back, to save, merge or analyse it. A single thread writes the same words into either.
 ///
 /// ```
 /// use equibloom::Filter;
@@ -40,22 +39,22 @@ use crate::raw::shared::{Shared, SharedRaw};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # What is promised
-/// - **No insert is lost**, and **a key whose insert has returned is found** by every lookup that begins
-///   afterwards: afterwards as threads know it, by a join, a channel, a lock, or a flag that one released and
-///   the other acquired. An insert that is under way may be seen or not.
-/// - **What was found once is found ever after**, in the same sense.
-/// - Filters of Bloom blocks are lock-free but for the overflow list, which few keys need. Fingerprint blocks have a lock
-///   each, for inserts; lookups take no lock, and wait only for an insert that is writing to their
-///   very block.
+/// # Guarantees
+/// - **No insert is lost**, and **a key whose insert has returned is found** by every later lookup. "Later"
+///   means happens-after: through a join, a channel, a lock, or a flag released by one thread and acquired
+///   by the other. A concurrent insert may be visible or not.
+/// - **A key found once is found ever after**, in the same sense.
+/// - Filters of Bloom blocks are lock-free except for the overflow list, which few keys need. Each
+///   fingerprint block has a lock for inserts; lookups take no lock, and wait only for an insert that is
+///   writing to the same block.
 ///
-/// # What is not
-/// - Two threads that insert the same key at the same time may both store it, and both be told that it was new. It then counts as two
-///   [`elements`](Self::elements); nothing else comes of it.
-/// - The words depend on the order in which threads come to a block, and so differ from run to run. For
-///   the same words with any number of threads there is
-///   [`insert_parallel`](HashFilter::insert_parallel).
-/// - Keys cannot be removed while a filter is shared: that no lookup misses a key rests on nothing being taken back.
+/// # Not guaranteed
+/// - Two threads that insert the same key at the same time may both store it and both report it as new. It
+///   then counts as two [`elements`](Self::elements), without other effects.
+/// - The words depend on the order in which threads reach a block, and differ from run to run.
+///   [`insert_parallel`](HashFilter::insert_parallel) writes the same words with any number of threads.
+/// - Keys cannot be removed from a shared filter: lookups rely on bits and fingerprints never being
+///   cleared.
 pub struct SharedFilter<K: ?Sized, H = Stable> {
     parameters: Parameters,
     raw: Shared,
@@ -65,11 +64,11 @@ pub struct SharedFilter<K: ?Sized, H = Stable> {
 }
 
 impl<K: ?Sized, H> Filter<K, H> {
-    /// Lets many threads use the filter at once. Its memory stays where it is; a filter that is mapped from
-    /// a file is copied first.
+    /// Converts the filter for use by many threads, without copying. A filter that is mapped from a file is
+    /// copied into memory first.
     ///
     /// # Errors
-    /// [`BuildError::OutOfMemory`] if there is no memory for that copy.
+    /// [`BuildError::OutOfMemory`] if memory for that copy is short.
     pub fn into_shared(self) -> Result<SharedFilter<K, H>, BuildError> {
         let (hashes, hasher) = self.into_parts();
         let (parameters, mut raw, key_kind) = hashes.into_raw();
@@ -82,13 +81,13 @@ impl<K: ?Sized, H> Filter<K, H> {
 }
 
 impl<K: ?Sized, H> SharedFilter<K, H> {
-    /// The filter for one thread, when no other uses it any more.
+    /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
         let hashes = HashFilter::from_raw(self.parameters, self.raw.into_any(), self.key_kind);
         Filter::from_hash_filter(hashes, self.hasher)
     }
 
-    /// What the filter was made from.
+    /// The parameters that the filter was built from.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -98,7 +97,7 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
         &self.hasher
     }
 
-    /// [`insert`](Self::insert) by a hash that is known already.
+    /// [`insert`](Self::insert) for a precomputed hash.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -107,13 +106,13 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
         self.raw.insert(hash)
     }
 
-    /// [`contains`](Self::contains) by a hash that is known already.
+    /// [`contains`](Self::contains) for a precomputed hash.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.raw.contains(hash)
     }
 
-    /// [`insert_batch`](Self::insert_batch) by hashes that are known already.
+    /// [`insert_batch`](Self::insert_batch) for precomputed hashes.
     ///
     /// # Errors
     /// As [`insert_batch`](Self::insert_batch).
@@ -121,31 +120,31 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
         self.raw.insert_batch(hashes)
     }
 
-    /// [`contains_batch`](Self::contains_batch) by hashes that are known already.
+    /// [`contains_batch`](Self::contains_batch) for precomputed hashes.
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(hashes.len());
         self.raw.contains_batch(hashes, &mut |answer| found.push(answer));
     }
 
-    /// Elements whose inserts have returned; of those under way, some may be counted already.
+    /// Number of elements whose inserts have returned, and perhaps some whose inserts are running.
     pub fn elements(&self) -> u64 {
         self.raw.elements()
     }
 }
 
 impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
-    /// The hash of a key in this filter: hash once, ask many filters.
+    /// The key's hash in this filter. Hash once to query several filters.
     #[inline]
     pub fn hash(&self, key: &K) -> KeyHash {
         self.hasher.hash_key(key)
     }
 
-    /// Inserts a key, unless it is (apparently) present; then nothing changes.
+    /// Inserts a key. Does nothing if it is (apparently) present.
     ///
     /// # Errors
-    /// [`FullError`] if no block admits the key, the overflow list is full and the filter was told
-    /// to refuse. The key has changed nothing.
+    /// [`FullError`] if no block admits the key, the overflow list is full and the filter
+    /// [refuses](crate::WhenFull::Refuse) such keys. The key has changed nothing.
     #[inline]
     pub fn insert(&self, key: &K) -> Result<Insertion, FullError> {
         self.raw.insert(self.hasher.hash_key(key))
@@ -157,8 +156,7 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         self.raw.contains(self.hasher.hash_key(key))
     }
 
-    /// Inserts many keys, one after the other, and tells how many were new: while one is placed, the memory
-    /// of the next is on its way.
+    /// Inserts many keys in order and returns how many were new. Blocks of later keys are prefetched.
     ///
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
@@ -171,8 +169,8 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         Ok(new)
     }
 
-    /// Looks many keys up: while one is looked at, the memory of the next is on its way. The answers
-    /// replace what is in `found`.
+    /// Looks up many keys; blocks of later keys are prefetched. The answers replace the contents of
+    /// `found`.
     pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(keys.len());
@@ -193,7 +191,7 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     }
 }
 
-/// Shows what the filter is, not the megabytes it holds.
+/// Shows the parameters, not the contents.
 impl<K: ?Sized, H: fmt::Debug> fmt::Debug for SharedFilter<K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedFilter")

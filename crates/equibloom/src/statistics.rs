@@ -1,11 +1,11 @@
-//! How a filter is doing: elements, loads, bytes, and the rate to expect from what it holds now.
+//! Statistics of a filter's contents: elements, loads, bytes, expected rate.
 
 use alloc::vec::Vec;
 
 use crate::block::BlockArray;
 use crate::placement::{Choose, Level};
 
-/// The state of a filter, found by looking through all of it.
+/// Statistics of a filter's contents, from a scan of the whole filter.
 ///
 /// ```
 /// use equibloom::{Blocks, Filter, Layout, Parameters};
@@ -21,23 +21,23 @@ use crate::placement::{Choose, Level};
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statistics {
-    /// Inserts that found their key absent, or all of them in a filter that stores every insert, less
-    /// the removals. Merging adds the numbers of both filters.
+    /// Inserts of keys that were absent (in a filter that stores every insert: all inserts), less the
+    /// removals. Merging adds the numbers of both filters.
     pub elements: u64,
     /// Elements in the overflow list.
     pub overflowed: u64,
-    /// Elements that came when the overflow list was full, and went into a block all the same, or,
-    /// where blocks have only so many slots, made the list grow.
+    /// Elements inserted while the overflow list was full: stored in a block past its threshold, or, in
+    /// fingerprint filters, in the list after it grew.
     pub saturated: u64,
-    /// Whether the access budget ran out, so that new keys go to the overflow list.
+    /// Whether the access budget is spent, so that new keys go to the overflow list.
     pub budget_spent: bool,
-    /// The subtables in the order they are tried, or the one table; none in the classical filter.
+    /// The subtables in the order of probing, or the single table; empty for the classical filter.
     pub levels: Vec<LevelStatistics>,
-    /// Bytes of every part.
+    /// Bytes of each part.
     pub memory: Memory,
-    /// Probability that a key never inserted is answered "present", from the bits that are set.
+    /// Expected false-positive rate, computed from the set bits or stored fingerprints.
     pub expected_rate: f64,
-    /// Mean blocks read by a key never inserted, from the loads as they are.
+    /// Expected mean number of blocks that a miss reads, computed from the current loads.
     pub expected_accesses_per_miss: f64,
 }
 
@@ -47,7 +47,7 @@ impl Statistics {
         self.overflowed as f64 / self.elements.max(1) as f64
     }
 
-    /// All memory per element; infinite in an empty filter.
+    /// Total memory per element in bits; infinite in an empty filter.
     pub fn bits_per_key(&self) -> f64 {
         8.0 * self.memory.total() as f64 / self.elements as f64
     }
@@ -65,7 +65,7 @@ impl Statistics {
     }
 }
 
-/// Bytes that a filter occupies.
+/// Memory of a filter in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
@@ -78,33 +78,32 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Everything.
+    /// Sum of all parts.
     pub const fn total(&self) -> u64 {
         self.blocks + self.overflow + self.header
     }
 }
 
-/// One subtable, or the whole table.
+/// Statistics of one subtable, or of the single table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LevelStatistics {
     /// Number of blocks.
     pub blocks: u64,
     /// `loads[i]` blocks hold `i` elements. Where blocks have no counter (blocked, two-choice,
-    /// one-plus-alpha) this is the number of elements that most likely set their bits. A counter
-    /// ends at 2ᵇ − 1 and counts everything above as that.
+    /// one-plus-alpha), the load is estimated from the set bits. A `b`-bit counter saturates at 2ᵇ − 1.
     pub loads: Vec<u64>,
     /// `set_bits[s]` blocks have `s` bits set; empty where blocks store fingerprints.
     pub set_bits: Vec<u64>,
 }
 
-/// What one look through a level's blocks tells.
+/// Statistics and match probabilities of one level, from a scan of its blocks.
 pub(crate) struct LevelSurvey {
     level: Level,
     statistics: LevelStatistics,
-    /// Mean probability that a block matches a key never inserted.
+    /// Mean probability that a block matches an absent key.
     matching: f64,
-    /// Mean probability that it neither matches nor ends the lookup.
+    /// Mean probability that a lookup of an absent key continues after a block.
     passing: f64,
 }
 
@@ -118,7 +117,8 @@ impl LevelSurvey {
                 tally(&mut set_bits, set as usize);
             }
             matching += stats.matching;
-            let reachable = stats.marked.unwrap_or_else(|| rule.continuing_probability(stats.load));
+            let reachable =
+                stats.hints_set.unwrap_or_else(|| rule.continuing_probability(stats.load));
             passing += (1.0 - stats.matching) * reachable;
         }
         let size = level.size as f64;
@@ -131,7 +131,7 @@ impl LevelSurvey {
         self.statistics.loads.iter().zip(0..).map(|(&blocks, load)| blocks * load).sum()
     }
 
-    /// Raises the mean probability that a block matches by that of another reason for it.
+    /// Combines the mean match probability with that of an independent cause.
     pub(crate) fn add_matching(&mut self, probability: f64) {
         self.matching += (1.0 - self.matching) * probability.min(1.0);
     }
@@ -152,14 +152,14 @@ fn tally(histogram: &mut Vec<u64>, value: usize) {
     histogram[value] += 1;
 }
 
-/// What to expect of a lookup for a key never inserted.
+/// Expected false-positive rate and block accesses of a miss.
 pub(crate) struct MissExpectation {
     pub(crate) rate: f64,
     pub(crate) accesses: f64,
 }
 
-/// Follows a miss along its probes. One sum for all schemes: each probe is reached if the one before
-/// it was passed, the second and later ones only by the keys that have them.
+/// Sums over the probes of a miss. A probe is reached if the lookup continues after all probes before it;
+/// probes after the first exist only for a share of the keys.
 pub(crate) fn expectation_of_a_miss<'a>(
     probes: impl Iterator<Item = &'a LevelSurvey>,
     share_beyond_the_first: f64,
@@ -174,7 +174,7 @@ pub(crate) fn expectation_of_a_miss<'a>(
         expectation.rate += reached * survey.matching;
         reached *= survey.passing;
     }
-    // Levels overlap in blocks with few different fingerprints.
+    // The sum overestimates if a block has few distinct fingerprints.
     expectation.rate = expectation.rate.min(1.0);
     expectation
 }

@@ -5,11 +5,11 @@ use crate::hash::KeyHash;
 use crate::share::Share;
 
 /// Tries the candidates in order. A block below the threshold admits the key; a block at the threshold
-/// admits it if the coin of this key and probe says so; the others reject it.
+/// admits it if the coin for this key and probe comes up; fuller blocks reject it.
 ///
-/// The papers' lookup goes on while the load is at least the threshold. Because the coin here is a
-/// function of the key and the probe, a lookup can throw it again: a block at exactly the threshold
-/// proves absence for the keys that it would have admitted. Where blocks have hints, those decide.
+/// The papers' lookup continues while the load is at least the threshold. Here the coin is a function of
+/// the key and the probe, so a lookup can repeat it: a block at exactly the threshold proves absence for
+/// the keys that it would have admitted. Where blocks have hints, the hints decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstWithRoom {
     below: u32,
@@ -18,7 +18,7 @@ pub struct FirstWithRoom {
 }
 
 impl FirstWithRoom {
-    /// The rule with threshold `below` and a coin at it. A multiset stores repeated keys again.
+    /// The rule with threshold `below` and a coin at the threshold. A multiset stores repeated keys again.
     pub const fn new(below: u32, coin: Share, multiset: bool) -> Self {
         Self { below, coin, stores_repeats: multiset }
     }
@@ -47,7 +47,7 @@ impl Choose for FirstWithRoom {
         observer: &mut O,
     ) -> Choice {
         let mut reads = 0;
-        // A key is where a lookup would find it, or it is new.
+        // A key that a lookup would not reach here is new.
         let mut reachable = true;
         for (number, probe) in levels.walk(key).enumerate() {
             observer.block_read();
@@ -63,7 +63,7 @@ impl Choose for FirstWithRoom {
         Choice::Rejected { reads, reachable }
     }
 
-    /// A hint that is unset proves absence; without hints, a block that would admit the key does.
+    /// An unset hint proves absence; without hints, a block that would admit the key does.
     #[inline(always)]
     fn lookup_continues<B: BlockView>(
         &self,

@@ -5,8 +5,8 @@ use super::{
 };
 use crate::hash::KeyHash;
 
-/// Reads all candidates and takes the one with the smallest load, the first of equals. No key is ever
-/// rejected, and no block proves absence: a lookup reads on until it finds the key.
+/// Reads all candidates and chooses the one with the smallest load, the first of equals. No key is
+/// rejected, and no block proves absence: a lookup continues until it finds the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeastLoaded;
 
@@ -28,7 +28,7 @@ impl Choose for LeastLoaded {
                 return Choice::Present;
             }
         }
-        // With one candidate there is nothing to compare, and no load to read.
+        // With one candidate no load is needed.
         let block =
             if choices == 1 { levels.block(key, 0) } else { least_loaded(blocks, levels, key) };
         Choice::Admitted { block, reads: choices as u32 }

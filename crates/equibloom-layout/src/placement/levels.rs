@@ -1,4 +1,4 @@
-//! The candidates of every key as a short list of block ranges.
+//! The candidates of every key, as a short list of block ranges.
 
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -9,7 +9,7 @@ use crate::check::MAX_CHOICES;
 use crate::hash::{KeyHash, scale, scale_in_halves};
 use crate::share::Share;
 
-/// A range of blocks, one of which is a candidate of each key.
+/// A range of blocks that contains one candidate of each key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
     /// First block.
@@ -19,17 +19,17 @@ pub struct Level {
 }
 
 impl Level {
-    /// The block that a uniform word leads to.
+    /// The block selected by a uniform word.
     #[inline(always)]
     pub const fn block_of(self, word: u64) -> BlockIndex {
         BlockIndex(self.offset + scale(word, self.size))
     }
 
-    /// The blocks of as many words as there is room for.
+    /// Fills `blocks` with the blocks of these words.
     #[inline(always)]
     pub fn blocks_of(self, words: impl Iterator<Item = u64>, blocks: &mut [BlockIndex]) {
         if let Ok(size) = u32::try_from(self.size) {
-            // Hides the origin of the number: otherwise the compiler does not vectorise the loop.
+            // Hides the origin of the number, so that the compiler vectorises the loop.
             let size = black_box(size);
             for (block, word) in blocks.iter_mut().zip(words) {
                 block.0 = self.offset + scale_in_halves(word, size);
@@ -47,13 +47,13 @@ impl Level {
 pub struct Probe {
     /// The block.
     pub block: BlockIndex,
-    /// Sixteen uniform bits that choose the key's hint in this block.
+    /// Sixteen uniform bits that select the key's hint in this block.
     pub hint: u64,
-    /// A uniform word from which the next block is drawn.
+    /// A uniform word that selects the next block.
     pub onward: u64,
 }
 
-/// What a key's next candidate is drawn from: its hash, or block and stored fingerprint.
+/// How the next candidate is derived: from the hash, or from block and fingerprint.
 pub trait Routing: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
     /// Whether a share of the keys can be confined to the first candidate.
     const CONFINES: bool;
@@ -65,7 +65,7 @@ pub trait Routing: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
     fn overflow_entry(levels: &Levels<Self>, key: KeyHash) -> u64;
 }
 
-/// By the key's hash: every candidate is independent of the ones before.
+/// From the key's hash: candidates are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByHash;
 
@@ -83,8 +83,8 @@ impl Routing for ByHash {
     }
 }
 
-/// By the present block and the key's fingerprint: all that is known of a key once it is stored, so that a
-/// stored key can be sent on like a new one.
+/// From the current block and the key's fingerprint: all that is known of a stored key, so that it can be
+/// moved on like a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByFingerprint;
 
@@ -96,7 +96,7 @@ impl Routing for ByFingerprint {
         Probe { block, hint: key.hint_at(block.0), onward: key.onward_from(block.0) }
     }
 
-    /// The word that a walk over all candidates ends with.
+    /// The last word of a walk over all candidates.
     fn overflow_entry(levels: &Levels<Self>, key: KeyHash) -> u64 {
         levels.walk(key).last().map_or(0, |probe| probe.onward)
     }
@@ -108,11 +108,12 @@ mod sealed {
     impl Sealed for super::ByFingerprint {}
 }
 
-/// The candidates of every key: one block in each level, tried in order. Levels are the same range
-/// (candidates anywhere) or disjoint (subtables). A share of the keys can be confined to the first level.
+/// The candidates of every key: one block in each level, tried in order. All levels are the same range
+/// (candidates anywhere), or they are disjoint (subtables). A share of the keys can be confined to the
+/// first level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Levels<R = ByHash> {
-    // Inline and not a vector: the hot path reads it on every probe.
+    // Inline, not a vector: the hot path reads it on every probe.
     levels: [Level; MAX_CHOICES as usize],
     count: usize,
     beyond_the_first: Share,
@@ -120,7 +121,7 @@ pub struct Levels<R = ByHash> {
 }
 
 impl<R: Routing> Levels<R> {
-    /// The levels of these candidates, which have been checked.
+    /// The levels of checked candidates.
     pub fn new(candidates: &Candidates) -> Self {
         let mut levels = [Level { offset: 0, size: 0 }; MAX_CHOICES as usize];
         let count = candidates.choices().min(MAX_CHOICES) as usize;
@@ -141,7 +142,7 @@ impl<R: Routing> Levels<R> {
         Self { levels, count, beyond_the_first, routing: PhantomData }
     }
 
-    /// The levels in the order they are tried.
+    /// The levels in probing order.
     pub fn as_slice(&self) -> &[Level] {
         &self.levels[..self.count]
     }
@@ -152,8 +153,7 @@ impl<R: Routing> Levels<R> {
         self.count == 1
     }
 
-    /// The level of the probe numbered `number`. The caller has checked that there is one; the modulo
-    /// removes the bounds check.
+    /// The level of the probe numbered `number`, which must exist. The modulo removes the bounds check.
     #[inline(always)]
     pub fn level(&self, number: usize) -> Level {
         self.levels[number % self.levels.len()]
@@ -164,7 +164,7 @@ impl<R: Routing> Levels<R> {
         self.beyond_the_first.get()
     }
 
-    /// How many candidates the key has.
+    /// Number of candidates of the key.
     #[inline]
     pub fn choices(&self, key: KeyHash) -> usize {
         if !R::CONFINES
@@ -201,13 +201,13 @@ impl<R: Routing> Levels<R> {
         BlockIndex(scale(key.candidate(0), self.levels[0].size))
     }
 
-    /// The first candidates of as many keys as there is room for.
+    /// Fills `blocks` with the first candidates of these keys.
     #[inline(always)]
     pub fn first_blocks(&self, keys: &[KeyHash], blocks: &mut [BlockIndex]) {
         self.levels[0].blocks_of(keys.iter().map(|key| key.candidate(0)), blocks);
     }
 
-    /// The rest of a walk, from `block` of the level numbered `number` on, that block included.
+    /// The rest of a walk, starting with `block` of the level numbered `number`.
     pub fn walk_from(
         &self,
         number: usize,
@@ -229,7 +229,7 @@ impl<R: Routing> Levels<R> {
         R::overflow_entry(self, key)
     }
 
-    /// The key's candidate numbered `number`, of candidates that are independent.
+    /// The key's candidate numbered `number`; for independent candidates only.
     #[inline]
     pub fn block(&self, key: KeyHash, number: usize) -> BlockIndex {
         self.levels[number].block_of(key.candidate(number))
@@ -265,8 +265,8 @@ mod tests {
         }
     }
 
-    /// Ten thousand keys over 10¹² blocks: computed, not allocated. If indices were cut to 32 bits
-    /// they would all lie in the first half per cent.
+    /// Ten thousand keys over 10¹² blocks, without allocating them. Indices truncated to 32 bits would all
+    /// lie in the first half per cent.
     #[test]
     fn block_indices_spread_beyond_2_to_the_32() {
         let blocks = 1_000_000_000_000_u64;

@@ -12,9 +12,9 @@
 //! | multi-level | 1 in each of d subtables | [`FirstWithRoom`] |
 //!
 //! An insert and a lookup probe the same blocks in the same order ([`Levels::walk`]). A block that would
-//! admit a key on an insert proves its absence on a lookup, because loads never go down. Where blocks have
-//! *hints* (one of a few bits, chosen by the key, is set when the block rejects it), a lookup ends at a block
-//! whose hint is unset; it needs no load then, so that keys can also be removed.
+//! admit a key on an insert proves its absence on a lookup, because loads never decrease. Where blocks have
+//! *hints* (a key sets one of a few bits in a block that rejects it), a lookup ends at a block whose hint
+//! is unset. It then needs no load, so that keys can be removed.
 
 mod first_with_room;
 mod least_loaded;
@@ -26,13 +26,13 @@ pub use levels::{ByFingerprint, ByHash, Level, Levels, Probe, Routing};
 
 use crate::hash::KeyHash;
 
-/// Position of a block in its array.
+/// Index of a block in its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockIndex(pub u64);
 
-/// What a rule sees of blocks: how full they are, and whether they hold its key.
+/// The view of blocks that a rule uses: load, membership and hints.
 pub trait BlockView {
-    /// How full a block is, in a unit of the array's own: more is fuller.
+    /// The load of a block, in a unit chosen by the array.
     fn load(&self, block: BlockIndex) -> u32;
 
     /// Whether the block may hold the key.
@@ -45,13 +45,13 @@ pub trait BlockView {
     }
 }
 
-/// Is told of every memory access that an operation makes.
+/// Receives every memory access of an operation.
 ///
-/// The unit type `()` ignores everything and compiles to nothing.
+/// The unit type `()` ignores all accesses and compiles to nothing.
 pub trait Observer {
     /// A block was read (in the classical filter: a bit position).
     fn block_read(&mut self);
-    /// The overflow list was probed. The papers do not count this; users pay for it.
+    /// The overflow list was probed. The papers do not count these accesses.
     fn overflow_probed(&mut self);
 }
 
@@ -73,12 +73,12 @@ impl<O: Observer> Observer for &mut O {
     }
 }
 
-/// The block that a rule chose for a key.
+/// The outcome of a rule for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// A block says that it already holds the key.
+    /// A block already holds the key.
     Present,
-    /// The key belongs into this block.
+    /// This block admits the key.
     Admitted {
         /// The block.
         block: BlockIndex,
@@ -89,22 +89,22 @@ pub enum Choice {
     Rejected {
         /// Blocks read.
         reads: u32,
-        /// Whether a lookup would come this far, so that the key may be in the overflow list.
+        /// Whether a lookup would reach the overflow list, so that the key may be in it.
         reachable: bool,
     },
 }
 
 /// Chooses one of a key's candidates: [`FirstWithRoom`] or [`LeastLoaded`].
 pub trait Choose: Copy + Send + Sync + sealed::Sealed {
-    /// Whether keys can be rejected by all their candidates.
+    /// Whether a key can be rejected by all its candidates.
     const REJECTS: bool;
 
-    /// Whether every insert is stored, that of a key that is present too.
+    /// Whether every insert is stored, even of a key that is present.
     fn stores_repeats(&self) -> bool {
         false
     }
 
-    /// The block of a key that may be new.
+    /// Chooses the block for a key that may be new.
     fn choose<B: BlockView, R: Routing, O: Observer>(
         &self,
         blocks: &B,
@@ -113,7 +113,7 @@ pub trait Choose: Copy + Send + Sync + sealed::Sealed {
         observer: &mut O,
     ) -> Choice;
 
-    /// Whether a lookup goes on from a block that does not hold its key, at the probe numbered `number`.
+    /// Whether a lookup continues after a block that does not hold its key, at the probe numbered `number`.
     fn lookup_continues<B: BlockView>(
         &self,
         blocks: &B,
@@ -122,7 +122,8 @@ pub trait Choose: Copy + Send + Sync + sealed::Sealed {
         probe: Probe,
     ) -> bool;
 
-    /// Whether an insert goes on from a block that does not hold its key, at the probe numbered `number`.
+    /// Whether an insert continues after a block that does not hold its key, at the probe numbered
+    /// `number`.
     fn insert_continues<B: BlockView>(
         &self,
         blocks: &B,
@@ -131,8 +132,8 @@ pub trait Choose: Copy + Send + Sync + sealed::Sealed {
         block: BlockIndex,
     ) -> bool;
 
-    /// Probability that a lookup goes on after a block of this load that does not hold its key and has
-    /// no hints.
+    /// Probability that a lookup continues after a block of this load that does not hold its key and has no
+    /// hints.
     fn continuing_probability(&self, load: u32) -> f64;
 }
 

@@ -9,12 +9,11 @@
 //! └────┴─────┴──────────────────┴───────────────────┴───────────────────┴───────────────────┘
 //! ```
 //!
-//! Threshold placements need the exact load and pay for a counter in the block, as in the paper; what
-//! a lookup needs to know are the hints.
-//! The least-loaded rule gets by without: there the load is the number of set bits. It costs no
-//! memory (a counter for the rule's tail takes 6 of 256 bits, which would raise the rate by a third
-//! at 24 bits per key), it cannot overflow, and it is the better measure, because the rate of a block
-//! depends on its set bits, not on how many keys set them.
+//! Threshold rules need the exact load and store a counter in the block, as in the paper; lookups need the
+//! hints. The least-loaded rule uses the number of set bits as the load. That costs no memory (a counter
+//! for the rule's tail takes 6 of 256 bits, which would raise the rate by a third at 24 bits per key), it
+//! cannot overflow, and it is the better measure, because the rate of a block depends on its set bits, not
+//! on how many keys set them.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod places;
@@ -30,7 +29,7 @@ use crate::placement::{ByHash, Level, Probe};
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// What a Bloom block is made from.
+/// The description of a Bloom block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BloomShape {
     /// Bits of a block, counter and hints included.
@@ -39,7 +38,7 @@ pub(crate) struct BloomShape {
     pub(crate) hashes: u32,
     /// Bits that count the block's keys.
     pub(crate) counter_bits: u32,
-    /// Bits that tell of rejected keys.
+    /// Hint bits.
     pub(crate) hints: u32,
 }
 
@@ -94,15 +93,15 @@ impl BloomBlocks {
         (self.first_word(block) + (bit / WORD_BITS) as usize, bit % WORD_BITS)
     }
 
-    /// What a machine says of a block within a line, whose draws these are.
+    /// Tests the first draws of the key in a block within a line.
     #[inline(always)]
     fn holds<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
         let (line, start) = self.line(block);
         isa.holds(self.words.line(line), &self.pattern.draws(key, start))
     }
 
-    /// Whether the block, which is within a line, has all of the key's bits. Out of line: seldom more is
-    /// to be done than the machine did.
+    /// Whether a block within a line has all of the key's bits. Out of line, because [`Isa::holds`] mostly
+    /// decides.
     #[inline(never)]
     fn holds_all_in_line(&self, block: BlockIndex, key: KeyHash) -> bool {
         let (line, start) = self.line(block);
@@ -167,7 +166,7 @@ impl BloomBlocks {
             - (words[0] & ((1 << offset) - 1)).count_ones()
     }
 
-    fn marks(&self, block: BlockIndex) -> u32 {
+    fn count_set_hints(&self, block: BlockIndex) -> u32 {
         let is_set = |&bit: &u32| {
             let (word, bit) = self.bit(block, bit);
             self.words.get(word) >> bit & 1 == 1
@@ -175,8 +174,8 @@ impl BloomBlocks {
         (self.counter_bits..self.hints.end()).filter(is_set).count() as u32
     }
 
-    /// Makes `block` hold everything that the block `from` of an array of equal blocks holds, counts
-    /// added. Keys behind a full block stay reachable: the sum is not less than either count.
+    /// Adds the contents of block `from` of an array of equal blocks. Counts are added: the sum is not less
+    /// than either count, so that keys rejected by a full block stay reachable.
     pub(crate) fn merge_block(&mut self, block: BlockIndex, other: &Self, from: BlockIndex) {
         let mask = self.counter_mask();
         let load = u64::from(self.counter(block) + other.counter(from)).min(mask);
@@ -251,20 +250,20 @@ impl BlockArray for BloomBlocks {
         }
     }
 
-    /// Within a line, where draws repeat each other; across lines a glance tells everything.
+    /// Reached only within a line, where draws may repeat; across lines `glance` decides.
     #[inline(always)]
     fn settle<I: Isa>(&self, _isa: I, block: BlockIndex, key: KeyHash) -> bool {
         self.holds_all_in_line(block, key)
     }
 
     #[inline(always)]
-    fn gives_hints(&self) -> bool {
+    fn has_hints(&self) -> bool {
         self.hints.count() > 0
     }
 
     #[inline(always)]
     fn hint_is_set<I: Isa>(&self, _isa: I, probe: Probe) -> Option<bool> {
-        if !self.gives_hints() {
+        if !self.has_hints() {
             return None;
         }
         let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
@@ -276,8 +275,7 @@ impl BlockArray for BloomBlocks {
         self.words.prefetch(self.first_word(block) / WORDS_PER_LINE, nearness);
     }
 
-    /// Sets the key's bits. A counter stops at its highest value, which no rule tells from the ones
-    /// above it.
+    /// Sets the key's bits. A counter saturates; no rule distinguishes higher loads.
     #[inline(always)]
     fn add<I: Isa>(&mut self, isa: I, block: BlockIndex, key: KeyHash) {
         if I::COMMON || self.within_lines {
@@ -303,7 +301,7 @@ impl BlockArray for BloomBlocks {
     }
 
     fn set_hint(&mut self, probe: Probe) {
-        if self.gives_hints() {
+        if self.has_hints() {
             let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
             *self.words.get_mut(word) |= 1 << bit;
         }
@@ -317,12 +315,12 @@ impl BlockArray for BloomBlocks {
             // A damaged file may have bits set in the padding.
             let set_bits = self.set_bits(block).min(bits);
             let likely = likely_load[set_bits as usize];
-            let marked = f64::from(self.marks(block)) / f64::from(self.hints.count());
+            let hints_set = f64::from(self.count_set_hints(block)) / f64::from(self.hints.count());
             BlockStats {
                 load: if self.is_counted() { self.counter(block) } else { likely },
                 set_bits: Some(set_bits),
                 matching: match_probability[set_bits as usize],
-                marked: self.gives_hints().then_some(marked),
+                hints_set: self.has_hints().then_some(hints_set),
             }
         })
     }

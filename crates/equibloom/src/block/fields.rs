@@ -1,4 +1,4 @@
-//! Fields of any width anywhere in a cache line.
+//! Bit fields of a cache line.
 
 pub(super) use super::isa::Line;
 use super::isa::{Isa, Portable};
@@ -10,24 +10,24 @@ pub(super) const LINE_BITS: u32 = 512;
 /// Bytes of a line.
 pub(super) const LINE_BYTES: u32 = 64;
 
-/// A part of a line.
+/// A bit field of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
     /// First bit.
     pub(super) start: u32,
-    /// Behind the last bit.
+    /// One past the last bit.
     pub(super) end: u32,
-    /// The first word that it has bits in.
+    /// The first word with bits of the field.
     first_word: u32,
-    /// Its bits in that word and the next: all of them, if it is short.
+    /// Masks of the field in that word and the next; the whole field, if it is short.
     first_two: [u64; 2],
     is_short: bool,
-    /// All of its bits.
+    /// Masks of the field in all words.
     pub(super) mask: Line,
 }
 
 impl Field {
-    /// From bit `start` to before bit `end` of the line.
+    /// The field of bits `start..end`.
     pub(super) const fn new(start: u32, end: u32) -> Self {
         let mut mask = [0; WORDS_PER_LINE];
         let mut word = 0;
@@ -37,26 +37,26 @@ impl Field {
             word += 1;
         }
         let first_word = start / 64;
-        // Behind the last word comes the first, where a field that reaches the last has no bits.
+        // The index wraps around: a field that reaches the last word has no bits in the first one.
         let first = first_word as usize;
         let first_two = [mask[first % mask.len()], mask[(first + 1) % mask.len()]];
         let is_short = end <= 64 * (first_word + 2);
         Self { start, end, first_word, first_two, is_short, mask }
     }
 
-    /// Whether it begins in the first word of the line and ends in the first two. Who counts or finds its bits by a machine for
-    /// [usual](Isa::COMMON) filters has asked.
+    /// Whether the field begins in the first word of the line and ends within the first two.
+    /// [Common](Isa::COMMON) shapes require it.
     pub(super) const fn is_early(&self) -> bool {
         self.start < 64 && self.end <= 128
     }
 
-    /// The first word that it has bits in.
+    /// The first word with bits of the field.
     #[inline(always)]
     fn first_word<I: Isa>(&self) -> u32 {
         if I::COMMON { 0 } else { self.first_word }
     }
 
-    /// Its bits in the first two words, in their places.
+    /// The field's bits in its first two words, in place.
     #[inline(always)]
     fn first_two<I: Isa>(&self, line: &Line) -> [u64; 2] {
         let first = self.first_word::<I>() as usize;
@@ -64,7 +64,7 @@ impl Field {
         [low & self.first_two[0], high & self.first_two[1]]
     }
 
-    /// How many ones it has.
+    /// Number of ones.
     #[inline(always)]
     pub(super) fn ones<I: Isa>(&self, _isa: I, line: &Line) -> u32 {
         if I::COMMON || self.is_short {
@@ -75,13 +75,13 @@ impl Field {
         }
     }
 
-    /// How many ones it has before bit `at` of the line.
+    /// Number of ones before bit `at` of the line.
     #[inline(always)]
     pub(super) fn ones_before<I: Isa>(&self, isa: I, line: &Line, at: u32) -> u32 {
         if I::COMMON || self.is_short {
             let [low, high] = self.first_two::<I>(line);
             let into = at.saturating_sub(64 * self.first_word::<I>());
-            // Whoever asks for the usual field asks for a bit of it.
+            // In the common shape, `at` lies within the field.
             let into = if I::COMMON { into } else { into.min(128) };
             isa.lowest(low, into).count_ones()
                 + isa.lowest(high, into.saturating_sub(64)).count_ones()
@@ -97,13 +97,13 @@ impl Field {
         words.map(|(word, (&bits, mask))| (bits & mask & before.of_word(word)).count_ones()).sum()
     }
 
-    /// The bit of the line that is its zero with `rank` zeros before it.
+    /// The bit of the line that holds the field's zero with `rank` zeros before it.
     #[inline(always)]
     pub(super) fn zero<I: Isa>(&self, isa: I, line: &Line, rank: u32) -> Option<u32> {
         if !I::COMMON && !self.is_short {
             return self.zero_in_all(isa, line, rank);
         }
-        // Without a branch on the word that it is in.
+        // Branchless selection of the word.
         let [low, high] = self.first_two::<I>(line);
         let (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
         let in_low = low.count_ones();
@@ -119,7 +119,7 @@ impl Field {
             let word = word as usize % line.len();
             !line[word] & self.mask[word]
         };
-        // Without a branch on the word that it is in, as long as there are three of them.
+        // Branchless selection among the first three words.
         let first = self.first_word;
         let [low, middle, high] = [zeros_of(first), zeros_of(first + 1), zeros_of(first + 2)];
         let before_middle = low.count_ones();
@@ -135,7 +135,7 @@ impl Field {
         self.zero_behind(line, first + 3, rank - zeros.count_ones())
     }
 
-    /// The same in the words from one on.
+    /// The same from word `first_word` on.
     #[cold]
     #[inline(never)]
     fn zero_behind(&self, line: &Line, first_word: u32, mut rank: u32) -> Option<u32> {
@@ -151,8 +151,8 @@ impl Field {
         None
     }
 
-    /// Inserts the `width` bits of `value` (less than 64) at bit `at` of the line: its bits from there on
-    /// move up by as many, the last ones are lost. (What [`Isa::insert_bits`] does, word by word.)
+    /// Inserts the `width` (< 64) bits of `value` at bit `at` of the line: higher bits of the field move
+    /// up, the last ones are lost. (What [`Isa::insert_bits`] does, word by word.)
     #[inline(always)]
     pub(super) fn insert(&self, line: &mut Line, at: u32, width: u32, value: u64) {
         let before = Before::new(at);
@@ -165,12 +165,12 @@ impl Field {
         }
         let (word, shift) = ((at / 64) as usize, at % 64);
         line[word % 8] |= value << shift;
-        // Nothing is spilled over the end of the line.
+        // No bits are carried past the end of the line.
         line[(word + 1) % 8] |= value >> 1 >> (63 - shift);
     }
 
-    /// Removes `width` bits (less than 64) from bit `at` of the line on: those behind them move down, the
-    /// last ones become zero.
+    /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last
+    /// ones become zero.
     pub(super) fn remove(&self, line: &mut Line, at: u32, width: u32) {
         let mut at = at;
         while at < self.end {
@@ -181,7 +181,7 @@ impl Field {
     }
 }
 
-/// The bits of a line before one of them.
+/// The bits of a line before bit `at`.
 #[derive(Clone, Copy)]
 struct Before {
     word: usize,
@@ -194,7 +194,7 @@ impl Before {
         Self { word: (at / 64) as usize, of_its_word: (1 << (at % 64)) - 1 }
     }
 
-    /// Ones for those in a word of the line.
+    /// Their mask in a word of the line.
     #[inline(always)]
     const fn of_word(self, word: usize) -> u64 {
         if word == self.word {
@@ -207,18 +207,18 @@ impl Before {
     }
 }
 
-/// Ones in the lowest `width` bits, up to 64.
+/// A mask of the lowest `width` bits, up to 64.
 #[inline(always)]
 pub(super) const fn ones(width: u32) -> u64 {
     if width >= u64::BITS { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// The 64 bits from `start` on. Behind the end of the line come the bits of its beginning.
+/// The 64 bits from `start` on, wrapping around at the end of the line.
 #[inline(always)]
 pub(super) const fn window(line: &Line, start: u32) -> u64 {
     let (word, shift) = ((start / 64) as usize, start % 64);
     let (low, high) = (line[word % line.len()], line[(word + 1) % line.len()]);
-    // In two steps, because a word cannot be shifted by all of its 64 bits.
+    // Two shifts, because a shift by 64 is not allowed.
     (low >> shift) | (high << 1 << (63 - shift))
 }
 

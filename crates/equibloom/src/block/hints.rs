@@ -1,11 +1,10 @@
-//! Hints: what a block remembers of the keys that it turned away.
+//! Hints: a record of the keys that a block has rejected.
 //!
-//! A hint is one of `w` bits, chosen by what the block knows of a key. A key that was
-//! turned away sets its bit; a lookup whose bit is unset knows that its key is not further on. Bits
-//! are never unset, so a hint may be wrong about a key that left, and is never wrong about one that
-//! stayed.
+//! A hint is one of `w` bits, selected by the part of a key that the block knows. A rejected key sets its
+//! bit; a lookup whose bit is unset ends, because the key is in no later block. Bits are never cleared: a
+//! hint may be outdated after a removal, but never misses a stored key.
 
-/// Where a block keeps its hints, and how many.
+/// Position and number of a block's hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hints {
     start: u32,
@@ -22,22 +21,21 @@ impl Hints {
         self.count
     }
 
-    /// The first bit behind them.
+    /// The first bit after them.
     pub(super) const fn end(self) -> u32 {
         self.start + self.count
     }
 
-    /// The number of the hint for a key with this mark, which has sixteen bits: a bias below one in a
-    /// thousand.
+    /// The number of the hint selected by sixteen uniform bits: the bias is below one in a thousand.
     #[inline(always)]
-    pub(super) const fn number_of(self, mark: u64) -> u32 {
-        (mark as u32 * self.count) >> 16
+    pub(super) const fn number_of(self, selector: u64) -> u32 {
+        (selector as u32 * self.count) >> 16
     }
 
-    /// The bit for a key with this mark.
+    /// The bit of the hint selected by sixteen uniform bits.
     #[inline(always)]
-    pub(super) const fn bit_of(self, mark: u64) -> u32 {
-        self.start + self.number_of(mark)
+    pub(super) const fn bit_of(self, selector: u64) -> u32 {
+        self.start + self.number_of(selector)
     }
 }
 
@@ -56,7 +54,7 @@ mod tests {
                 let bit = hints.bit_of(KeyHash::from_u64(key.into()).hint_at(key.into()));
                 drawn[(bit - 5) as usize] += 1;
             }
-            // 5σ, because there are many of them.
+            // 5σ, because there are many cases.
             let allowed = 5.0 * 20_000_f64.sqrt() + 20.0;
             assert!(drawn.iter().all(|&n| (f64::from(n) - 20_000.0).abs() < allowed), "{drawn:?}");
         }

@@ -1,9 +1,8 @@
-//! What one memory access sees: an array of blocks, each a small set of its own.
+//! Arrays of blocks. A block is a small set, read by one memory access.
 //!
-//! Placements work on any [`BlockView`]; they ask for a block's load and know nothing of what a block
-//! looks like inside. A [`BlockArray`] takes keys as well, and works by the instructions of whatever machine
-//! it is run on. There are two: [`BloomBlocks`] of any size, which only ever set bits, and
-//! [`FingerprintBlocks`] of one cache line, which store a short fingerprint of each key and can give it back.
+//! Rules work on any [`BlockView`] and see a block's load, not its format. A [`BlockArray`] also stores
+//! keys, and is generic over the ISA. There are two: [`BloomBlocks`] of any size, which only set bits, and
+//! [`FingerprintBlocks`] of one cache line, which store a short fingerprint of each key and can remove it.
 
 mod bloom;
 mod fields;
@@ -30,32 +29,32 @@ use crate::memory::{Divided, WORDS_PER_LINE};
 use crate::placement::{Level, Probe, Routing};
 use isa::{Isa, Nearness};
 
-/// What can be told quickly of whether a block holds a key.
+/// The result of a quick membership test of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
-    /// It does not.
+    /// The block does not hold the key.
     No,
-    /// It does.
+    /// The block holds the key, or a key indistinguishable from it.
     Yes,
-    /// It may: to [settle](BlockArray::settle) it takes longer.
+    /// Unknown: [`BlockArray::settle`] decides, more slowly.
     Perhaps(ByteMatches),
 }
 
-/// What led to a "perhaps", for those who [look closely](BlockArray::look_closely): a word of the
-/// array's own.
+/// Intermediate result of a quick test, for [`BlockArray::look_closely`]: in fingerprint blocks, bit i is
+/// set if byte i of the line is a slot's and equals the fingerprint's low byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ByteMatches(u64);
 
 impl ByteMatches {
-    /// Nothing that would help.
+    /// No intermediate result.
     pub(crate) const NONE: Self = Self(0);
 }
 
 impl Holds {
-    /// "Yes" or "no".
+    /// A definite result.
     #[inline(always)]
-    pub(crate) const fn exactly(it_does: bool) -> Self {
-        if it_does { Self::Yes } else { Self::No }
+    pub(crate) const fn exactly(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
     }
 
     #[inline(always)]
@@ -64,26 +63,26 @@ impl Holds {
     }
 }
 
-/// An array of equal blocks, each of which stores keys and may answer "present" by mistake, never
-/// "absent". Only the arrays of this crate implement it.
+/// An array of equal blocks, each of which stores keys, with false positives but no false negatives. Only
+/// the arrays of this crate implement it.
 pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
-    /// What its blocks are made from.
+    /// The description of a block.
     type Shape: Copy;
 
-    /// What leads a key from one block to the next.
+    /// How a key's next candidate is derived.
     type Routing: Routing;
 
-    /// Whether a block has only so many slots. The others take any number of keys, at the price of
+    /// Whether a block has a fixed number of slots. Other blocks accept any number of keys, at the price of
     /// false positives.
     const HAS_SLOTS: bool;
 
-    /// An array of `count` blocks over words that are there already, as many as it needs.
+    /// An array of `count` blocks over existing words, whose number must match.
     fn over(shape: &Self::Shape, count: u64, words: Words) -> Self;
 
-    /// The words it lies in.
+    /// The words of the blocks.
     fn storage(&self) -> &Words;
 
-    /// The words it lies in, to be changed.
+    /// Mutable access to the words of the blocks.
     fn storage_mut(&mut self) -> &mut Words;
 
     /// An empty array.
@@ -97,13 +96,13 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
     /// Number of blocks.
     fn count(&self) -> u64;
 
-    /// The key, less what the blocks cannot tell of it.
+    /// Keeps only the part of the hash that a block stores.
     #[inline(always)]
     fn reduce(&self, key: KeyHash) -> KeyHash {
         key
     }
 
-    /// The patterns of as many keys [seen](Self::seen) as there is room for.
+    /// Fills `patterns` with the patterns of [reduced](Self::reduce) keys.
     #[inline(always)]
     fn reduce_all(&self, keys: &[KeyHash], patterns: &mut [u64]) {
         for (&key, pattern) in keys.iter().zip(patterns) {
@@ -111,18 +110,18 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         }
     }
 
-    /// Whether its blocks have the shape that most of them have. For such, code is compiled apart: see
-    /// `Isa::COMMON`.
+    /// Whether the blocks have the common shape, for which specialised code is compiled: see `Isa::COMMON`.
     fn is_common(&self) -> bool;
 
     /// Words of a block.
     fn words_per_block(&self) -> usize;
 
-    /// So many blocks of the same shape, over these words.
+    /// An array of `count` blocks of the same shape over these words.
     fn resized(&self, count: u64, words: Words) -> Self;
 
-    /// Gives the blocks away in parts that begin with the first and with each of `cuts`, which ascend and are
-    /// multiples of 64, so that parts begin on a cache line. The array has no words until they are united.
+    /// Moves the blocks into parts that begin with the first block and with each of `cuts`, ascending
+    /// multiples of 64, so that parts begin on a cache line. The array is empty until the parts are
+    /// reunited.
     #[cfg(feature = "std")]
     fn divide(&mut self, cuts: &[u64]) -> (Divided, Vec<Self>) {
         let words = core::mem::replace(self.storage_mut(), Words::none());
@@ -134,13 +133,13 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         (divided, parts.into_iter().zip(counts).map(|(words, n)| self.resized(n, words)).collect())
     }
 
-    /// How full a block is, in a unit of the array's own: more is fuller.
+    /// The load of a block, in a unit chosen by the array.
     fn load<I: Isa>(&self, isa: I, block: BlockIndex) -> u32;
 
-    /// What can be told quickly of whether the block may hold the key.
+    /// Quick test whether the block holds the key.
     fn glance<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds;
 
-    /// What can be told a little later, if a glance has left such a clue.
+    /// Slower test after an undecided [`glance`](Self::glance), from its byte matches.
     #[inline(always)]
     fn look_closely<I: Isa>(
         &self,
@@ -152,16 +151,16 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         Holds::Perhaps(matches)
     }
 
-    /// A glance, and a closer look if need be.
+    /// A [`glance`](Self::glance), followed by a closer look if undecided.
     #[inline(always)]
     fn look_at<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
         match self.glance(isa, block, key) {
             Holds::Perhaps(matches) => self.look_closely(isa, block, key, matches),
-            told => told,
+            decided => decided,
         }
     }
 
-    /// Whether the block may hold a key of which a glance says "perhaps".
+    /// Decides an undecided [`glance`](Self::glance).
     fn settle<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> bool;
 
     /// Whether the block may hold the key.
@@ -174,20 +173,19 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         }
     }
 
-    /// Whether its blocks give hints.
-    fn gives_hints(&self) -> bool;
+    /// Whether the blocks have hints.
+    fn has_hints(&self) -> bool;
 
-    /// Whether the block may have turned away a key that goes on from here like this one; `None` if
-    /// its blocks give no hints.
+    /// Whether the hint of this probe is set; `None` if the blocks have no hints.
     fn hint_is_set<I: Isa>(&self, isa: I, probe: Probe) -> Option<bool>;
 
-    /// Asks for the block's memory: it will be needed soon.
+    /// Prefetches the block.
     fn prefetch(&self, block: BlockIndex, nearness: Nearness);
 
-    /// Puts the key into the block and counts it. A block with slots must have a free one.
+    /// Adds the key to the block and counts it. A block with slots must have a free one.
     fn add<I: Isa>(&mut self, isa: I, block: BlockIndex, key: KeyHash);
 
-    /// Notes that the block at this stop turned a key away.
+    /// Sets the hint of this probe, after its block rejected a key.
     fn set_hint(&mut self, probe: Probe);
 
     /// Empties every block.
@@ -205,11 +203,11 @@ pub(crate) trait BlockArray: Clone + PartialEq + Send + Sync + sealed::Sealed {
         Box::new(self.storage().iter())
     }
 
-    /// What the blocks of a level look like, one after the other.
+    /// Statistics of the blocks of a level, in order.
     fn block_stats(&self, level: Level) -> impl Iterator<Item = BlockStats>;
 }
 
-/// An array of blocks as a rule sees it, on a machine.
+/// A block array as a [`BlockView`], with the ISA to use.
 pub(crate) struct On<'a, B, I> {
     pub(crate) blocks: &'a B,
     pub(crate) isa: I,

@@ -1,9 +1,9 @@
-//! What the bits of a block tell: the rate of false positives in it, and how many keys set them.
+//! Estimates from the set bits of a block: false-positive rate and number of keys.
 
 use alloc::vec::Vec;
 
-/// Probability that a key never inserted finds its bits in a block with `s` set bits, for every
-/// `s`: C(s, k) / C(n, k), since its `k` bits are a random subset of `n`.
+/// Probability that an absent key matches a block with `s` set bits, for every `s`: C(s, k) / C(n, k),
+/// since its `k` bits are a random subset of `n`.
 pub(crate) fn match_probabilities(data_bits: u32, hashes: u32) -> Vec<f64> {
     let mut table = Vec::with_capacity(data_bits as usize + 1);
     let mut all_set = 1.0;
@@ -27,8 +27,8 @@ pub(crate) fn likely_loads(data_bits: u32, hashes: u32) -> Vec<u32> {
     let mut table = Vec::with_capacity(data_bits as usize + 1);
     let (mut load, mut unset) = (0_u32, f64::from(data_bits));
     for set in 0..=data_bits {
-        // Move on while one key more explains the bits better. The last bits need endlessly many
-        // keys on average; where the expectation cannot tell any more, the load stands still.
+        // Advance while one more key explains the bits better. The last bits need infinitely many keys on
+        // average, so the load stops where the expectation no longer changes.
         let target = f64::from(data_bits - set).max(0.5);
         while unset - target > target - unset * kept && load < data_bits {
             unset *= kept;

@@ -1,8 +1,8 @@
 //! The bits of one key: `k` distinct positions out of `n`, every such set equally likely.
 //!
-//! Positions are drawn until `k` different ones have come up: `k` draws first, and as many more as
-//! were repeats. With at most half of the positions in a pattern, every further draw is new with
-//! probability one half or more.
+//! Positions are drawn until `k` different ones are found: `k` draws first, then one more for each repeat.
+//! With at most half of the positions in a pattern, every further draw is new with probability one half or
+//! more.
 //!
 //! A draw multiplies a fraction by `n`. In blocks that fit into a cache line, the fractions are 16-bit
 //! lanes, four in each word of the key's stream: vector instructions multiply sixteen of them at once.
@@ -11,8 +11,8 @@
 //! gives the position in the upper half and leaves the unused fraction in the lower half, of which at
 //! least 19 bits are always left over.
 //!
-//! A miss seldom needs the whole pattern. A lookup asks first whether the block holds the first draws as
-//! they come, and asks for repeats only if it does.
+//! A miss seldom needs the whole pattern. A lookup first tests the first draws as they are, and resolves
+//! repeats only if all of them are set.
 //!
 //! Rejected: double hashing (`a + i·b`; in a block of 512 bits it has only 2¹⁷ patterns and floors
 //! the rate near 1e-4); one bit in each of `k` segments (no repeats either, but it sets more bits per
@@ -24,11 +24,11 @@ use crate::hashing::KeyHash;
 use crate::memory::WORDS_PER_LINE;
 use equibloom_layout::MAX_HASHES;
 
-/// Draws that a word of the stream of lanes serves.
+/// Draws per word of the stream of lanes.
 const LANES_PER_WORD: u32 = 4;
 
-/// Draws that a word serves in a block larger than a line. Even in the largest block three use up 45 of
-/// its 64 bits.
+/// Draws per word in a block larger than a line. Even in the largest block three draws use only 45 of 64
+/// bits.
 const DRAWS_PER_WORD: u32 = 3;
 
 /// How patterns are drawn in blocks of one size.
@@ -42,25 +42,25 @@ pub(super) struct PatternShape {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Draws {
     pub(super) key: KeyHash,
-    /// Positions that are drawn from, at most 512.
+    /// Number of positions, at most 512.
     pub(super) positions: u32,
-    /// How many draws.
+    /// Number of draws.
     pub(super) count: u32,
     /// The bit of the line that is position 0.
     pub(super) start: u32,
 }
 
 impl Draws {
-    /// Visits the bits of the line that the draws of a word hit.
+    /// Visits the bits of the line selected by the draws of a word.
     #[inline(always)]
-    pub(super) fn of_word(&self, word: u32, mut level_pass: impl FnMut(u32)) {
+    pub(super) fn of_word(&self, word: u32, mut visit: impl FnMut(u32)) {
         let lanes = self.key.pattern_lanes(word);
         let mut draw = |lane: u32| {
             let fraction = (lanes >> (16 * lane)) as u32 & 0xffff;
-            level_pass(self.start + ((fraction * self.positions) >> 16));
+            visit(self.start + ((fraction * self.positions) >> 16));
         };
         let left = self.count - word * LANES_PER_WORD;
-        // The usual case has a length that the compiler knows.
+        // In the common case the compiler knows the length.
         if left >= LANES_PER_WORD {
             (0..LANES_PER_WORD).for_each(draw);
         } else {
@@ -101,7 +101,7 @@ impl PatternShape {
             for word in 0..words {
                 draws.of_word(word, |position| missing -= u32::from(pattern.take(position)));
             }
-            // Repeats are made up for from fresh words, one draw from each.
+            // Each repeat is replaced by one draw from a fresh word.
             let mut word = words;
             while missing > 0 {
                 let one = Draws { count: word * LANES_PER_WORD + 1, ..draws };
@@ -118,7 +118,7 @@ impl PatternShape {
                     missing -= u32::from(pattern.take(self.draw(&mut fraction)));
                 }
             }
-            // Repeats are made up for from fresh words, one draw from each.
+            // Each repeat is replaced by one draw from a fresh word.
             let mut word = words;
             while missing > 0 {
                 let position = self.draw(&mut key.pattern_word(word));
@@ -129,9 +129,8 @@ impl PatternShape {
         pattern
     }
 
-    /// Whether `holds` answers the first positions of the key's pattern in a block larger than a line,
-    /// those of one word, with a word whose lowest bit is set. (A word and not a `bool`: the compiler
-    /// would branch on each.)
+    /// Whether `holds` is odd for the first positions of the key's pattern, those of one word, in a block
+    /// larger than a line. (A word, not a `bool`: the compiler would branch on each.)
     #[inline(always)]
     pub(super) fn begins_with(&self, key: KeyHash, mut holds: impl FnMut(u32) -> u64) -> bool {
         let mut all_hold = 1;
@@ -157,11 +156,11 @@ impl PatternShape {
 
 /// A set of positions under construction.
 pub(super) trait Positions {
-    /// Takes a position; whether it was free.
+    /// Adds a position; returns whether it was new.
     fn take(&mut self, position: u32) -> bool;
 }
 
-/// A pattern as the bits of one cache line, for blocks that lie within one.
+/// A pattern as a mask of one cache line, for blocks within a line.
 pub(super) struct LineMask {
     start: u32,
     bits: [u64; WORDS_PER_LINE],
@@ -193,8 +192,8 @@ impl Positions for LineMask {
     }
 }
 
-/// A pattern as a list, for larger blocks, where repeats are rare: most questions whether a position
-/// is free are answered by the one-word summary.
+/// A pattern as a list, for larger blocks, where repeats are rare: a one-word summary mostly shows that a
+/// position is new.
 pub(super) struct List {
     summary: u64,
     positions: [u16; MAX_HASHES as usize],
@@ -208,7 +207,7 @@ impl List {
         Self { summary: 0, positions: [0; MAX_HASHES as usize], count: 0 }
     }
 
-    /// The positions, in the order they came.
+    /// The positions in the order of drawing.
     #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.positions[..self.count].iter().map(|&position| position.into())

@@ -1,14 +1,14 @@
-//! A block as statistics see it.
+//! Statistics of one block.
 
-/// How full a block is, and what a key never inserted meets there.
+/// Load and match probabilities of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BlockStats {
-    /// Keys in the block: counted, or the number that most likely set its bits.
+    /// Number of keys: counted, or estimated from the set bits.
     pub(crate) load: u32,
-    /// Set bits, in a block that is a Bloom filter.
+    /// Number of set bits of a Bloom block.
     pub(crate) set_bits: Option<u32>,
-    /// Probability that the block seems to hold a stranger.
+    /// Probability that the block matches an absent key.
     pub(crate) matching: f64,
-    /// Share of its hints that send a stranger on, in a block that gives hints.
-    pub(crate) marked: Option<f64>,
+    /// Share of its hints that are set, if it has any.
+    pub(crate) hints_set: Option<f64>,
 }

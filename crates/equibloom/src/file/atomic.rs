@@ -1,4 +1,4 @@
-//! A file that is replaced as a whole, or not at all.
+//! Atomic replacement of a file.
 
 use alloc::format;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -9,14 +9,15 @@ use std::process;
 
 use super::FileErrorKind;
 
-/// How the names of unfinished files end.
+/// Suffix of temporary files.
 const SUFFIX: &str = "equibloom-tmp";
-/// Bytes of the file's own name in them: with number and suffix they stay below the usual 255.
+/// Bytes of the original name in a temporary name: with number and suffix it stays below the common limit
+/// of 255.
 const MOST_NAME_BYTES: usize = 150;
-/// Names that are tried.
+/// Maximum number of names tried.
 const TRIES: u32 = 1_000;
 
-/// Writes a file beside its place and puts it there when it is complete and on the disk.
+/// Writes a temporary file in the same directory, syncs it, and renames it to `path`.
 pub(super) fn replace(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
@@ -38,7 +39,7 @@ pub(super) fn replace(
     sync_directory(path)
 }
 
-/// The file itself, if the path is a link to it.
+/// Resolves a symbolic link.
 fn target(path: &Path) -> Result<PathBuf, FileErrorKind> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => {
@@ -48,14 +49,14 @@ fn target(path: &Path) -> Result<PathBuf, FileErrorKind> {
     }
 }
 
-/// The rename is on the disk when its directory is.
+/// Syncs the directory, so that the rename is on the disk.
 fn sync_directory(path: &Path) -> Result<(), FileErrorKind> {
     if !cfg!(unix) {
         return Ok(());
     }
     let directory = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
     match directory {
-        // Some file systems cannot, and some directories can be written but not read.
+        // Some file systems cannot sync directories, and some directories are writable but not readable.
         Err(error)
             if matches!(
                 error.kind(),
@@ -80,7 +81,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// A file under a name of its own, which is removed unless it gets to its place.
+/// A temporary file, removed on drop unless it was renamed.
 #[derive(Debug)]
 struct Unfinished {
     path: PathBuf,
@@ -99,7 +100,7 @@ impl Unfinished {
             let path = directory_of(path).join(name);
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => return Ok((Self { path, is_in_place: false }, file)),
-                // Left behind by another process of this number.
+                // Left behind by an earlier process with the same id.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < TRIES => {
                     tries += 1;
                 }
@@ -112,7 +113,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.is_in_place {
-            // If that fails too, the error that brought us here says more.
+            // The original error is more useful than a failure to remove the file.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! The design with all its fields, as numbers in a fixed order (`docs/format.md`, *Design*).
+//! The encoding of a design: all fields as numbers in a fixed order (`docs/format.md`, *Design*).
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use equibloom_layout::{
 use super::FileErrorKind;
 use super::fields::{Decoder, Encoder};
 
-/// Numbers of variants. They are never given anew.
+/// Numbers of variants. They never change.
 mod number {
     pub(super) const CLASSICAL: u32 = 1;
     pub(super) const BLOCKED: u32 = 2;

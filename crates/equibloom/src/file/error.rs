@@ -1,4 +1,4 @@
-//! What can be wrong with a file, where, and what helps.
+//! Errors of filter files: what is wrong, where, and the cure.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -30,12 +30,12 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &FileErrorKind {
         &self.kind
     }
 
-    /// The file, unless it was a stream.
+    /// The file's path; `None` for a stream.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -62,7 +62,7 @@ impl From<FileErrorKind> for FileError {
     }
 }
 
-/// Adds a file's name to what is wrong with it.
+/// Adds a file's path to an error.
 pub(super) trait Named<T> {
     fn named(self, path: &Path) -> Result<T, FileError>;
 }
@@ -73,124 +73,124 @@ impl<T> Named<T> for Result<T, FileErrorKind> {
     }
 }
 
-/// What is wrong with a file. Positions are in bytes from its beginning.
+/// The kind of a [`FileError`]. Positions are in bytes from the start of the file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileErrorKind {
-    /// The operating system, or the stream, says no.
+    /// The operating system or the stream returned an error.
     Io {
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// What came back.
+        /// The error.
         source: io::Error,
     },
-    /// A directory or a device stands where a file should be replaced.
+    /// The path is a directory or a device and cannot be replaced.
     NotReplaceable,
-    /// It begins differently.
+    /// The file does not begin with the magic bytes of a filter file.
     NotAFilter {
         /// The first bytes, at most eight.
         found: Box<[u8]>,
     },
-    /// It was written by another version of the library.
+    /// The file has another format version.
     Version {
-        /// The version it has.
+        /// The file's version.
         found: u32,
     },
-    /// It uses something that this library does not know and that cannot be ignored.
+    /// The file has unknown flags that must not be ignored.
     Flags {
-        /// Where they stand.
+        /// Their position.
         offset: u64,
-        /// The flags it has.
+        /// The file's flags.
         found: u64,
-        /// The flags that are known.
+        /// The flags that this library knows.
         known: u64,
     },
-    /// Its keys are hashed by a function that this library does not have.
+    /// The keys are hashed by an unknown function.
     Hash {
         /// The name of the hash.
         found: String,
     },
-    /// It holds other keys than were asked for.
+    /// The file holds keys of another kind.
     Keys {
-        /// The keys that it holds.
+        /// The kind in the file.
         found: KeyKind,
-        /// The keys that were asked for.
+        /// The kind of the requested key type.
         expected: KeyKind,
     },
-    /// It has a section that is necessary and unknown.
+    /// The file has an unknown section that is required.
     UnknownSection {
         /// The section's name.
         name: String,
     },
-    /// It is shorter than it says, or longer.
+    /// The file is shorter or longer than its header says.
     Length {
-        /// The bytes it has, or had until it ended.
+        /// Actual length in bytes, as far as the file could be read.
         found: u64,
-        /// The bytes it should have, as far as that is known.
+        /// Expected length in bytes, as far as known.
         expected: u64,
     },
-    /// The header is not what was written.
+    /// The header does not match its checksum.
     HeaderChecksum {
-        /// The checksum that was written.
+        /// The stored checksum.
         stored: u64,
-        /// The checksum of what is there.
+        /// The checksum of the bytes read.
         computed: u64,
     },
-    /// A section is not what was written.
+    /// A section does not match its checksum.
     SectionChecksum {
         /// The section's name.
         name: String,
-        /// Where it begins.
+        /// Its offset.
         offset: u64,
-        /// How long it is.
+        /// Its length.
         length: u64,
-        /// The checksum that was written.
+        /// The stored checksum.
         stored: u64,
-        /// The checksum of what is there.
+        /// The checksum of the bytes read.
         computed: u64,
     },
-    /// Between the sections there is something.
+    /// A byte between the sections is not zero.
     NotZero {
-        /// Where.
+        /// Its position.
         offset: u64,
-        /// What is there.
+        /// Its value.
         value: u8,
     },
-    /// A number in the header makes no sense.
+    /// A field of the header is out of range.
     Field {
-        /// What the number means.
+        /// The field.
         name: &'static str,
-        /// Where it stands.
+        /// Its position.
         offset: u64,
-        /// The number.
+        /// Its value.
         value: u64,
-        /// What would be accepted.
+        /// The accepted values.
         accepted: String,
     },
-    /// A section is missing, or has another length than the parameters ask for.
+    /// A section is missing, or its length does not match the parameters.
     SectionLength {
         /// The section's name.
         name: &'static str,
-        /// The length it has; 0 if there is none.
+        /// Actual length; 0 if the section is missing.
         found: u64,
-        /// The length it should have.
+        /// Expected length.
         expected: u64,
     },
-    /// The overflow list has other entries than the header says.
+    /// The number of entries in the overflow list differs from the header.
     OverflowEntries {
-        /// Entries that were counted.
+        /// Actual number of entries.
         found: u64,
-        /// Entries there should be.
+        /// Expected number of entries.
         expected: u64,
     },
-    /// The parameters in the header make no sense.
+    /// The parameters in the header are invalid.
     Parameters {
-        /// Where they stand.
+        /// Their position.
         offset: u64,
-        /// What is wrong with them.
+        /// Why they are invalid.
         source: LayoutError,
     },
-    /// There is not enough memory for the filter.
+    /// Memory for the filter is short.
     Memory(BuildError),
 }
 
@@ -231,7 +231,7 @@ impl fmt::Display for FileErrorKind {
             Self::Hash { found } => write!(
                 f,
                 "its keys are hashed by \"{found}\", and this library knows \"{HASH}\": \
-                 ask it with a program that knows that hash"
+                 query it with a program that has that hash"
             ),
             Self::UnknownSection { name } => write!(
                 f,
@@ -278,7 +278,7 @@ impl fmt::Display for FileErrorKind {
                 "the parameters at byte {offset} describe no filter ({source}): \
                  the file is damaged or forged"
             ),
-            Self::Memory(error) => write!(f, "{error}; `HashFilter::open` needs next to none"),
+            Self::Memory(error) => write!(f, "{error}; `HashFilter::open` maps the file instead"),
         }
     }
 }

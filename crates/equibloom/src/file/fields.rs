@@ -1,4 +1,4 @@
-//! Numbers in a fixed order, little-endian, one after the other.
+//! Encoder and decoder of little-endian fields in a fixed order.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::FileErrorKind;
 
-/// Appends numbers.
+/// Appends fields to a buffer.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     bytes: Vec<u8>,
@@ -25,7 +25,7 @@ impl Encoder {
         self.bytes.extend(value.to_le_bytes());
     }
 
-    /// A name in `N` bytes, cut or filled with zeros.
+    /// A name in `N` bytes, truncated or padded with zeros.
     pub(super) fn name<const N: usize>(&mut self, name: &str) {
         let padded = name.bytes().chain(core::iter::repeat(0));
         self.bytes.extend(padded.take(N));
@@ -40,7 +40,7 @@ impl Encoder {
     }
 }
 
-/// Takes numbers, and knows where they stood.
+/// Reads fields and tracks the position.
 #[derive(Debug)]
 pub(super) struct Decoder<'a> {
     bytes: &'a [u8],
@@ -52,7 +52,7 @@ impl<'a> Decoder<'a> {
         Self { bytes, position: 0 }
     }
 
-    /// Where the next number stands.
+    /// The position of the next field.
     pub(super) const fn position(&self) -> u64 {
         self.position as u64
     }
@@ -77,15 +77,15 @@ impl<'a> Decoder<'a> {
         self.take(name).map(u64::from_le_bytes)
     }
 
-    /// A 64-bit number if there is one, and 0 in its place if not.
+    /// A 64-bit number if `present`, otherwise a zero field.
     pub(super) fn u64_if(
         &mut self,
         name: &'static str,
-        is_there: bool,
+        present: bool,
     ) -> Result<Option<u64>, FileErrorKind> {
         let value = self.u64(name)?;
-        if is_there || value == 0 {
-            return Ok(is_there.then_some(value));
+        if present || value == 0 {
+            return Ok(present.then_some(value));
         }
         let (offset, accepted) =
             (self.position() - 8, "0: the file says that there is none".into());
@@ -127,7 +127,7 @@ impl<'a> Decoder<'a> {
         Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
 
-    /// Everything has been taken.
+    /// Checks that the whole input was read.
     pub(super) fn end(&self) -> Result<(), FileErrorKind> {
         let left = (self.bytes.len() - self.position) as u64;
         if left == 0 {

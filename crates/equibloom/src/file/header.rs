@@ -1,4 +1,4 @@
-//! The header: what a file says about itself (`docs/format.md`, *Header*).
+//! The header of a filter file (`docs/format.md`, *Header*).
 
 use alloc::format;
 use alloc::string::String;
@@ -14,10 +14,10 @@ use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
 use crate::raw::Counters;
 
-/// The first bytes of every filter file. As in PNG: a byte that no text has, and line ends that a
-/// transfer as text would change.
+/// The first bytes of every filter file. As in PNG: a byte that no text has, and line ends that a text-mode
+/// transfer would change.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EQBL\r\n\x1a";
-/// The hash of every file so far.
+/// The only hash in use.
 pub(super) const HASH: &str = "xxh3-128";
 /// The sections' names.
 pub(super) const BLOCKS: &str = "blocks";
@@ -26,7 +26,7 @@ pub(super) const OVERFLOW: &str = "overflow";
 pub(super) const ALIGNMENT: u64 = 4096;
 /// Magic, version, header length, flags, file length, checksum.
 pub(super) const PREFIX_BYTES: usize = 40;
-/// Longest header that is read; this version writes less than a thousandth of it.
+/// Longest accepted header; this version writes less than a thousandth of it.
 pub(super) const MOST_HEADER_BYTES: u64 = 1 << 20;
 
 const CHECKSUM_OFFSET: usize = 32;
@@ -39,7 +39,7 @@ const KNOWN_FLAGS: u64 = 0;
 /// Flag of a section that no reader may skip.
 const REQUIRED: u64 = 1;
 
-/// What a filter file says about itself.
+/// The header of a filter file.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -52,46 +52,46 @@ pub struct Header {
     pub header_length: u64,
     /// XXH3-64 of the header, with zeros in place of this.
     pub checksum: u64,
-    /// Name of the hash that keys go through.
+    /// Name of the hash function.
     pub hash: String,
-    /// Which keys the filter holds: the bytes that are hashed.
+    /// The kind of the keys, which defines the hashed bytes.
     pub key_kind: KeyKind,
-    /// What the filter was made from. The seed is that of the hash.
+    /// The parameters that the filter was built from. The seed is that of the hash.
     pub parameters: Parameters,
     /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
     pub elements: u64,
-    /// Those that came when the overflow list was full.
+    /// Keys inserted while the overflow list was full.
     pub saturated: u64,
-    /// Block accesses that placing the keys has cost.
+    /// Block accesses spent on placing the keys.
     pub budget_used: u64,
-    /// Whether there were too many, so that new keys go to the overflow list.
+    /// Whether the access budget is spent, so that new keys go to the overflow list.
     pub budget_spent: bool,
     /// Entries in the overflow list.
     pub overflow_entries: u64,
-    /// Entries that it has room for: as planned, or more if it has grown.
+    /// Capacity of the overflow list: as planned, or more if it has grown.
     pub overflow_capacity: u64,
-    /// The parts of the file behind the header.
+    /// The sections after the header.
     pub sections: Vec<Section>,
 }
 
-/// A part of a file.
+/// A section of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Section {
-    /// `blocks`, `overflow`, or something that a later version has added.
+    /// `blocks`, `overflow`, or a name added by a later version.
     pub name: String,
-    /// Where it begins: a multiple of 4096.
+    /// Offset in the file: a multiple of 4096.
     pub offset: u64,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// Their XXH3-64.
+    /// XXH3-64 of its bytes.
     pub checksum: u64,
     /// Whether a reader that does not know it must refuse the file.
     pub required: bool,
 }
 
-/// What is known of a file from its first 40 bytes.
+/// The contents of a file's first 40 bytes.
 #[derive(Debug)]
 pub(super) struct Prefix {
     pub(super) header_length: u64,
@@ -172,7 +172,7 @@ impl Header {
         to.into_bytes()
     }
 
-    /// Reads a whole header whose prefix has been looked at.
+    /// Decodes a whole header with a checked prefix.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, FileErrorKind> {
         let mut from = Decoder::new(bytes);
         from.u64("the magic number")?;
@@ -239,18 +239,19 @@ impl Header {
         }
     }
 
-    /// The overflow list as it is.
+    /// The overflow list with its current capacity.
     fn overflow(&self) -> Overflow {
         Overflow { capacity: self.overflow_capacity, ..self.parameters.design.overflow() }
     }
 
-    /// Where a section is, and how long; nowhere and empty if there is none.
+    /// Offset and length of a section; zeros if it does not exist.
     pub(super) fn place_of(&self, name: &str) -> (u64, u64) {
         let section = self.sections.iter().find(|section| section.name == name);
         section.map_or((0, 0), |section| (section.offset, section.length))
     }
 
-    /// The list has as much room as planned, or more if it may grow, and not more entries.
+    /// Checks that the list has the planned capacity, or more if it may grow, and no more entries than
+    /// that.
     fn check_overflow(&self) -> Result<(), FileErrorKind> {
         let planned = self.parameters.design.overflow();
         let (capacity, offset) = (self.overflow_capacity, OVERFLOW_CAPACITY_OFFSET);
@@ -272,8 +273,8 @@ impl Header {
         Ok(())
     }
 
-    /// The sections lie behind the header and each other, within the file, and are as long as the
-    /// filter needs them.
+    /// Checks that the sections follow the header and each other within the file, and have the lengths that
+    /// the filter needs.
     fn check_sections(&self) -> Result<(), FileErrorKind> {
         let mut end = self.header_length;
         for (section, index) in self.sections.iter().zip(0..) {
@@ -312,7 +313,7 @@ impl Header {
 }
 
 impl Prefix {
-    /// Looks at the first bytes of a file, as many as there are up to 40.
+    /// Decodes up to 40 bytes from the start of a file.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, FileErrorKind> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start != MAGIC {
@@ -339,7 +340,7 @@ impl Prefix {
     }
 }
 
-/// A kind's number.
+/// The number of a kind in files.
 fn number_of(kind: KeyKind) -> u64 {
     KeyKind::ALL.iter().take_while(|&&other| other != kind).count() as u64
 }
@@ -370,7 +371,7 @@ const fn check_flags(offset: u64, found: u64, known: u64) -> Result<(), FileErro
     if found & !known == 0 { Ok(()) } else { Err(FileErrorKind::Flags { offset, found, known }) }
 }
 
-/// XXH3-64 of a header, whose own checksum counts as zeros.
+/// XXH3-64 of a header, with zeros in place of its checksum.
 fn checksum(header: &[u8]) -> u64 {
     let mut header = header.to_vec();
     if let Some(stored) = header.get_mut(CHECKSUM_OFFSET..CHECKSUM_OFFSET + 8) {

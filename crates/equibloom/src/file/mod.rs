@@ -1,4 +1,4 @@
-//! Filters in files that can be trusted for years.
+//! Filters in files, with checksums and a versioned format.
 //!
 //! ```
 //! use equibloom::{Filter, file};
@@ -10,7 +10,7 @@
 //! filter.insert("alice@example.com")?;
 //! filter.save(&path)?;
 //!
-//! // SAFETY: only this program knows the file, and it does not change it.
+//! // SAFETY: no other program uses the file, and this one does not change it.
 //! let opened = unsafe { Filter::open(&path) }?; // at once, however large it is
 //! assert!(opened.contains("alice@example.com"));
 //! let loaded = Filter::load(&path)?; // all of it, checked and in memory
@@ -23,17 +23,17 @@
 //! | | reads | checks | keeps in memory |
 //! |---|---|---|---|
 //! | [`Filter::load`], [`Filter::read_from`] | everything | everything | everything |
-//! | [`Filter::open`] | the header | the header | the pages that are asked for, as long as there is room |
+//! | [`Filter::open`] | the header | the header | the pages that lookups read |
 //! | [`inspect`] | the header | the header | the header |
 //! | [`verify`], [`verify_from`] | everything | everything | 64 KiB |
 //!
-//! The format is described in `docs/format.md`, exactly enough for other languages. A file names its
-//! version, the hash, its seed and the kind of its keys; it has a checksum over the header and over every section, and all
-//! bytes beside those are zero, so that no bit can change unnoticed. Blocks and overflow list lie in it
-//! as they lie in memory, which is why a mapped file can be asked in place.
+//! `docs/format.md` specifies the format, in enough detail for other languages. A file records its version,
+//! the hash, its seed and the kind of its keys. The header and every section have a checksum, and all other
+//! bytes are zero, so that every changed bit is detected. Blocks and overflow list have the same layout as
+//! in memory, so that a mapped file can be queried in place.
 //!
-//! Only filters that hash by [`Stable`](crate::Stable) can be saved: any other hasher is a part of its program and
-//! unknown to whoever reads the file. For other filters `save` is not there at compile time:
+//! Only filters that hash with [`Stable`] can be saved: a file cannot describe any other
+//! hasher. For other filters `save` does not exist:
 //!
 //! ```compile_fail,E0599
 //! # use equibloom::{Filter, WithBuildHasher};
@@ -66,18 +66,18 @@ use crate::hashing::{KeyKind, Stable, StableKey};
 use error::Named;
 use read::Input;
 
-/// The version of the format that this library writes, and the only one that it reads: those before it were
-/// never published.
+/// The format version that this library writes, and the only one that it reads: earlier versions were never
+/// published.
 pub const VERSION: u32 = 2;
 
-/// What [`verify`] has found out about a file that is whole.
+/// The result of [`verify`] for an intact file.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Report {
-    /// What the header says.
+    /// The header.
     pub header: Header,
-    /// Bytes that were read and checked: all there are.
+    /// Number of bytes read and checked: the whole file.
     pub bytes: u64,
 }
 
@@ -91,7 +91,7 @@ impl<K: StableKey + ?Sized> Filter<K> {
         save(self.as_hash_filter(), self.hasher().seed(), path.as_ref())
     }
 
-    /// Reads a filter from a file into memory, after all its checksums have been verified.
+    /// Reads a filter from a file into memory and verifies all its checksums.
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be read, is not a filter of such keys, is damaged, or is larger
@@ -121,25 +121,24 @@ impl<K: StableKey + ?Sized> Filter<K> {
         Ok(write::filter(self.as_hash_filter(), self.hasher().seed(), &mut writer)?)
     }
 
-    /// Reads one filter from any stream, checked like a file, and nothing behind it. Memory is taken as
-    /// the bytes come in, and not because a header promises them.
+    /// Reads one filter from any stream, with the checks of [`load`](Self::load), and nothing after it.
+    /// Memory is allocated as bytes arrive, not as the header claims.
     ///
     /// # Errors
-    /// [`FileError`] if the stream fails or ends early, or what it gives is not a filter of such keys or
-    /// damaged.
+    /// [`FileError`] if the stream fails or ends early, or its bytes are damaged or no filter of such keys.
     pub fn read_from(reader: impl Read) -> Result<Self, FileError> {
         Ok(typed(HashFilter::read_from(reader)?)?)
     }
 
-    /// Opens a file to be asked in place; see [`HashFilter::open`].
+    /// Opens a file for lookups in place; see [`HashFilter::open`].
     ///
     /// # Safety
     /// As for [`HashFilter::open`]: no program may write to the file or truncate it while it is mapped.
     ///
     /// # Errors
-    /// [`FileError`] if the file cannot be opened or mapped, or its header does not belong to a filter of
-    /// such keys and its size.
-    #[allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
+    /// [`FileError`] if the file cannot be opened or mapped, or its header does not match its size or the
+    /// type of the keys.
+    #[allow(unsafe_code, reason = "no program can guarantee that a file stays unchanged")]
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
         // SAFETY: the caller's promise.
@@ -147,15 +146,15 @@ impl<K: StableKey + ?Sized> Filter<K> {
     }
 }
 
-/// Filters in files, whatever their keys are. The seed of the parameters is that of the hash.
+/// Filters in files, for any type of keys. The seed of the parameters is that of the hash.
 impl HashFilter {
-    /// Writes the filter to a file, which replaces the one of that name all at once: a reader, or the
-    /// next start after a crash, sees the old file or the new one, whole.
+    /// Writes the filter to a file and replaces an existing one atomically: a reader, or a restart after a
+    /// crash, sees the old file or the new one, whole.
     ///
-    /// It is written beside the old one, under a name that begins with a dot and the file's name and
-    /// ends in `.equibloom-tmp`, forced to the disk, and renamed. On an error that file is removed and
-    /// the old one untouched; a program that is killed in between leaves it behind. The old file's
-    /// permissions are kept. If the path is a symbolic link, the file it points to is replaced.
+    /// The new file is written to the same directory, synced to the disk, and renamed. Its temporary name
+    /// begins with a dot and the file's name and ends in `.equibloom-tmp`. On an error the temporary file
+    /// is removed and the old file is unchanged; a killed program leaves the temporary file behind. The old
+    /// file's permissions are kept. If the path is a symbolic link, its target is replaced.
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be written.
@@ -163,7 +162,7 @@ impl HashFilter {
         save(self, self.parameters().seed, path.as_ref())
     }
 
-    /// Reads a filter from a file into memory, after all its checksums have been verified.
+    /// Reads a filter from a file into memory and verifies all its checksums.
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be read, is not a filter, is damaged, or is larger than memory.
@@ -183,38 +182,36 @@ impl HashFilter {
     /// Reads one filter from any stream; see [`Filter::read_from`].
     ///
     /// # Errors
-    /// [`FileError`] if the stream fails or ends early, or what it gives is not a filter or damaged.
+    /// [`FileError`] if the stream fails or ends early, or its bytes are damaged or no filter.
     pub fn read_from(reader: impl Read) -> Result<Self, FileError> {
         Ok(read::filter(Input::stream(reader))?)
     }
 
-    /// Opens a file to be asked in place: nothing is copied, and the first answer reads the header and one
-    /// block. The file can be larger than memory.
+    /// Maps a file for lookups in place. Nothing is copied: the first lookup reads the header and one
+    /// block. The file may be larger than memory.
     ///
-    /// Only the header is verified. If the rest is damaged, answers may be wrong, and nothing worse;
-    /// [`verify`] reads it all.
+    /// Only the header is verified. Damage elsewhere gives wrong answers, and no worse; [`verify`] checks
+    /// the whole file.
     ///
-    /// Every page is read when it is first asked for, one at a time. That is best for a file that is larger than
-    /// memory, or for few questions; for very many, [`load`](Self::load) reads a file that is not in the
-    /// system's cache faster.
+    /// Every page is read on first use, one at a time. That suits files larger than memory, or few lookups.
+    /// For many lookups, [`load`](Self::load) reads an uncached file faster.
     ///
-    /// The first change to the filter copies its table into memory, and the file never sees it;
-    /// [`detach`](Self::detach) does so beforehand. On big-endian machines, and for what cannot be
+    /// The first change to the filter copies its table into memory, and the file stays unchanged;
+    /// [`detach`](Self::detach) does so beforehand. On big-endian targets, and for files that cannot be
     /// mapped (a pipe), this is [`load`](Self::load).
     ///
     /// # Safety
-    /// As long as the filter or a clone of it is [mapped](Self::is_mapped), no program may write to the file
-    /// or truncate it. Otherwise the behaviour is undefined: answers may be any, and if the file becomes
-    /// shorter the operating system ends the program.
+    /// As long as the filter or a clone of it is [mapped](Self::is_mapped), no program may write to the
+    /// file or truncate it. Otherwise the behaviour is undefined: answers may be wrong, and if the file
+    /// becomes shorter the operating system kills the program.
     ///
-    /// To remove the file or to replace it by a new one is harmless: the open filter keeps the old one.
-    /// This library changes files in no other way ([`save`](Self::save)), so a file that only it writes
-    /// is safe to open. If others may write to the file, [`load`](Self::load) it.
+    /// Removing or replacing the file is harmless: the open filter keeps the old one. This library changes
+    /// files in no other way ([`save`](Self::save)), so a file that only it writes is safe to open. If
+    /// others may write to the file, [`load`](Self::load) it.
     ///
     /// # Errors
-    /// [`FileError`] if the file cannot be opened or mapped, or its header does not belong to a filter
-    /// of its size.
-    #[allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
+    /// [`FileError`] if the file cannot be opened or mapped, or its header does not match its size.
+    #[allow(unsafe_code, reason = "no program can guarantee that a file stays unchanged")]
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
         // SAFETY: the caller's promise.
@@ -227,11 +224,11 @@ impl HashFilter {
         parts.blocks.is_mapped() || parts.overflow.is_mapped()
     }
 
-    /// Copies what is [mapped](Self::open) into memory, as the first change would. That ends the program
-    /// if there is no memory, like every growing collection; this says so.
+    /// Copies [mapped](Self::open) parts into memory. The first change would do the same, but abort the
+    /// program if memory is short.
     ///
     /// # Errors
-    /// [`BuildError::OutOfMemory`]; the filter is as it was.
+    /// [`BuildError::OutOfMemory`]; the filter is unchanged.
     pub fn detach(&mut self) -> Result<(), BuildError> {
         self.raw_mut().detach()
     }
@@ -241,7 +238,7 @@ fn save(filter: &HashFilter, seed: u64, path: &Path) -> Result<(), FileError> {
     atomic::replace(path, |writer| write::filter(filter, seed, writer)).named(path)
 }
 
-/// The filter with keys of type `K`, if the file says nothing else.
+/// Checks that the file's kind of keys is that of `K`.
 fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErrorKind> {
     let (found, expected) = (filter.key_kind(), K::KIND);
     if found != expected && found != KeyKind::Unspecified {
@@ -251,7 +248,7 @@ fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErr
     Ok(Filter::from_hash_filter(filter, hasher))
 }
 
-/// Reads the header of a filter file, and checks it against its checksum and the size of the file.
+/// Reads the header of a filter file and checks its checksum and the size of the file.
 ///
 /// ```
 /// # use equibloom::{Design, HashFilter, Parameters};
@@ -270,17 +267,17 @@ fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErr
 /// ```
 ///
 /// # Errors
-/// [`FileError`] if the file cannot be read or its header is not that of a filter file of this size.
+/// [`FileError`] if the file cannot be read or its header is invalid or does not match its size.
 pub fn inspect(path: impl AsRef<Path>) -> Result<Header, FileError> {
     let path = path.as_ref();
     input(path).and_then(|mut input| input.header()).named(path)
 }
 
-/// Reads a filter file through and checks everything that [`Filter::load`] does, in 64 KiB of memory.
-/// See [`file`](crate::file) for an example.
+/// Reads a whole filter file with the checks of [`Filter::load`], in 64 KiB of memory. See
+/// [`file`](crate::file) for an example.
 ///
 /// # Errors
-/// [`FileError`] with the first thing that is wrong, and where.
+/// [`FileError`] with the first problem and its position.
 pub fn verify(path: impl AsRef<Path>) -> Result<Report, FileError> {
     let path = path.as_ref();
     input(path).and_then(read::verify).named(path)
@@ -294,12 +291,12 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Report, FileError> {
 /// ```
 ///
 /// # Errors
-/// [`FileError`] with the first thing that is wrong, and where.
+/// [`FileError`] with the first problem and its position.
 pub fn verify_from(reader: impl Read) -> Result<Report, FileError> {
     Ok(read::verify(Input::stream(reader))?)
 }
 
-/// A file to be read from its beginning. What is not a regular file has no size to check against.
+/// Opens a file for reading. Only a regular file has a size to check against.
 fn input(path: &Path) -> Result<Input<File>, FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;

@@ -1,4 +1,4 @@
-//! A filter from a stream of bytes, which are believed only after they have been checked.
+//! Reads and verifies a filter from a stream of bytes.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,15 +13,15 @@ use crate::hash_filter::HashFilter;
 use crate::memory::Words;
 use crate::raw::{Any, Parts};
 
-/// Bytes that are allocated for a section of a stream before any of it has come.
+/// Bytes allocated for a section of a stream before the first of its bytes arrive.
 const FIRST_BYTES: u64 = 1 << 20;
 
-/// Where a filter is read from, and how far.
+/// A reader and its position.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     reader: R,
     position: u64,
-    /// The size of the file, if it is one.
+    /// The size, if it is a regular file.
     size: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErr
     assemble(header, blocks, overflow)
 }
 
-/// Reads everything and keeps nothing.
+/// Reads and checks everything, and stores nothing.
 pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Report, FileErrorKind> {
     let header = input.header()?;
     let mut found = 0;
@@ -53,7 +53,7 @@ pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Report, FileErrorKi
     Ok(Report { bytes: input.position, header })
 }
 
-/// A filter from a header that has been checked and the words of its sections.
+/// The filter of a checked header and the words of its sections.
 pub(super) fn assemble(
     header: Header,
     blocks: Words,
@@ -70,7 +70,7 @@ pub(super) fn assemble(
     Ok(HashFilter::from_raw(header.parameters, raw, header.key_kind))
 }
 
-/// Entries in a piece of the overflow list: slots that are not zero.
+/// Entries in a chunk of the overflow list: nonzero slots.
 fn entries(bytes: &[u8]) -> u64 {
     bytes.chunks_exact(8).filter(|slot| slot.iter().any(|&byte| byte != 0)).count() as u64
 }
@@ -81,12 +81,12 @@ fn check_entries(header: &Header, found: u64) -> Result<(), FileErrorKind> {
 }
 
 impl<R: Read> Input<R> {
-    /// A file of so many bytes.
+    /// A file of `size` bytes.
     pub(super) const fn sized(reader: R, size: u64) -> Self {
         Self { reader, position: 0, size: Some(size) }
     }
 
-    /// A stream, whose length is known when it ends.
+    /// A stream of unknown length.
     pub(super) const fn stream(reader: R) -> Self {
         Self { reader, position: 0, size: None }
     }
@@ -124,7 +124,7 @@ impl<R: Read> Input<R> {
         self.zeros(header.file_length, header)
     }
 
-    /// Reads zeros up to a position.
+    /// Reads up to a position and checks that all bytes are zero.
     fn zeros(&mut self, end: u64, header: &Header) -> Result<(), FileErrorKind> {
         let mut buffer = [0; 4096];
         while self.position < end {
@@ -139,7 +139,7 @@ impl<R: Read> Input<R> {
         Ok(())
     }
 
-    /// Reads a section into memory, as the bytes come, and checks it.
+    /// Reads a section into memory as its bytes arrive, and checks it.
     fn words(
         &mut self,
         header: &Header,
@@ -147,15 +147,15 @@ impl<R: Read> Input<R> {
         words: &mut Words,
     ) -> Result<(), FileErrorKind> {
         let zeroed = |bytes: u64| Words::zeroed(bytes / 8).map_err(FileErrorKind::Memory);
-        // The size of a file is a fact, a stream's header only a claim.
+        // A file's size is known; a stream's header is only a claim.
         let first = if self.size.is_some() { section.length } else { FIRST_BYTES };
         *words = zeroed(section.length.min(first))?;
         let mut hasher = Xxh3::new();
         let mut filled = 0;
         while filled < section.length {
             if filled == words.bytes() {
-                // Pages that are not touched yet cost nothing, so that both together take no more
-                // than the section.
+                // Untouched pages cost nothing, so old and new memory together take no more than the
+                // section.
                 let mut larger = zeroed(section.length.min(2 * filled))?;
                 larger.native_bytes_mut()[..filled as usize].copy_from_slice(words.native_bytes());
                 *words = larger;
@@ -170,7 +170,7 @@ impl<R: Read> Input<R> {
         check(section, hasher.digest())
     }
 
-    /// Reads a section piece by piece and checks it.
+    /// Reads a section in chunks and checks it.
     fn skim(
         &mut self,
         header: &Header,
@@ -190,7 +190,7 @@ impl<R: Read> Input<R> {
         check(section, hasher.digest())
     }
 
-    /// Fills the buffer, from a file that should have `expected` bytes.
+    /// Fills the buffer from a file that should have `expected` bytes.
     fn fill(&mut self, buffer: &mut [u8], expected: u64) -> Result<(), FileErrorKind> {
         if self.read_up_to(buffer)? == buffer.len() {
             Ok(())
@@ -199,13 +199,13 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Fills the buffer as far as there are bytes.
+    /// Fills the buffer until it is full or the input ends.
     fn read_up_to(&mut self, buffer: &mut [u8]) -> Result<usize, FileErrorKind> {
         let mut filled = 0;
         while filled < buffer.len() {
             match self.reader.read(&mut buffer[filled..]) {
                 Ok(0) => break,
-                // More than there is room for would be a bug of the reader's.
+                // A larger count would be a bug in the reader.
                 Ok(read) => filled = buffer.len().min(filled + read),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(FileErrorKind::io("read", error)),
@@ -216,7 +216,7 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// The first bytes of `left`, as many as fit.
+/// The range of the next chunk: `left` bytes, at most `most`.
 fn piece(left: u64, most: usize) -> Range<usize> {
     0..usize::try_from(left).map_or(most, |left| left.min(most))
 }

@@ -1,4 +1,4 @@
-//! A filter as a stream of bytes: header, zeros up to a page, section, zeros, section.
+//! Writes a filter as a stream of bytes: header, zeros up to a page boundary, section, zeros, section.
 
 use alloc::vec::Vec;
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use crate::memory::Words;
 use crate::parameters::Parameters;
 use crate::raw::Parts;
 
-/// Bytes that are hashed, read or written at a time: few enough for the cache between two of these.
+/// Bytes hashed, read or written at a time: small enough to stay in the cache in between.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
-/// Writes a filter in the format of this version, with the seed of its hash.
+/// Writes a filter with the seed of its hash.
 pub(super) fn filter<W: Write + ?Sized>(
     filter: &HashFilter,
     seed: u64,
@@ -51,7 +51,7 @@ fn write<W: Write + ?Sized>(filter: &HashFilter, seed: u64, writer: &mut W) -> i
 /// XXH3-64 of the words in little-endian order.
 fn checksum(words: &Words) -> u64 {
     let mut hasher = Xxh3::new();
-    // Nothing can fail here, and an error would only end the loop.
+    // The closure never fails.
     let _: Result<(), core::convert::Infallible> = for_each_chunk(words, |bytes| {
         hasher.update(bytes);
         Ok(())
@@ -59,7 +59,7 @@ fn checksum(words: &Words) -> u64 {
     hasher.digest()
 }
 
-/// Visits the words as little-endian bytes: those in memory, on most machines.
+/// Visits the words as little-endian bytes; on little-endian targets without a copy.
 fn for_each_chunk<E>(
     words: &Words,
     mut visit: impl FnMut(&[u8]) -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! What a key is: bytes that are the same on every platform and in every language (`docs/keys.md`).
+//! A key's bytes, the same on every platform and in every language (`docs/keys.md`).
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Which keys a filter holds, as far as a reader of its file must know to ask with the same bytes.
+/// The kind of a filter's keys, stored in files so that other programs query with the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -25,17 +25,17 @@ pub enum KeyKind {
     Integer,
     /// Integers of 128 bits: sixteen bytes.
     WideInteger,
-    /// Tuples, sequences and options, and types of the user's own.
+    /// Tuples, sequences, options, and user-defined types.
     Composite,
 }
 
 impl KeyKind {
-    /// All kinds; a kind's place here is its number in files and is never given anew.
+    /// All kinds. A kind's index is its number in files and never changes.
     #[cfg(feature = "file")]
     pub(crate) const ALL: [Self; 5] =
         [Self::Unspecified, Self::Bytes, Self::Integer, Self::WideInteger, Self::Composite];
 
-    /// The kind of keys of two filters together; none if one of them would be asked with the wrong bytes.
+    /// The kind of two merged filters; `None` if the kinds conflict.
     pub(crate) fn merged(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Unspecified, _) | (_, Self::Unspecified) => Some(Self::Unspecified),
@@ -56,7 +56,7 @@ impl fmt::Display for KeyKind {
     }
 }
 
-/// A key that is the same bytes on every platform, in every version and in every language.
+/// A key with a portable byte representation: the same on every platform, in every version and language.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -65,11 +65,11 @@ impl fmt::Display for KeyKind {
 /// | `bool` | the integer 0 or 1 |
 /// | `u128`, `i128` | sixteen little-endian bytes |
 /// | IP addresses | their 4 or 16 bytes |
-/// | tuples, arrays, slices and `Vec` of other keys than `u8` | each element's bytes after their number, which is eight little-endian bytes |
+/// | tuples, arrays, slices and `Vec` of other keys than `u8` | each element's length in eight little-endian bytes, then its bytes |
 /// | `Option` | a tuple of no element or one |
-/// | `&`, `Box`, `Rc`, `Arc`, `Cow` | what they point to |
+/// | `&`, `Box`, `Rc`, `Arc`, `Cow` | those of the target |
 ///
-/// So the width of an integer does not matter, and `("a", "b")` differs from `("ab", "")`:
+/// The width of an integer does not matter, and `("a", "b")` differs from `("ab", "")`:
 ///
 /// ```
 /// use equibloom::{KeyHasher, Stable};
@@ -80,11 +80,11 @@ impl fmt::Display for KeyKind {
 /// assert_ne!(hasher.hash_key(&("a", "b")), hasher.hash_key(&("ab", "")));
 /// ```
 ///
-/// Floats are not keys: 0.0 equals −0.0 and NaN does not equal itself, while their bytes say otherwise. Round
-/// them to integers, or use their bits if that is what you mean.
+/// Floats are not keys: 0.0 equals −0.0 and NaN does not equal itself, but their bytes disagree. Round them
+/// to integers, or use `to_bits`.
 ///
-/// # Keys of your own
-/// Hand the parts on as a tuple, or as whatever else has the bytes:
+/// # Custom keys
+/// Delegate to a tuple of the fields, or to any other type with the right bytes:
 ///
 /// ```
 /// use equibloom::{Filter, StableKey};
@@ -106,7 +106,7 @@ impl fmt::Display for KeyKind {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A type that only has [`Hash`](core::hash::Hash) is not a stable key, since `Hash` promises no bytes:
+/// A type with only [`Hash`](core::hash::Hash) is not a stable key: `Hash` does not specify bytes.
 ///
 /// ```compile_fail,E0277
 /// # use equibloom::Filter;
@@ -126,8 +126,8 @@ impl fmt::Display for KeyKind {
     note = "or make the filter with the hasher `WithBuildHasher`, which takes every key with `Hash`; such a filter cannot be saved"
 )]
 pub trait StableKey {
-    /// What files say about such keys. A type of the user's own whose bytes are those of an integer or a text
-    /// takes their kind: `const KIND: KeyKind = u64::KIND;`.
+    /// The kind recorded in files. A custom type with the bytes of an integer or a text uses that kind:
+    /// `const KIND: KeyKind = u64::KIND;`.
     const KIND: KeyKind = KeyKind::Composite;
 
     /// Calls `then` with the key's bytes.
@@ -137,7 +137,7 @@ pub trait StableKey {
     #[doc(hidden)]
     const SLICE_KIND: KeyKind = KeyKind::Composite;
 
-    /// [`with_bytes`](Self::with_bytes) for a slice of such keys; `u8` alone has another one.
+    /// [`with_bytes`](Self::with_bytes) for a slice of such keys; only `u8` overrides it.
     #[doc(hidden)]
     fn slice_with_bytes<R>(slice: &[Self], then: impl FnOnce(&[u8]) -> R) -> R
     where
@@ -154,7 +154,7 @@ macro_rules! integers {
 
             #[inline]
             fn with_bytes<R>(&self, then: impl FnOnce(&[u8]) -> R) -> R {
-                // The cast keeps the sign.
+                // The cast extends the sign.
                 then(&(*self as $wide).to_le_bytes())
             }
         }
@@ -206,7 +206,7 @@ impl<K: StableKey> StableKey for Vec<K> {
     }
 }
 
-/// Types whose bytes an expression gives.
+/// Types with bytes given by an expression.
 macro_rules! bytes {
     ($($key:ty: |$this:ident| $bytes:expr;)*) => {$(
         impl StableKey for $key {
@@ -241,7 +241,7 @@ impl StableKey for IpAddr {
     }
 }
 
-/// Pointers, whose keys are what they point to.
+/// Pointers: the bytes of their target.
 macro_rules! pointers {
     ($($(#[$condition:meta])* [$($bound:tt)*] $pointer:ty;)*) => {$(
         $(#[$condition])*
@@ -288,14 +288,14 @@ macro_rules! tuples {
 
 tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }
 
-/// Bytes of a sequence that fit on the stack: several integers and a short text.
+/// Longest sequence kept on the stack, in bytes: several integers and a short text.
 const ON_STACK: usize = 128;
 
-/// The bytes of a sequence: each element's bytes after their number.
+/// The bytes of a sequence: each element's length and bytes.
 struct Sequence {
     on_stack: [u8; ON_STACK],
     length: usize,
-    /// All the bytes, once they are more than fit on the stack.
+    /// All bytes, once they exceed `ON_STACK`.
     on_heap: Vec<u8>,
 }
 

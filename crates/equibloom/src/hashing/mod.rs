@@ -1,4 +1,4 @@
-//! What does a key become? One 128-bit hash, from which everything is drawn ([`KeyHash`]).
+//! Hashing: a key becomes one 128-bit [`KeyHash`], from which everything else is derived.
 
 use core::borrow::Borrow;
 
@@ -23,12 +23,12 @@ pub trait KeyHasher<K: ?Sized> {
     fn hash_key(&self, key: &K) -> KeyHash;
 }
 
-/// Keys of a batch that are hashed before the first of them is inserted: enough to go level by level.
+/// Keys hashed per chunk of a batch insert: enough for level-by-level insertion.
 pub(crate) const INSERTED_AT_ONCE: usize = 2_048;
-/// Keys of a batch that are hashed before the first of them is looked up: whole words of a bitmap.
+/// Keys hashed per chunk of a batch lookup: whole words of a bitmap.
 pub(crate) const ANSWERED_AT_ONCE: usize = 512;
 
-/// Hashes keys, up to `AT_ONCE` at a time, and visits their hashes.
+/// Hashes keys in chunks of up to `AT_ONCE` and passes each chunk to `visit`.
 pub(crate) fn hash_chunks<const AT_ONCE: usize, K: ?Sized, Q: Borrow<K>, H: KeyHasher<K>, E>(
     hasher: &H,
     keys: impl IntoIterator<Item = Q>,

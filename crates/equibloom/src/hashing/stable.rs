@@ -1,4 +1,4 @@
-//! The default hash: the same on every platform and in every version, and named in files.
+//! The default hash, the same on every platform and in every version.
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -6,7 +6,7 @@ use super::{KeyHash, KeyHasher, StableKey};
 
 /// XXH3-128 with a seed, over a key's bytes.
 ///
-/// Every language with an XXH3 can ask the same filter: [`StableKey`] says which bytes a key is.
+/// Any language with an XXH3 implementation can query the same filter; [`StableKey`] defines a key's bytes.
 ///
 /// ```
 /// use equibloom::{KeyHash, KeyHasher, Stable};
@@ -22,12 +22,12 @@ pub struct Stable {
 }
 
 impl Stable {
-    /// The hash function number `seed`.
+    /// The hash function with this seed.
     pub const fn with_seed(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The number of this hash function.
+    /// The seed.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
@@ -47,8 +47,8 @@ mod tests {
 
     use super::*;
 
-    /// Reference values of the XXH3-128 specification's own implementation: a changed hash would
-    /// make every stored filter useless.
+    /// Reference values of the XXH3-128 reference implementation: a changed hash would invalidate every
+    /// stored filter.
     #[test]
     fn the_hash_of_known_keys_never_changes() {
         let hasher = Stable::default();

@@ -1,13 +1,13 @@
-//! Any key with Rust's `Hash`, by any `BuildHasher`.
+//! Hashing of any `Hash` key with any `BuildHasher`.
 
 use core::hash::{BuildHasher, Hash};
 
 use super::{KeyHash, KeyHasher};
 
-/// Hashes any [`Hash`] key with a [`BuildHasher`] of the user's choice.
+/// Hashes any [`Hash`] key with a custom [`BuildHasher`].
 ///
-/// Rust's `Hash` is not portable between platforms and versions, so a filter hashed this way belongs
-/// to the program that made it. The 64 bits that come back are expanded to 128.
+/// Rust's `Hash` is not portable between platforms and versions, so such a filter is valid only within the
+/// program that built it. The 64-bit result is expanded to 128 bits.
 ///
 /// ```
 /// use std::hash::RandomState;

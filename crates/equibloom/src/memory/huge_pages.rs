@@ -1,36 +1,35 @@
-//! Pages of 2 MiB instead of 4 KiB, where the system gives them.
+//! Pages of 2 MiB instead of 4 KiB, where the system supports them.
 //!
-//! A lookup anywhere in a large table needs a page's address as well as a cache line, and the processor
-//! remembers the addresses of some thousand pages: a few MiB of small ones, a few GiB of huge ones. Linux
-//! gives huge pages to everybody or to those who ask (`/sys/kernel/mm/transparent_hugepage/enabled`); here
-//! we ask, for memory that the allocator has given us anyway.
+//! A random access to a large table needs an address translation as well as a cache line, and the TLB
+//! covers a few thousand pages: a few MiB of small ones, a few GiB of huge ones. Linux gives huge pages to
+//! all memory or on request (`/sys/kernel/mm/transparent_hugepage/enabled`); this module requests them for
+//! allocated memory.
 //!
-//! What it costs: the first touch of a page takes and zeroes 2 MiB, so that a table is resident in steps
-//! of 2 MiB. Only pages that lie in the table as a whole are asked for: no more memory than was allocated.
+//! Cost: the first access to a page zeroes 2 MiB, so that a table becomes resident in steps of 2 MiB. Only
+//! whole pages within the table are requested, so that no memory is added.
 
 use core::ptr::NonNull;
 
-/// Bytes of a huge page: those of x86-64, and of AArch64 with small pages of 4 KiB. Where they are larger
-/// (small pages of 16 or 64 KiB), the system rounds what is asked for.
+/// Bytes of a huge page on x86-64, and on AArch64 with small pages of 4 KiB. Where they are larger (small
+/// pages of 16 or 64 KiB), the system rounds the request.
 #[cfg(all(feature = "huge-pages", target_os = "linux"))]
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Asks for huge pages for memory that nobody has touched yet. If the system has none, or is not asked
-/// (feature `huge-pages`, Linux), small pages do the same.
+/// Requests huge pages for untouched memory. Has no effect without the feature `huge-pages`, on other
+/// systems than Linux, or if the system has none.
 #[cfg_attr(not(all(feature = "huge-pages", target_os = "linux")), expect(unused_variables))]
-pub(crate) fn ask_for_huge_pages(memory: NonNull<u8>, bytes: usize) {
+pub(crate) fn request_huge_pages(memory: NonNull<u8>, bytes: usize) {
     #[cfg(all(feature = "huge-pages", target_os = "linux"))]
     {
         let (start, whole) = whole_pages(memory, bytes);
         if whole > 0 {
-            // SAFETY: the advice changes no byte of anybody's memory, whichever it is given for; what the
-            // system does not like about it, it refuses.
+            // SAFETY: the advice changes no byte of any memory; the system rejects an invalid request.
             unsafe { libc::madvise(start.cast(), whole, libc::MADV_HUGEPAGE) };
         }
     }
 }
 
-/// The first huge page that lies in the memory, and the bytes of all.
+/// The first huge page within the memory, and the bytes of all.
 #[cfg(all(feature = "huge-pages", target_os = "linux"))]
 fn whole_pages(memory: NonNull<u8>, bytes: usize) -> (*mut u8, usize) {
     let before = memory.align_offset(HUGE_PAGE);
@@ -58,7 +57,7 @@ mod tests {
         }
     }
 
-    /// The flag `hg` of a mapping says that huge pages were asked for.
+    /// The flag `hg` of a mapping says that huge pages were requested.
     #[test]
     fn a_large_table_asks_for_huge_pages() {
         let words = crate::memory::Words::zeroed(8 << 20).unwrap();
@@ -77,7 +76,7 @@ mod tests {
                 flags = Some(line);
             }
         }
-        // A kernel that was built without huge pages has nothing to be asked.
+        // A kernel without huge pages ignores requests.
         let has_any = std::fs::exists("/sys/kernel/mm/transparent_hugepage").unwrap();
         let asked = flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hg"));
         assert_eq!(asked, has_any, "{flags:?}");

@@ -1,7 +1,7 @@
-//! Words that many threads read and change at once.
+//! Words shared by many threads.
 //!
-//! The same memory, seen as atomic words for as long as it is shared: nothing is copied on the way in or
-//! out, and no plain reference to a word exists meanwhile.
+//! The same memory viewed as atomic words while it is shared: conversions copy nothing, and no plain
+//! reference to a word exists meanwhile.
 
 #[cfg(all(test, loom))]
 use alloc::vec::Vec;
@@ -9,36 +9,36 @@ use alloc::vec::Vec;
 use super::{WORDS_PER_LINE, Words};
 use crate::raw::shared::sync::AtomicU64;
 
-/// Words that are reached atomically and in no other way.
+/// Words with atomic access only.
 #[cfg(not(all(test, loom)))]
 pub(crate) struct SharedWords(Words);
 
 #[cfg(not(all(test, loom)))]
 impl SharedWords {
-    /// Shares words. Those of a mapped file, which nobody may change, are copied.
+    /// Shares words. Mapped words, which must not be written, are copied.
     pub(crate) fn new(mut words: Words) -> Self {
-        // Mapped words are copied here; the others stay where they are.
+        // Copies mapped words.
         words.lines_mut();
         Self(words)
     }
 
-    /// The words, when nobody else has them any more.
+    /// Converts back into plain words.
     pub(crate) fn into_words(self) -> Words {
         self.0
     }
 
-    /// All words, including the few that fill the last line.
+    /// All words, including the padding of the last line.
     #[inline(always)]
     pub(crate) fn atomics(&self) -> &[AtomicU64] {
         let Words { start, count, .. } = &self.0;
         // SAFETY: the invariant of `Words`; an atomic word has the size of a word and at most the alignment
-        // of a line. The words are not mapped (see `new`), so that they may be written to, and are this
-        // array's alone, which gives them out as atomics only.
+        // of a line. The words are not mapped (see `new`), so that they may be written, and only this array
+        // uses them, as atomics.
         unsafe { core::slice::from_raw_parts(start.as_ptr().cast(), count * WORDS_PER_LINE) }
     }
 }
 
-/// The model checker's atomics are larger than a word: it gets a copy.
+/// The model checker's atomics are larger than a word, so the words are copied.
 #[cfg(all(test, loom))]
 pub(crate) struct SharedWords(Vec<AtomicU64>);
 
@@ -62,7 +62,7 @@ impl SharedWords {
 }
 
 impl SharedWords {
-    /// The word at this place.
+    /// The word at `index`.
     #[inline(always)]
     pub(crate) fn word(&self, index: usize) -> &AtomicU64 {
         &self.atomics()[index]

@@ -1,4 +1,4 @@
-//! A filter over hashes whose kind is known only at run time.
+//! A filter over hashes of any design.
 
 use alloc::boxed::Box;
 
@@ -12,8 +12,7 @@ use crate::error::{BuildError, FullError, MergeError, RemoveError};
 use crate::memory::Words;
 use crate::statistics::Statistics;
 
-/// One of the filters, chosen by the design. The choice costs one predictable branch per operation, or
-/// per batch of them.
+/// The filter of a design. Dispatch costs one predictable branch per operation or batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
 #[allow(clippy::large_enum_variant)]
@@ -24,7 +23,7 @@ pub(crate) enum Any {
     Fingerprint(Balanced<FirstWithRoom, FingerprintBlocks>),
 }
 
-/// Runs the same expression on whichever filter it is.
+/// Applies an expression to the filter in any variant.
 macro_rules! delegate {
     ($any:expr, $filter:ident => $operation:expr) => {
         match $any {
@@ -37,7 +36,7 @@ macro_rules! delegate {
 }
 
 impl Any {
-    /// An empty filter. Nothing is allocated if the design is refused.
+    /// An empty filter. Nothing is allocated for an invalid design.
     pub(crate) fn new(design: &Design) -> Result<Self, BuildError> {
         design.check()?;
         let overflow = design.overflow();
@@ -46,7 +45,7 @@ impl Any {
             overflow: Words::zeroed(overflow.slots())?,
             counters: Counters::empty(overflow),
         };
-        // The words were made for the design.
+        // The words were allocated for this design.
         Self::over(design, parts).ok_or(BuildError::OutOfMemory { bytes: design.bytes() })
     }
 
@@ -83,7 +82,7 @@ impl Any {
                 let rule = FirstWithRoom::new(below, coin, layout.multiset);
                 Balanced::over(layout, &shape, rule, parts).map(Self::Fingerprint)
             }
-            // `Design::check` refuses it.
+            // `Design::check` rejects it.
             (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => None,
         }
     }
@@ -110,7 +109,8 @@ impl Any {
         delegate!(self, filter => filter.contains_observed(key, observer))
     }
 
-    /// Inserts keys in order, as if one by one, by up to so many threads; how many were new.
+    /// Inserts keys as if one by one in this order, with up to `threads` threads; returns how many were
+    /// new.
     pub(crate) fn insert_batch(
         &mut self,
         keys: &[KeyHash],
@@ -119,8 +119,8 @@ impl Any {
         delegate!(self, filter => filter.insert_batch(keys, threads))
     }
 
-    /// Looks keys up. Bit `i % 64` of the word `i / 64` of `found` becomes the answer for key `i`;
-    /// keys that it has no room for are left out.
+    /// Looks up keys. Bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`; keys without
+    /// a bit in `found` are skipped.
     pub(crate) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
         delegate!(self, filter => filter.contains_batch(keys, found));
     }
@@ -133,11 +133,11 @@ impl Any {
         }
     }
 
-    /// Takes in all keys of a filter of the same design, whose tables are `factor` times as large.
+    /// Adds all keys of a filter of the same design whose tables are `factor` times as large.
     ///
     /// # Errors
-    /// The overflow list is full and the filter was told to refuse, or the filters are of different kinds;
-    /// then it is as it was.
+    /// The overflow list is full and refuses keys, or the filters are of different kinds. The filter is
+    /// unchanged.
     pub(crate) fn merge(&mut self, other: &Self, factor: u64) -> Result<(), MergeError> {
         match (self, other) {
             (Self::Classical(ours), Self::Classical(theirs)) => ours.merge(theirs, factor),
@@ -151,7 +151,7 @@ impl Any {
         Ok(())
     }
 
-    /// Elements stored, counted along the way.
+    /// Number of stored elements, without a scan.
     pub(crate) fn elements(&self) -> u64 {
         delegate!(self, filter => filter.elements)
     }
@@ -161,7 +161,7 @@ impl Any {
         delegate!(self, filter => filter.clear());
     }
 
-    /// Looks through the whole filter.
+    /// Scans the whole filter.
     pub(crate) fn statistics(&self) -> Statistics {
         delegate!(self, filter => filter.statistics())
     }
@@ -171,13 +171,13 @@ impl Any {
         delegate!(self, filter => filter.words())
     }
 
-    /// What goes into a file.
+    /// The contents for a file.
     #[cfg(feature = "file")]
     pub(crate) fn parts(&self) -> Parts<&Words> {
         delegate!(self, filter => filter.parts())
     }
 
-    /// Copies what is mapped from a file into memory.
+    /// Copies mapped parts into memory.
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         delegate!(self, filter => filter.detach())

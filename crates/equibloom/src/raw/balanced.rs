@@ -1,4 +1,4 @@
-//! Every blocked filter: blocks × candidates × rule × overflow list.
+//! Blocked filters: blocks × candidates × rule × overflow list.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -33,21 +33,21 @@ pub(crate) struct Balanced<R, B: BlockArray = BloomBlocks> {
     pub(super) overflow: OverflowList,
     pub(super) when_full: WhenFull,
     pub(super) budget: AccessBudget,
-    // These two may come from a hostile file and be anything: sums saturate.
+    // Both may have any value in a hostile file: sums saturate.
     pub(super) elements: u64,
     pub(super) saturated: u64,
-    /// Whose instructions run all this.
+    /// The ISA that operations run on.
     pub(super) engine: Engine<Self>,
 }
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
-    /// What runs a filter with these blocks and this budget by a machine's instructions.
+    /// The engine for a filter with these blocks and this budget.
     pub(super) fn engine_for(isa: DetectedIsa, blocks: &B, budget: &AccessBudget) -> Engine<Self> {
         Engine::new(isa, blocks.is_common() && budget.is_unlimited())
     }
 
-    /// One survey for each distinct level, and for each probe the survey of its level: candidates
-    /// that may lie anywhere share one.
+    /// One survey for each distinct level, and for each probe the index of its survey: candidates anywhere
+    /// share one.
     fn survey_levels(&self) -> (Vec<LevelSurvey>, Vec<usize>) {
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         let mut of_probe = Vec::new();
@@ -93,7 +93,7 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
 
     #[inline]
     pub(super) fn contains(&self, key: KeyHash) -> bool {
-        self.engine.ask(self, key)
+        self.engine.lookup(self, key)
     }
 
     pub(super) fn insert_batch(
@@ -174,7 +174,7 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
         self.overflow.detach()
     }
 
-    /// Takes in all keys of a filter of the same layout, whose tables are `factor` times as large.
+    /// Adds all keys of a filter of the same layout whose tables are `factor` times as large.
     pub(super) fn merge(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
         B::merge(self, other, factor)?;
         self.budget.merge(&other.budget);

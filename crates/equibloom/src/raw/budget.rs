@@ -1,8 +1,7 @@
-//! The block accesses that placing keys may cost in all.
+//! The access budget.
 
-/// Accesses that placing the stored keys has cost, and whether a key has come that the budget did not
-/// suffice for. From then on every new key goes to the overflow list, although its blocks may have
-/// room, and every lookup must look there too.
+/// Block accesses spent on placing keys, and whether a key has exceeded the budget. From then on every new
+/// key goes to the overflow list, even if its blocks have room, and every lookup has to check the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AccessBudget {
     total: u64,
@@ -11,7 +10,7 @@ pub(super) struct AccessBudget {
 }
 
 impl AccessBudget {
-    /// A budget of so many accesses; `None` never runs out.
+    /// A budget of `total` accesses; `None` is unlimited.
     pub(super) const fn new(total: Option<u64>) -> Self {
         let total = match total {
             Some(total) => total,
@@ -24,34 +23,34 @@ impl AccessBudget {
         !self.spent && self.total.saturating_sub(self.used) >= reads as u64
     }
 
-    /// Counts the accesses of one placed key, and notes if they were too many.
+    /// Counts the accesses of one placed key; marks the budget as spent if they exceed it.
     pub(super) fn spend(&mut self, reads: u32) {
         self.spent = !self.affords(reads);
         self.used = self.used.saturating_add(u64::from(reads));
     }
 
-    /// Whether it never runs out.
+    /// Whether the budget is unlimited.
     pub(super) const fn is_unlimited(&self) -> bool {
         self.total == u64::MAX
     }
 
-    /// Counts the accesses of many placed keys that nothing limits.
+    /// Counts the accesses of many placed keys in an unlimited budget.
     #[cfg(feature = "std")]
     pub(super) fn spend_of_unlimited(&mut self, reads: u64) {
         self.used = self.used.saturating_add(reads);
     }
 
-    /// Gives back the accesses of a key that was removed.
+    /// Refunds the accesses of a removed key.
     pub(super) fn refund(&mut self, reads: u32) {
         self.used = self.used.saturating_sub(u64::from(reads));
     }
 
-    /// Accesses of all keys that are there.
+    /// Accesses of all stored keys.
     pub(super) const fn used(&self) -> u64 {
         self.used
     }
 
-    /// What is left when another filter's keys are placed as well.
+    /// Adds the accesses of another filter's keys.
     pub(super) const fn merge(&mut self, other: &Self) {
         *self = self.restored(self.used.saturating_add(other.used), self.spent || other.spent);
     }
@@ -60,14 +59,14 @@ impl AccessBudget {
         self.spent
     }
 
-    /// Accesses that may be used in all.
+    /// The total budget.
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(super) const fn total(&self) -> u64 {
         self.total
     }
 
-    /// The same budget with so much of it used. An unlimited one is not spent, nor ever will be, whatever a
-    /// file says.
+    /// The same budget with `used` accesses spent. An unlimited budget is never spent, whatever a file
+    /// says.
     pub(super) const fn restored(self, used: u64, spent: bool) -> Self {
         let total = self.total;
         if self.is_unlimited() {
@@ -98,7 +97,7 @@ mod tests {
         assert!(other.is_spent() && other.used() == 16);
     }
 
-    /// Lookups of filters without a limit do not even ask.
+    /// Lookups in filters without a limit do not even check.
     #[test]
     fn nothing_spends_an_unlimited_budget() {
         let endless = AccessBudget::new(None);

@@ -1,4 +1,4 @@
-//! Bloom's filter of 1970, the reference the others are measured against.
+//! Bloom's filter of 1970, the baseline.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,8 +15,8 @@ use crate::memory::Words;
 use crate::observer::Observer;
 use crate::statistics::{Memory, Statistics};
 
-/// `k` independent bits anywhere in one array. Each of them is a memory access of its own; a miss
-/// stops at the first that is unset, after about two.
+/// `k` independent bits anywhere in one array, one memory access each. A miss ends at the first unset bit,
+/// after about two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Classical {
     pub(super) array: Words,
@@ -26,7 +26,7 @@ pub(crate) struct Classical {
 }
 
 impl Classical {
-    /// Word and bit of the key's `index`-th position among so many bits.
+    /// Word and bit of the key's `index`-th position in an array of `bits` bits.
     #[inline]
     pub(super) fn position(bits: u64, key: KeyHash, index: u32) -> (usize, u32) {
         let position = scale(key.pattern_word(index), bits);
@@ -35,7 +35,7 @@ impl Classical {
 }
 
 impl Classical {
-    /// The filter with these parts; `None` if there is an overflow list among them.
+    /// The filter with these parts; `None` if they include an overflow list.
     pub(super) fn over(bits: u64, hashes: u32, parts: Parts) -> Option<Self> {
         let Parts { blocks: array, overflow, counters } = parts;
         let fits = overflow.bytes() == 0 && counters.overflow_capacity == 0;
@@ -82,7 +82,7 @@ impl Classical {
         self.contains_observed(key, ())
     }
 
-    /// One by one: the bits of a key lie anywhere, so that threads could not divide them.
+    /// One by one: a key's bits lie anywhere, so that threads cannot divide the array.
     pub(super) fn insert_batch(
         &mut self,
         keys: &[KeyHash],
@@ -148,8 +148,8 @@ impl Classical {
         self.array.detach()
     }
 
-    /// Bit `i` takes in the bits from `i × factor` on: those to which keys go whose word, scaled to the
-    /// smaller array, gives `i`.
+    /// Bit `i` becomes the union of `factor` bits of the larger array from `i × factor` on: the positions
+    /// of keys whose word scales to `i` in the smaller array.
     pub(super) fn merge(&mut self, other: &Self, factor: u64) {
         if factor == 1 {
             for (index, word) in other.array.iter().enumerate() {

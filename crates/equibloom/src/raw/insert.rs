@@ -1,7 +1,7 @@
-//! One insert.
+//! A single insert.
 //!
-//! Most keys are new and belong into their first block. As with [lookups](super::lookup), what they need is
-//! a function of its own, and the rest another.
+//! Most keys are new and go into their first block. As with [lookups](super::lookup), this case has a short
+//! separate function.
 
 use super::{Balanced, Insertion};
 use crate::block::isa::{Isa, Operation, Portable};
@@ -12,7 +12,7 @@ use crate::observer::Observer;
 use crate::placement::{Choice, Choose, least_loaded};
 use equibloom_layout::WhenFull;
 
-/// One insert.
+/// A single insert.
 pub(super) struct Insert<'a, F> {
     pub(super) filter: &'a mut F,
     pub(super) key: &'a KeyHash,
@@ -27,7 +27,7 @@ impl<R: Choose, B: BlockArray> Operation for Insert<'_, Balanced<R, B>> {
     }
 }
 
-/// One insert, wherever the key belongs.
+/// An insert into any candidate or the overflow list.
 pub(super) struct Place<'a, F> {
     pub(super) filter: &'a mut F,
     pub(super) key: &'a KeyHash,
@@ -43,7 +43,7 @@ impl<R: Choose, B: BlockArray> Operation for Place<'_, Balanced<R, B>> {
 }
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
-    /// An insert that tells what it reads: for statistics, and so by no special instructions.
+    /// An insert that reports its accesses, for statistics. Uses the portable ISA.
     pub(super) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
@@ -52,31 +52,31 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         self.insert_on(Portable, key, &mut observer)
     }
 
-    /// Inserts a key into its first block, if it is new and belongs there.
+    /// Inserts a key into its first block if it is new and admitted there; otherwise runs [`Place`].
     #[inline(always)]
     fn insert_at_first<I: Isa>(&mut self, isa: I, key: &KeyHash) -> Result<Insertion, FullError> {
-        let reduce = self.blocks.reduce(*key);
-        let block = self.candidates.first_block(reduce);
+        let reduced = self.blocks.reduce(*key);
+        let block = self.candidates.first_block(reduced);
         let view = On { blocks: &self.blocks, isa };
-        // A rule that turns nobody away has to see all candidates.
+        // A rule that rejects no key compares all candidates.
         let is_the_one = if R::REJECTS {
-            !self.rule.insert_continues(&view, reduce, 0, block)
+            !self.rule.insert_continues(&view, reduced, 0, block)
         } else {
             self.candidates.are_one()
         };
         let belongs_there = is_the_one && self.budget.affords(1);
         if !belongs_there
-            || !self.rule.stores_repeats() && self.blocks.look_at(isa, block, reduce) != Holds::No
+            || !self.rule.stores_repeats() && self.blocks.look_at(isa, block, reduced) != Holds::No
         {
             return isa.outlined(Place { filter: self, key });
         }
-        self.blocks.add(isa, block, reduce);
+        self.blocks.add(isa, block, reduced);
         self.budget.spend(1);
         self.elements = self.elements.saturating_add(1);
         Ok(Insertion::New)
     }
 
-    /// Inserts a key, wherever it belongs.
+    /// Inserts a key into any candidate or the overflow list.
     #[inline(always)]
     pub(super) fn insert_on<I: Isa, O: Observer>(
         &mut self,
@@ -86,17 +86,16 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     ) -> Result<Insertion, FullError> {
         let key = self.blocks.reduce(key);
         let view = On { blocks: &self.blocks, isa };
-        let (admitting, reads, turned_away, reachable) =
+        let (admitting, reads, rejections, reachable) =
             match self.rule.choose(&view, &self.candidates, key, observer) {
                 Choice::Present => return Ok(Insertion::AlreadyPresent),
                 Choice::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
                 Choice::Rejected { reads, reachable } => (None, reads, reads, reachable),
             };
         match admitting {
-            // Such a key cannot stand in the overflow list: it would have gone there because all
-            // its candidates were full, and they still are, or because the budget was spent, and
-            // then it affords nothing any more. (Where keys can be removed, it may stand there once
-            // more.)
+            // An admitted key is not in the overflow list: it would be there because all its candidates
+            // were full, and they still are, or because the budget was spent, and then it affords nothing.
+            // (Where keys can be removed, the list may hold another copy.)
             Some(block) if self.budget.affords(reads) => self.blocks.add(isa, block, key),
             _ => {
                 let may_be_there = reachable || self.budget.is_spent();
@@ -107,22 +106,22 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
                 self.overflow(key, admitting)?;
             }
         }
-        if turned_away > 0 {
-            self.set_hint(key, turned_away);
+        if rejections > 0 {
+            self.set_hints(key, rejections);
         }
         self.budget.spend(reads);
         self.elements = self.elements.saturating_add(1);
         Ok(Insertion::New)
     }
 
-    /// Makes sure that lookups of the key go on from its first candidates.
-    fn set_hint(&mut self, key: KeyHash, candidates: u32) {
+    /// Sets the key's hint in its first `candidates` blocks.
+    fn set_hints(&mut self, key: KeyHash, candidates: u32) {
         for probe in self.candidates.walk(key).take(candidates as usize) {
             self.blocks.set_hint(probe);
         }
     }
 
-    /// Stores a key that no block may take, or that the budget does not allow into the one that may.
+    /// Stores a key that no block admits, or that the budget does not afford, in the overflow list.
     #[cold]
     pub(super) fn overflow(
         &mut self,
@@ -141,8 +140,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             None if B::HAS_SLOTS => {
                 self.overflow.push(entry, self.when_full).map_err(|_| self.full())?;
             }
-            // Its candidates turned it away and always will, so that a lookup reads them all and
-            // finds it in any.
+            // All candidates rejected the key and always will: a lookup reads them all and finds it in any.
             None => {
                 let view = On { blocks: &self.blocks, isa: Portable };
                 let block = least_loaded(&view, &self.candidates, key);
@@ -153,7 +151,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         Ok(())
     }
 
-    /// The error of a filter that has no room.
+    /// The error of a full filter.
     pub(super) fn full(&self) -> FullError {
         FullError { capacity: self.overflow.capacity(), stored: self.elements }
     }

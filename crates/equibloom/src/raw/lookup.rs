@@ -1,20 +1,20 @@
-//! One lookup.
+//! Single lookups.
 //!
-//! Most lookups end at a glance at the first block. So a lookup is cut into steps, each a function of its
-//! own, and the first is as short as can be: the fewer instructions a lookup has, the more lookups a
-//! processor has under way at once while it waits for their blocks.
+//! Most lookups end after a quick test of the first block. A lookup is therefore divided into steps, each a
+//! separate function, and the first is as short as possible: the fewer instructions, the more lookups the
+//! CPU overlaps while it waits for memory.
 //!
 //! ```text
 //! glance at the first block ── perhaps ──▶ look closely ── perhaps ──▶ settle it
 //!   │no                                           │no                      │no
-//!   ├── but others like it went on ──▶┐◀──────────┴────────────────────────┘
+//!   ├── and the lookup continues ────▶┐◀──────────┴────────────────────────┘
 //!   ▼                                 ▼
-//! absent (unless the access     glance at the second block ── not over ──▶ walk
-//! budget was spent: ask the
+//! absent (if the access         glance at the second block ── undecided ──▶ walk
+//! budget is spent: check the
 //! overflow list)
 //! ```
 //!
-//! Steps hand nothing on but the filter, the key and a block: few enough words to stay in registers.
+//! Steps pass on only the filter, the key and a block: few enough words to stay in registers.
 
 use super::Balanced;
 use crate::block::isa::{Dispatch, Isa, Portable, Step};
@@ -24,8 +24,8 @@ use crate::observer::Observer;
 use crate::placement::{Choose, Probe};
 
 impl<R: Choose, B: BlockArray> Dispatch for Balanced<R, B> {
-    // Bloom blocks across lines are tested bit by bit on every machine.
-    const UNUSUAL_BY_SPECIAL_INSTRUCTIONS: bool = B::HAS_SLOTS;
+    // Bloom blocks across lines are tested bit by bit on every ISA.
+    const SPECIALISE_UNCOMMON: bool = B::HAS_SLOTS;
 
     #[inline(always)]
     fn answer<I: Isa>(&self, isa: I, key: KeyHash) -> bool {
@@ -35,7 +35,7 @@ impl<R: Choose, B: BlockArray> Dispatch for Balanced<R, B> {
     }
 }
 
-/// A lookup at one of its steps.
+/// A lookup at one step.
 struct At<'a, F, S> {
     filter: &'a F,
     step: S,
@@ -51,33 +51,33 @@ impl<R: Choose, B: BlockArray, S: LookupStep> Step for At<'_, Balanced<R, B>, S>
 }
 
 impl<R: Choose, B: BlockArray, S> At<'_, Balanced<R, B>, S> {
-    /// Goes on with another step.
+    /// Continues with another step.
     #[inline(always)]
     fn then<I: Isa, T: LookupStep>(self, isa: I, step: T, key: KeyHash, block: BlockIndex) -> bool {
         isa.outlined_at(At { filter: self.filter, step }, key, block)
     }
 
-    /// Goes on from the first block, which does not hold the key, or ends there.
+    /// Continues after the first block, which does not hold the key, or ends.
     #[inline(always)]
     fn leave_the_first<I: Isa>(self, isa: I, key: KeyHash, block: BlockIndex) -> bool {
-        if self.filter.goes_on_from(isa, 0, key, block) {
+        if self.filter.continues_after(isa, 0, key, block) {
             self.then(isa, LookFurther, key, block)
         } else {
             self.end(isa, key, block)
         }
     }
 
-    /// Ends after a block that says that the key was not turned away. Once the budget is spent, keys
-    /// overflow all the same.
+    /// Ends at a block that did not reject the key. Once the budget is spent, such keys may be in the
+    /// overflow list.
     #[inline(always)]
     fn end<I: Isa>(self, isa: I, key: KeyHash, last: BlockIndex) -> bool {
-        self.filter.may_be_spent(isa) && self.then(isa, AskOverflow, key, last)
+        self.filter.may_be_spent(isa) && self.then(isa, CheckOverflow, key, last)
     }
 }
 
 /// A step of a lookup.
 trait LookupStep: Sized {
-    /// Whether the key is present, which has come to the block.
+    /// Whether the key, which has reached `block`, is present.
     fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
         isa: I,
@@ -86,7 +86,7 @@ trait LookupStep: Sized {
     ) -> bool;
 }
 
-/// Glances at the first block.
+/// Quick test of the first block.
 struct Glance;
 
 impl LookupStep for Glance {
@@ -105,7 +105,7 @@ impl LookupStep for Glance {
     }
 }
 
-/// Looks at the first block more closely.
+/// Slower test of the first block.
 struct LookClosely(ByteMatches);
 
 impl LookupStep for LookClosely {
@@ -125,7 +125,7 @@ impl LookupStep for LookClosely {
     }
 }
 
-/// Settles whether the first block holds the key.
+/// Final test of the first block.
 struct Settle;
 
 impl LookupStep for Settle {
@@ -144,7 +144,7 @@ impl LookupStep for Settle {
     }
 }
 
-/// Glances at the second block; the first does not hold the key and has sent others like it on.
+/// Tests the second block. The first does not hold the key, and the lookup continues after it.
 struct LookFurther;
 
 impl LookupStep for LookFurther {
@@ -160,7 +160,7 @@ impl LookupStep for LookFurther {
             let word = filter.candidates.probe_at(0, key, first).onward;
             let second = filter.candidates.level(1).block_of(word);
             let holds = filter.blocks.look_at(isa, second, key);
-            if holds == Holds::No && !filter.goes_on_from(isa, 1, key, second) {
+            if holds == Holds::No && !filter.continues_after(isa, 1, key, second) {
                 return at.end(isa, key, second);
             }
         }
@@ -168,7 +168,7 @@ impl LookupStep for LookFurther {
     }
 }
 
-/// Looks at block after block from the first on, whatever was seen there already.
+/// Tests block after block from the first on, including those tested before.
 struct Walk;
 
 impl LookupStep for Walk {
@@ -183,10 +183,10 @@ impl LookupStep for Walk {
     }
 }
 
-/// Asks the overflow list.
-struct AskOverflow;
+/// Checks the overflow list.
+struct CheckOverflow;
 
-impl LookupStep for AskOverflow {
+impl LookupStep for CheckOverflow {
     #[inline(always)]
     fn take<R: Choose, B: BlockArray, I: Isa>(
         at: At<'_, Balanced<R, B>, Self>,
@@ -215,7 +215,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         R::REJECTS && !I::COMMON && self.budget.is_spent()
     }
 
-    /// Looks a key up block by block, without a glance.
+    /// Looks up a key block by block, without quick tests.
     #[inline(always)]
     fn walk<I: Isa, O: Observer>(&self, isa: I, key: KeyHash, observer: &mut O) -> bool {
         for (number, Probe { block, .. }) in self.candidates.walk(key).enumerate() {
@@ -223,7 +223,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             if self.blocks.test(isa, block, key) {
                 return true;
             }
-            if !self.goes_on_from(isa, number, key, block) {
+            if !self.continues_after(isa, number, key, block) {
                 if !self.may_be_spent(isa) {
                     return false;
                 }
@@ -233,33 +233,33 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         self.is_in_overflow(key, observer)
     }
 
-    /// A lookup that tells what it reads: for statistics, and so by no special instructions.
+    /// A lookup that reports its accesses, for statistics. Uses the portable ISA.
     pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
         self.walk(Portable, self.blocks.reduce(key), &mut observer)
     }
 
-    /// Whether a lookup goes on from a block that does not hold its key.
+    /// Whether a lookup continues after a block that does not hold its key.
     #[inline(always)]
-    pub(super) fn goes_on_from<I: Isa>(
+    pub(super) fn continues_after<I: Isa>(
         &self,
         isa: I,
         number: usize,
         key: KeyHash,
         block: BlockIndex,
     ) -> bool {
-        self.goes_on_at(isa, number, key, self.candidates.probe_at(number, key, block))
+        self.continues_at(isa, number, key, self.candidates.probe_at(number, key, block))
     }
 
-    /// The same, of a stop that is known.
+    /// The same for a known probe.
     #[inline(always)]
-    pub(super) fn goes_on_at<I: Isa>(
+    pub(super) fn continues_at<I: Isa>(
         &self,
         isa: I,
         number: usize,
         key: KeyHash,
         probe: Probe,
     ) -> bool {
-        // A key with one block that turns nobody away is nowhere else.
+        // A rule that rejects no key stores it in its only block.
         let has_more = R::REJECTS || !self.candidates.are_one();
         let view = On { blocks: &self.blocks, isa };
         has_more && self.rule.lookup_continues(&view, key, number, probe)

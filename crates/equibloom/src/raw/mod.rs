@@ -1,7 +1,7 @@
-//! How do the parts make a filter over hashes?
+//! Filters over hashes.
 //!
-//! There are two kinds: [`Classical`], and [`Balanced`], generic over the rule and the blocks. [`Any`] holds
-//! one of them and decides once per operation.
+//! There are two kinds: [`Classical`], and [`Balanced`], generic over the rule and the blocks. [`Any`]
+//! holds one of them and dispatches once per operation.
 
 mod any;
 mod balanced;
@@ -28,18 +28,18 @@ pub(crate) use classical::Classical;
 #[cfg(feature = "file")]
 pub(crate) use parts::{Counters, Parts};
 
-/// What an insert found.
+/// The result of an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Insertion {
-    /// The key was not there; now it is.
+    /// The key was absent and has been inserted.
     New,
-    /// The key was there already, or it looked like that (at the filter's false-positive rate).
-    /// Nothing has changed, and the filter answers "present" all the same.
+    /// The key was already present, or a false positive (at the filter's rate). Nothing has changed;
+    /// lookups find the key in either case.
     AlreadyPresent,
 }
 
 impl Insertion {
-    /// Whether the key was not there before.
+    /// Whether the key was absent before.
     pub const fn is_new(self) -> bool {
         matches!(self, Self::New)
     }

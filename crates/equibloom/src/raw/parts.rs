@@ -1,10 +1,10 @@
-//! What a filter consists of beside its parameters: two arrays of words and six numbers.
+//! The contents of a filter: two arrays of words and six counters.
 
 use equibloom_layout::Overflow;
 
 use crate::memory::Words;
 
-/// The numbers that a filter keeps beside its words.
+/// The counters of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counters {
     pub(crate) elements: u64,
@@ -13,11 +13,11 @@ pub(crate) struct Counters {
     pub(crate) budget_spent: bool,
     /// Entries in the overflow list.
     pub(crate) overflow_entries: u64,
-    /// Entries that the overflow list has room for, which may be more than planned.
+    /// Capacity of the overflow list, which may exceed the planned one.
     pub(crate) overflow_capacity: u64,
 }
 
-/// A filter's words and numbers; everything else follows from its design.
+/// A filter's words and counters; everything else follows from its design.
 #[derive(Debug)]
 pub(crate) struct Parts<W = Words> {
     pub(crate) blocks: W,
@@ -26,7 +26,7 @@ pub(crate) struct Parts<W = Words> {
 }
 
 impl Counters {
-    /// Those of an empty filter.
+    /// The parts of an empty filter.
     pub(crate) fn empty(overflow: Overflow) -> Self {
         Self { overflow_capacity: overflow.capacity, ..Self::default() }
     }

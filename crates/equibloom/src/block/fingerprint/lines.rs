@@ -1,8 +1,7 @@
-//! A block as eight words of its own, for those who read and change it by means of their own: the
-//! filters that threads share.
+//! A block as eight words, for shared filters, which access the words atomically.
 //!
-//! **The lock.** The unary code has a zero for every list and at most as many ones as there are slots.
-//! Its last bit is therefore the zero of the last list, or unused: never a one. It is free to be a lock.
+//! **The lock.** The unary code has a zero for every list and at most as many ones as there are slots. Its
+//! last bit is therefore the zero of the last list, or unused: never a one. It serves as a lock.
 
 use core::ops::Range;
 
@@ -15,14 +14,14 @@ use crate::memory::WORDS_PER_LINE;
 use crate::placement::Probe;
 
 impl FingerprintBlocks {
-    /// The words of a block that have bits of the code.
+    /// The words of a block that contain parts of the code.
     #[inline(always)]
     pub(crate) fn code_words(&self) -> Range<usize> {
         let code = &self.shape.code;
         (code.start / 64) as usize..code.end.div_ceil(64) as usize
     }
 
-    /// How many ones of the code are in this word of a block.
+    /// Number of ones of the code in this word of a block.
     #[inline(always)]
     pub(crate) fn ones_of_code(&self, word: usize, value: u64) -> u32 {
         (value & self.shape.code.mask[word % WORDS_PER_LINE]).count_ones()
@@ -35,13 +34,13 @@ impl FingerprintBlocks {
         ((last / 64) as usize % 8, 1 << (last % 64))
     }
 
-    /// How many keys a block has.
+    /// Number of keys in a block.
     #[inline(always)]
     pub(crate) fn load_of(&self, line: &Line) -> u32 {
         pocket::load(Portable, &self.shape, line)
     }
 
-    /// Whether a block has the key.
+    /// Whether a block holds the key.
     #[inline(always)]
     pub(crate) fn is_in<I: Isa>(&self, isa: I, line: &Line, key: KeyHash) -> bool {
         pocket::contains(isa, &self.shape, line, Fingerprint::of(key))
@@ -53,14 +52,14 @@ impl FingerprintBlocks {
         pocket::insert(isa, &self.shape, line, Fingerprint::of(key));
     }
 
-    /// The hint, in a block's first word, for those who go on like this; `None` if blocks have no hints.
+    /// The bit of the probe's hint in a block's first word; `None` if blocks have no hints.
     #[inline(always)]
     pub(crate) fn hint(&self, probe: Probe) -> Option<u64> {
         let hints = self.shape.hints;
         (hints.count() > 0).then(|| 1 << hints.bit_of(probe.hint))
     }
 
-    /// Opens every block's lock. It is shut in damaged files only, since keys never write to it.
+    /// Unlocks every block. Only a damaged file has locked blocks: keys never write to the lock.
     pub(crate) fn unlock_all(&mut self) {
         let (word, lock) = self.lock();
         for line in 0..self.count as usize {

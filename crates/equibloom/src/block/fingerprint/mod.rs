@@ -15,9 +15,9 @@
 //! block spends r + 1 + m/n bits on each key. That is less than a Bloom block needs for the same rate,
 //! once r is about 7.
 //!
-//! Once a key is stored, its fingerprint and its block are all that is left of it. Everything that is
-//! drawn for it from then on (the next block, the hint, the overflow entry) is drawn from those two, so
-//! that a key can be removed, and a stored one be sent on when filters are merged.
+//! Of a stored key, only its fingerprint and its block are known. All later draws (the next block, the
+//! hint, the overflow entry) are derived from those two, so that a key can be removed, and be moved on when
+//! filters are merged.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod lines;
@@ -34,7 +34,7 @@ use crate::memory::{WORDS_PER_LINE, Words};
 use crate::placement::{ByFingerprint, Level, Probe};
 use shape::{Fingerprint, Shape};
 
-/// What a fingerprint block is made from.
+/// The description of a fingerprint block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FingerprintShape {
     pub(crate) slots: u32,
@@ -57,19 +57,19 @@ impl FingerprintBlocks {
         self.words.line(block.0 as usize)
     }
 
-    /// Takes one copy of the key's fingerprint out of the block; whether there was one.
+    /// Removes one copy of the key's fingerprint; returns whether there was one.
     pub(crate) fn remove(&mut self, block: BlockIndex, key: KeyHash) -> bool {
         let line = self.words.line_mut(block.0 as usize);
         pocket::remove(&self.shape, line, Fingerprint::of(key))
     }
 
-    /// The keys that a block stores, as far as it knows them.
+    /// The stored keys of a block, as reduced hashes.
     pub(crate) fn keys(&self, block: BlockIndex) -> impl Iterator<Item = KeyHash> {
         pocket::fingerprints(&self.shape, self.line(block))
             .map(|fingerprint| KeyHash::from(u128::from(fingerprint.to_pattern())))
     }
 
-    /// Takes all keys out of a block and leaves its hints.
+    /// Removes and returns all keys of a block; its hints stay.
     pub(crate) fn take_all(&mut self, block: BlockIndex) -> Vec<KeyHash> {
         let keys = self.keys(block).collect();
         let hints = self.line(block)[0] & ones(self.shape.hints.count());
@@ -77,18 +77,18 @@ impl FingerprintBlocks {
         keys
     }
 
-    /// Keys that a block has room for.
+    /// Maximum number of keys in a block.
     pub(crate) fn slots(&self) -> u32 {
         self.shape.slots
     }
 
-    /// Sets the hints that are set in the same block of an array of equal blocks.
+    /// Sets the hints that are set in the same block of `other`.
     pub(crate) fn merge_hints(&mut self, block: BlockIndex, other: &Self) {
         let hints = ones(self.shape.hints.count()) & window(other.line(block), 0);
         self.words.line_mut(block.0 as usize)[0] |= hints;
     }
 
-    /// Probability that a block seems to hold a stranger, for each key that came to it.
+    /// Probability that an absent key matches one given fingerprint of its block.
     pub(crate) fn match_probability(&self) -> f64 {
         1.0 / self.shape.fingerprints()
     }
@@ -170,13 +170,13 @@ impl BlockArray for FingerprintBlocks {
     }
 
     #[inline(always)]
-    fn gives_hints(&self) -> bool {
+    fn has_hints(&self) -> bool {
         self.shape.hints.count() > 0
     }
 
     #[inline(always)]
     fn hint_is_set<I: Isa>(&self, _isa: I, probe: Probe) -> Option<bool> {
-        if !I::COMMON && !self.gives_hints() {
+        if !I::COMMON && !self.has_hints() {
             return None;
         }
         // Hints are the first bits of the first word.
@@ -195,7 +195,7 @@ impl BlockArray for FingerprintBlocks {
     }
 
     fn set_hint(&mut self, probe: Probe) {
-        if self.gives_hints() {
+        if self.has_hints() {
             let bit = self.shape.hints.bit_of(probe.hint);
             self.words.line_mut(probe.block.0 as usize)[0] |= 1 << bit;
         }
@@ -208,12 +208,12 @@ impl BlockArray for FingerprintBlocks {
             let mut patterns: Vec<u64> = self.keys(block).map(|key| key.pattern_word(0)).collect();
             patterns.sort_unstable();
             patterns.dedup();
-            let marks = (self.line(block)[0] & ones(hints)).count_ones();
+            let set = (self.line(block)[0] & ones(hints)).count_ones();
             BlockStats {
                 load,
                 set_bits: None,
                 matching: patterns.len() as f64 * self.match_probability(),
-                marked: (hints > 0).then(|| f64::from(marks) / f64::from(hints)),
+                hints_set: (hints > 0).then(|| f64::from(set) / f64::from(hints)),
             }
         })
     }

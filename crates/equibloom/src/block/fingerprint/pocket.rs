@@ -1,13 +1,12 @@
 //! One block's lists of remainders: a pocket dictionary.
 //!
-//! The unary code has for each list in turn as many ones as the list has remainders, and a zero. The
-//! remainders stand in the slots in the same order. So the one of slot `s` in list `l` is bit `l + s` of
-//! the code, with `s` ones before it; and the zero of list `l` has `l` zeros before it.
+//! The unary code has, for each list in turn, a one for each of its remainders, and a zero. The remainders
+//! are stored in the slots in the same order. So the one of slot `s` in list `l` is bit `l + s` of the
+//! code, with `s` ones before it, and the zero of list `l` has `l` zeros before it.
 //!
-//! The low byte of every remainder is a byte of the line, the bits above it are in a field with a place
-//! for each slot. A lookup compares all bytes at once and looks at the rest only in the slots that are
-//! left: of a stranger's, mostly none. Remainders of less than eight bits have no byte; there the lookup
-//! goes to the key's list.
+//! The low byte of every remainder is a byte of the line; the bits above it are in a separate field. A
+//! lookup compares all bytes at once and reads the rest only for matching slots: for an absent key, mostly
+//! none. Remainders of less than eight bits have no byte; there the lookup scans the key's list.
 //!
 //! Any 512 bits can be read: a code with too few zeros or too many ones gives lists that are empty or
 //! end early.
@@ -24,13 +23,13 @@ struct Slots {
     count: u32,
 }
 
-/// How many remainders the block has.
+/// Number of remainders in the block.
 #[inline(always)]
 pub(super) fn load<I: Isa>(isa: I, shape: &Shape, line: &Line) -> u32 {
     shape.code.ones(isa, line).min(shape.slots)
 }
 
-/// What the bytes tell: whether some of them are the fingerprint's, and which. Without bytes, everything.
+/// Compares the low bytes. Decides at once if remainders have no bytes.
 #[inline(always)]
 pub(super) fn glance<I: Isa>(
     isa: I,
@@ -42,11 +41,11 @@ pub(super) fn glance<I: Isa>(
         return Holds::exactly(list_contains(isa, shape, line, fingerprint));
     }
     let equal = equal_bytes(isa, shape, line, fingerprint);
-    // Of a stranger's, mostly none.
+    // An absent key mostly matches no byte.
     if equal == 0 { Holds::No } else { Holds::Perhaps(ByteMatches(equal)) }
 }
 
-/// What these bytes and the code tell: everything, unless several slots are similar.
+/// Checks the matching bytes against the code. Decides unless several slots match.
 #[inline(always)]
 pub(super) fn look_closely<I: Isa>(
     isa: I,
@@ -65,7 +64,7 @@ pub(super) fn look_closely<I: Isa>(
     }
 }
 
-/// Whether the block has the fingerprint.
+/// Whether the block holds the fingerprint.
 #[inline(always)]
 pub(super) fn contains<I: Isa>(
     isa: I,
@@ -80,7 +79,7 @@ pub(super) fn contains<I: Isa>(
     }
 }
 
-/// The same for remainders without bytes: all of the list's at once, in one word.
+/// [`contains`] for remainders without bytes: compares all remainders of the list at once, in one word.
 #[inline(always)]
 fn list_contains<I: Isa>(isa: I, shape: &Shape, line: &Line, fingerprint: Fingerprint) -> bool {
     let Slots { first, count } = slots(isa, shape, line, fingerprint.list);
@@ -91,7 +90,7 @@ fn list_contains<I: Isa>(isa: I, shape: &Shape, line: &Line, fingerprint: Finger
     }
     let found = isa.window(line, shape.high_parts.start + first * width);
     let difference = found ^ (lanes.lowest_bits * fingerprint.remainder);
-    // The highest bit of lanes that are zero; above one that is, perhaps of others.
+    // The highest bit of lanes that are zero; above a zero lane, perhaps of others.
     let zeros = difference.wrapping_sub(lanes.lowest_bits) & !difference & lanes.highest_bits;
     isa.lowest(zeros, count * width) != 0
 }
@@ -99,13 +98,13 @@ fn list_contains<I: Isa>(isa: I, shape: &Shape, line: &Line, fingerprint: Finger
 /// Adds a fingerprint to a block with a free slot, at the end of its list.
 #[inline(always)]
 pub(super) fn insert<I: Isa>(isa: I, shape: &Shape, line: &mut Line, fingerprint: Fingerprint) {
-    // Its one takes the place of the list's zero.
+    // Its one replaces the list's zero.
     let Some(zero) = shape.code.zero(isa, line, fingerprint.list) else { return };
     let slot = zero - shape.code.start - fingerprint.list;
     if slot >= shape.slots {
-        return; // Not in a block that this code has written and that has room.
+        return; // Only in a damaged or full block.
     }
-    // The bytes first: what is read after them in single words has been written in longer ones.
+    // The bytes first: the single words read next then come from a wider store, which the CPU can forward.
     if shape.has_bytes(isa) {
         isa.insert_byte(line, shape.first_byte + slot, fingerprint.remainder as u8);
     }
@@ -123,7 +122,7 @@ pub(super) fn insert<I: Isa>(isa: I, shape: &Shape, line: &mut Line, fingerprint
     }
 }
 
-/// Removes one such fingerprint; whether there was one.
+/// Removes one copy of a fingerprint; returns whether there was one.
 pub(super) fn remove(shape: &Shape, line: &mut Line, fingerprint: Fingerprint) -> bool {
     let isa = Portable;
     let found = if shape.has_bytes(isa) {
@@ -166,7 +165,7 @@ pub(super) fn fingerprints<'a>(
     })
 }
 
-/// A slot that holds the fingerprint, by looking at all of its list.
+/// A slot that holds the fingerprint, found by scanning its list.
 #[cold]
 #[inline(never)]
 fn find_in_list(shape: &Shape, line: &Line, fingerprint: Fingerprint) -> Option<u32> {
@@ -191,7 +190,7 @@ fn find_by_byte<I: Isa>(
     if similar == 0 {
         return None;
     }
-    // Mostly there is one.
+    // Mostly one slot matches.
     let slot = similar.trailing_zeros();
     if holds(isa, shape, line, slot, fingerprint) {
         return Some(slot);
@@ -214,7 +213,7 @@ fn find_among(shape: &Shape, line: &Line, fingerprint: Fingerprint, mut slots: u
     None
 }
 
-/// Whether a slot with the fingerprint's byte, whose one is where it would be in its list, holds it.
+/// Whether a slot with a matching byte and a consistent code position holds the fingerprint.
 #[inline(always)]
 fn holds<I: Isa>(
     isa: I,
@@ -228,13 +227,13 @@ fn holds<I: Isa>(
         && shape.code.ones_before(isa, line, at) == slot
 }
 
-/// The line's bytes that are a slot's and equal the fingerprint's.
+/// The slots' bytes that equal the fingerprint's, one bit for each byte of the line.
 #[inline(always)]
 fn equal_bytes<I: Isa>(isa: I, shape: &Shape, line: &Line, fingerprint: Fingerprint) -> u64 {
     isa.equal_bytes(line, fingerprint.remainder as u8) & shape.byte_mask
 }
 
-/// The slots with an equal byte that may be in the fingerprint's list.
+/// The slots with a matching byte that may be in the fingerprint's list.
 #[inline(always)]
 fn similar_slots<I: Isa>(
     isa: I,
@@ -243,21 +242,21 @@ fn similar_slots<I: Isa>(
     fingerprint: Fingerprint,
     equal: u64,
 ) -> u64 {
-    // What is in slot `s` of list `l` has its one at bit `l + s` of the code, which leaves half of the
-    // slots. (With a byte each, there are at most 56, which one window shows.)
+    // Slot `s` of list `l` has its one at bit `l + s` of the code, which excludes half of the slots. (Slots
+    // with bytes number at most 56, which fit into one window.)
     let at = shape.code.start + fingerprint.list;
     equal >> shape.first_byte & before_the_bytes(isa, line, at)
 }
 
-/// The bits of a slot's remainder that are not in a byte.
+/// The bits of a slot's remainder above its byte.
 #[inline(always)]
 fn high_part<I: Isa>(isa: I, shape: &Shape, line: &Line, slot: u32) -> u64 {
     let width = shape.high_bits(isa);
     isa.lowest(before_the_bytes(isa, line, shape.high_parts.start + slot * width), width)
 }
 
-/// The bits from `start` on, which lies before the bytes if there are any; of the usual shape, before eight of
-/// them at least.
+/// The bits from `start` on, which lies before the bytes if there are any; in the common shape, before at
+/// least eight of them.
 #[inline(always)]
 fn before_the_bytes<I: Isa>(isa: I, line: &Line, start: u32) -> u64 {
     if I::COMMON { isa.inner_window(line, start) } else { isa.window(line, start) }
@@ -266,7 +265,7 @@ fn before_the_bytes<I: Isa>(isa: I, line: &Line, start: u32) -> u64 {
 /// The slots of a list.
 #[inline(always)]
 fn slots<I: Isa>(isa: I, shape: &Shape, line: &Line, list: u32) -> Slots {
-    // The list begins behind the zero of the one before it.
+    // The list begins after the zero of the previous one.
     let begin = match list.checked_sub(1) {
         None => 0,
         Some(before) => match shape.code.zero(isa, line, before) {
@@ -287,7 +286,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// Shapes that fill a line as far as it goes.
+    /// Shapes that fill a line as far as possible.
     fn shapes() -> impl Strategy<Value = Shape> {
         (1..=64_u32, 1..=256_u32, 1..=48_u32, 0..=64_u32).prop_map(
             |(slots, lists, remainder_bits, hints)| {

@@ -1,4 +1,4 @@
-//! How the 512 bits of a block are divided.
+//! The division of a block's 512 bits.
 
 use super::FingerprintShape;
 use crate::block::fields::{Field, LINE_BYTES, ones};
@@ -6,35 +6,36 @@ use crate::block::hints::Hints;
 use crate::block::isa::Isa;
 use crate::hashing::{KeyHash, scale, scale_in_halves};
 
-/// Where the list's number stands in a fingerprint; the remainder is below it.
+/// Position of the list's number in a fingerprint; the remainder is below it.
 const LIST_SHIFT: u32 = equibloom_layout::MAX_REMAINDER_BITS;
 
-/// The parts of every block, in the order they stand in it: hints, unary code, high bits, bytes.
+/// The parts of a block, in order: hints, unary code, high bits, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) hints: Hints,
     pub(super) slots: u32,
     pub(super) lists: u32,
     pub(super) remainder_bits: u32,
-    /// Ones in as many bits.
+    /// Mask of a remainder.
     remainder_mask: u64,
-    /// The first of the bytes, which are the last ones of the line.
+    /// Index of the first byte that belongs to a slot; they extend to the end of the line.
     pub(super) first_byte: u32,
-    /// A one for each byte of the line that is one of them.
+    /// Bit i is set if byte i of the line holds a slot's low byte.
     pub(super) byte_mask: u64,
     /// The unary code.
     pub(super) code: Field,
-    /// The bits of all remainders that are not in bytes.
+    /// The bits of all remainders above their bytes.
     pub(super) high_parts: Field,
-    /// Whether it has hints, an early code, and bytes, eight of them at least.
+    /// Whether the shape is the common one: hints, an [early](Field::is_early) code, and at least eight
+    /// bytes.
     pub(super) is_common: bool,
 }
 
-/// Numbers of equal width, less than eight bits, side by side in as many bits of a word as every
-/// [window](Isa::window) has.
+/// Numbers of equal width, less than eight bits, side by side in the bits that a [window](Isa::window)
+/// guarantees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lanes {
-    /// How many there are.
+    /// Number of lanes.
     pub(super) count: u32,
     pub(super) lowest_bits: u64,
     pub(super) highest_bits: u64,
@@ -43,7 +44,7 @@ pub(super) struct Lanes {
 impl Lanes {
     const WINDOW_BITS: u32 = 57;
 
-    /// For each width. (Not in the shape: every filter would be larger by it.)
+    /// One for each width. (A static table, so that filters stay small.)
     const ALL: [Self; u8::BITS as usize] = {
         let mut all = [Self { count: 0, lowest_bits: 0, highest_bits: 0 }; u8::BITS as usize];
         let mut width = 1;
@@ -70,7 +71,7 @@ impl Lanes {
     }
 }
 
-/// What a block keeps of a key: one of its lists, and a remainder to be found there.
+/// The stored part of a key: a list, and a remainder within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub(super) list: u32,
@@ -81,7 +82,7 @@ impl Fingerprint {
     /// A fingerprint as the pattern of a reduced key.
     #[inline(always)]
     pub(super) const fn to_pattern(self) -> u64 {
-        // Turned and not shifted, which is the same: the compiler makes three instructions of a shift.
+        // A rotation, equal to a shift here: the compiler needs three instructions for a shift.
         (self.list as u64).rotate_left(LIST_SHIFT) | self.remainder
     }
 
@@ -113,14 +114,14 @@ impl Shape {
         }
     }
 
-    /// The fingerprint of a key: the list from the high bits of its pattern, the remainder from the
-    /// low ones. At least 16 bits are left for at most 256 lists.
+    /// The fingerprint of a key: the list from the high bits of its pattern, the remainder from the low
+    /// ones. At least 16 bits remain for at most 256 lists.
     #[inline(always)]
     pub(super) const fn fingerprint(&self, key: KeyHash) -> Fingerprint {
         self.in_list(key, scale(key.pattern_word(0), self.lists as u64))
     }
 
-    /// The same, which the compiler makes of several keys at once.
+    /// The same, in a form that the compiler vectorises.
     #[inline(always)]
     pub(super) const fn fingerprint_in_halves(&self, key: KeyHash) -> Fingerprint {
         self.in_list(key, scale_in_halves(key.pattern_word(0), self.lists))
@@ -132,25 +133,25 @@ impl Shape {
         Fingerprint { list: list as u32, remainder: key.pattern_word(0) & self.remainder_mask }
     }
 
-    /// Whether the lowest eight bits of every remainder are a byte of their own.
+    /// Whether remainders have a low byte of their own.
     #[inline(always)]
     pub(super) fn has_bytes<I: Isa>(&self, _isa: I) -> bool {
         I::COMMON || self.remainder_bits >= u8::BITS
     }
 
-    /// How many bits of a remainder are not in a byte: those above it, or all.
+    /// Number of bits of a remainder above its byte, or all.
     #[inline(always)]
     pub(super) fn high_bits<I: Isa>(&self, isa: I) -> u32 {
         if self.has_bytes(isa) { self.remainder_bits - u8::BITS } else { self.remainder_bits }
     }
 
-    /// Those bits of a remainder.
+    /// The bits of a remainder above its byte, or all.
     #[inline(always)]
     pub(super) fn high_part<I: Isa>(&self, isa: I, remainder: u64) -> u64 {
         if self.has_bytes(isa) { remainder >> u8::BITS } else { remainder }
     }
 
-    /// All bytes, as bits.
+    /// The field of all bytes.
     #[inline(always)]
     pub(super) const fn bytes(&self) -> Field {
         Field::new(u8::BITS * self.first_byte, u8::BITS * LINE_BYTES)

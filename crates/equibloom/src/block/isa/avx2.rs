@@ -1,4 +1,4 @@
-//! 256 bits at a time, and the instructions on single bits (BMI) that came with them.
+//! AVX2: 256 bits at a time, and BMI for single bits.
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
@@ -25,24 +25,24 @@ use crate::hashing::KeyHash;
 /// Bits of a register.
 const HALF_BITS: u32 = 256;
 
-/// A processor with AVX2, BMI1, BMI2, LZCNT and POPCNT. Who holds one has asked.
+/// A CPU with AVX2, BMI1, BMI2, LZCNT and POPCNT. Holding a value proves that the CPU has these features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// Asks the processor; without `std`, whether the program is compiled for such a one.
+    /// Detects the features; without `std`, those of the target.
     pub(super) fn detect() -> Option<Self> {
         let found = processor_has!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
         found.then_some(Self(()))
     }
 
-    /// This processor, for functions that run on no other.
+    /// The proof, for functions that run on such a CPU only.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn found() -> Self {
         Self(())
     }
 
-    /// Runs an operation by this processor's instructions.
+    /// Runs an operation with these instructions.
     #[inline(always)]
     pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
         // SAFETY: `self` exists, so the processor has them all.
@@ -60,16 +60,16 @@ fn step_with_avx2<S: Step>(isa: Avx2, step: S, key: KeyHash, block: BlockIndex) 
     step.take(isa, key, block)
 }
 
-/// The answer by this processor's instructions.
+/// A lookup with these instructions.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn answer<F: Dispatch, const COMMON: bool>(asked: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, COMMON>(Avx2(()), asked, key)
+pub(super) fn answer<F: Dispatch, const COMMON: bool>(filter: &F, key: KeyHash) -> bool {
+    answer_on::<F, _, COMMON>(Avx2(()), filter, key)
 }
 
 impl Isa for Avx2 {
     const COMMON: bool = false;
 
-    // Said of `with_avx2` itself, the compiler would not heed it.
+    // On `with_avx2` itself the compiler would ignore the attribute.
     #[inline(never)]
     fn outlined<O: Operation>(self, operation: O) -> O::Output {
         self.run(operation)
@@ -98,7 +98,7 @@ impl Isa for Avx2 {
         let [low, high] = self.halves(line);
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
-            // Every byte one further up; what the first one becomes does not matter.
+            // Every byte moved up by one; the first one is unspecified.
             let below = _mm256_permute2x128_si256::<0x08>(low, low);
             let moved_low = _mm256_alignr_epi8::<15>(low, below);
             let below = _mm256_permute2x128_si256::<0x21>(low, high);
@@ -114,7 +114,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn window(self, line: &Line, start: u32) -> u64 {
-        // Eight bytes from the one on that has the first bit, or the last eight.
+        // The eight bytes from the first bit's on, or the last eight.
         let byte = (start / 8).min(LINE_BYTES - 8);
         // SAFETY: eight bytes from at most the last but seven, and any bits are a word.
         let word = unsafe { line.as_ptr().byte_add(byte as usize).read_unaligned() };
@@ -124,7 +124,7 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn inner_window(self, line: &Line, start: u32) -> u64 {
         let byte = start / 8;
-        // Never, and sooner found out than made impossible.
+        // Unreachable; the check is cheaper than a mask.
         if byte > LINE_BYTES - 8 {
             return 0;
         }
@@ -146,7 +146,7 @@ impl Isa for Avx2 {
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
             let at = _mm256_set1_epi64x(i64::from(at));
-            // What leaves a word goes to the next one, and from one half to the other.
+            // Bits carried into the next word, and from one half to the other.
             let leaving = _mm_cvtsi32_si128(64 - width as i32);
             let turned =
                 |moving| _mm256_permute4x64_epi64::<0x93>(_mm256_srl_epi64(moving, leaving));
@@ -154,7 +154,7 @@ impl Isa for Avx2 {
             let from_low = turned(low.moving);
             let into_low = _mm256_blend_epi32::<0x03>(from_low, _mm256_setzero_si256());
             _mm256_storeu_si256(start, low.done(into_low, width, value));
-            // Foreseeable: it is the same for all blocks.
+            // Predictable: the same for all blocks.
             if field.end > HALF_BITS {
                 let high = Insertion::new(self, high, high_mask, at, HALF_BITS.into());
                 let into_high = _mm256_blend_epi32::<0x03>(turned(high.moving), from_low);
@@ -169,7 +169,7 @@ impl Isa for Avx2 {
         unsafe { _pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros() }
     }
 
-    /// All of them, sixteen at a time.
+    /// Tests all draws, sixteen at a time.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
         let halves = self.halves(line);
@@ -209,7 +209,7 @@ impl Isa for Avx2 {
     }
 }
 
-/// Steps of what the machine does. They take it as the proof that the processor has their instructions.
+/// Helpers. `self` proves that the CPU has their instructions.
 impl Avx2 {
     /// The two halves of a line.
     #[inline(always)]
@@ -219,7 +219,7 @@ impl Avx2 {
         unsafe { [_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))] }
     }
 
-    /// The bits of the line that the first sixteen draws, from the given word on, hit: one in each lane.
+    /// The bits of the line selected by sixteen draws, from the given word on: one in each lane.
     #[inline(always)]
     pub(super) fn bits_hit(self, draws: &Draws, first_word: u32) -> __m256i {
         let word = |index| draws.key.pattern_lanes(first_word + index) as i64;
@@ -249,7 +249,7 @@ impl Avx2 {
         }
     }
 
-    /// Those of eight bits, if they count, that are not in the line.
+    /// Those of eight selected bits that count and are not in the line.
     #[inline(always)]
     fn missing(self, [low, high]: [__m256i; 2], bits: __m256i, counts: __m256i) -> __m256i {
         // SAFETY: `self` exists, so the processor has AVX2.
@@ -257,7 +257,7 @@ impl Avx2 {
             let words = _mm256_srli_epi32::<5>(bits);
             let in_low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, words));
             let in_high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, words));
-            // The fourth bit of a word's number becomes the sign, which chooses the half.
+            // The fourth bit of the word index becomes the sign, which selects the half.
             let half = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(words));
             let found = _mm256_castps_si256(_mm256_blendv_ps(in_low, in_high, half));
             let within_word = _mm256_and_si256(bits, _mm256_set1_epi32(31));
@@ -266,14 +266,14 @@ impl Avx2 {
         }
     }
 
-    /// Whether one of the first `count` draws repeats another: each is compared with the eight behind it,
-    /// in a ring of sixteen.
+    /// Whether one of the first `count` draws repeats another: each is compared with the next eight in a
+    /// ring of sixteen.
     #[inline(always)]
     pub(super) fn any_repeat(self, bits: __m256i, count: u32) -> bool {
         // SAFETY: `self` exists, so the processor has AVX2.
         unsafe {
             let numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            // Lanes that do not count differ from all others.
+            // Unused lanes differ from all others.
             let counts = _mm256_cmpgt_epi16(_mm256_set1_epi16(count as i16), numbers);
             let others = _mm256_or_si256(numbers, _mm256_set1_epi16(i16::MIN));
             let bits = _mm256_blendv_epi8(others, bits, counts);
@@ -293,8 +293,8 @@ impl Avx2 {
         }
     }
 
-    /// Half a line with a byte inserted at `at`, which may lie before or behind it: `moved` is the half with
-    /// every byte one further up.
+    /// Half a line with a byte inserted at `at`, which may lie outside it; `moved` is the half with every
+    /// byte moved up by one.
     #[inline(always)]
     fn with_byte(self, half: __m256i, moved: __m256i, at: i8, byte: u8) -> __m256i {
         // SAFETY: `self` exists, so the processor has AVX2.
@@ -313,25 +313,25 @@ impl Avx2 {
 /// Half a line into which bits are inserted.
 #[derive(Clone, Copy)]
 struct Insertion {
-    /// What inserts them, and the proof that the processor has its instructions.
+    /// The proof that the CPU has AVX2.
     _isa: Avx2,
     half: __m256i,
     mask: __m256i,
-    /// How far behind the first bit of each word the place is; negative before it.
+    /// Distance from the first bit of each word to the insertion point; negative before it.
     place: __m256i,
-    /// The field's bits from that place on.
+    /// The field's bits from the insertion point on.
     moving: __m256i,
 }
 
 impl Insertion {
-    /// Half a line that begins at bit `start` of it, the field's bits there, and the place.
+    /// The half that begins at bit `start` of the line, with the field's mask and the insertion point.
     #[inline(always)]
     fn new(isa: Avx2, half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
         // SAFETY: `isa` exists, so the processor has AVX2.
         unsafe {
             let words = _mm256_setr_epi64x(start, start + 64, start + 128, start + 192);
             let place = _mm256_sub_epi64(at, words);
-            // All bits of a word that lies behind the place move, none of one that lies before it.
+            // All bits of a word after the insertion point move, none of a word before it.
             let first = _mm256_max_epi32(place, _mm256_setzero_si256());
             let behind = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), first);
             let moving = _mm256_and_si256(half, _mm256_and_si256(mask, behind));
@@ -339,11 +339,11 @@ impl Insertion {
         }
     }
 
-    /// The half with its bits moved, those that enter its words from below, and the value.
+    /// The half with its bits moved, the bits carried into its words, and the value.
     #[inline(always)]
     fn done(self, entering: __m256i, width: u32, value: u64) -> __m256i {
         let Self { half, mask, place, moving, .. } = self;
-        // SAFETY: `self` has a machine, so the processor has AVX2.
+        // SAFETY: `self.isa` exists, so the processor has AVX2.
         unsafe {
             let within = _mm256_sll_epi64(moving, _mm_cvtsi32_si128(width as i32));
             let moved = _mm256_and_si256(_mm256_or_si256(within, entering), mask);

@@ -1,4 +1,4 @@
-//! A whole line at a time.
+//! AVX-512: a whole line at a time.
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
@@ -18,24 +18,24 @@ use crate::block::pattern::Draws;
 use crate::block::{BlockIndex, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 
-/// A processor that can do what [`Avx2`] can, and AVX-512 on bytes and words, with the byte
-/// manipulations that came later (VBMI2). Who holds one has asked.
+/// A CPU with [`Avx2`]'s features, AVX-512 on bytes and words, and VBMI2. Holding a value proves that the
+/// CPU has these features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx512(Avx2);
 
 impl Avx512 {
-    /// Asks the processor; without `std`, whether the program is compiled for such a one.
+    /// Detects the features; without `std`, those of the target.
     pub(super) fn detect() -> Option<Self> {
         let found = processor_has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2");
         Avx2::detect().filter(|_| found).map(Self)
     }
 
-    /// The same processor, for instructions that came earlier.
+    /// The same CPU's AVX2 instructions.
     pub(super) const fn avx2(self) -> Avx2 {
         self.0
     }
 
-    /// Runs an operation by this processor's instructions.
+    /// Runs an operation with these instructions.
     #[inline(always)]
     pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
         // SAFETY: `self` exists, so the processor has them all.
@@ -57,18 +57,18 @@ fn step_with_avx512<S: Step>(isa: Avx512, step: S, key: KeyHash, block: BlockInd
     step.take(isa, key, block)
 }
 
-/// The answer of a [usual](Isa::COMMON) filter by this processor's instructions.
+/// A lookup in a [common](Isa::COMMON) filter with these instructions.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
 )]
-pub(super) fn answer<F: Dispatch>(asked: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, true>(Avx512(Avx2::found()), asked, key)
+pub(super) fn answer<F: Dispatch>(filter: &F, key: KeyHash) -> bool {
+    answer_on::<F, _, true>(Avx512(Avx2::found()), filter, key)
 }
 
 impl Isa for Avx512 {
     const COMMON: bool = false;
 
-    // Said of `with_avx512` itself, the compiler would not heed it.
+    // On `with_avx512` itself the compiler would ignore the attribute.
     #[inline(never)]
     fn outlined<O: Operation>(self, operation: O) -> O::Output {
         self.run(operation)
@@ -83,8 +83,8 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
         let equal;
-        // By hand because of the register: if it were one of the first sixteen, the end of every lookup would
-        // have to clear their upper halves, which is a tenth of its instructions.
+        // Inline assembly to choose the register: with one of the first sixteen, every lookup would have to
+        // end with `vzeroupper`, a tenth of its instructions.
         // SAFETY: `self` exists, so the processor has AVX-512; a line has 64 bytes to load.
         unsafe {
             core::arch::asm!(
@@ -106,7 +106,7 @@ impl Isa for Avx512 {
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {
-            // The bytes go in order to all places but this one.
+            // The bytes go in order to all positions but this one.
             let others = !(1 << (at % u64::BITS));
             let byte = _mm512_set1_epi8(byte as i8);
             let changed = _mm512_mask_expand_epi8(byte, others, self.whole(line));
@@ -129,7 +129,7 @@ impl Isa for Avx512 {
         self.0.lowest(word, count)
     }
 
-    /// As with AVX2, only that nothing goes from one half of a line to the other.
+    /// As with AVX2, but without a carry between halves.
     #[inline(always)]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
         let (bits, mask) = (self.whole(line), self.whole(&field.mask));
@@ -137,13 +137,13 @@ impl Isa for Avx512 {
         unsafe {
             let zero = _mm512_setzero_si512();
             let words = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
-            // How far behind the first bit of each word the place is; negative before it.
+            // Distance from the first bit of each word to the insertion point; negative before it.
             let place = _mm512_sub_epi64(_mm512_set1_epi64(at.into()), words);
-            // All bits of a word that lies behind the place move, none of one that lies before it.
+            // All bits of a word after the insertion point move, none of a word before it.
             let first = _mm512_max_epi64(place, zero);
             let behind = _mm512_sllv_epi64(_mm512_set1_epi64(-1), first);
             let moving = _mm512_and_si512(bits, _mm512_and_si512(mask, behind));
-            // What leaves a word goes to the next one.
+            // Bits carried into the next word.
             let below = _mm512_alignr_epi64::<7>(moving, zero);
             let moved = _mm512_shldv_epi64(moving, below, _mm512_set1_epi64(width.into()));
             let value = _mm512_set1_epi64(value as i64);
@@ -162,7 +162,7 @@ impl Isa for Avx512 {
         self.0.select(word, rank)
     }
 
-    /// All of them, sixteen at a time.
+    /// Tests all draws, sixteen at a time.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
         let line = self.whole(line);
@@ -187,7 +187,7 @@ impl Isa for Avx512 {
     }
 }
 
-/// Steps of what the machine does. They take it as the proof that the processor has their instructions.
+/// Helpers. `self` proves that the CPU has their instructions.
 impl Avx512 {
     /// A line in a register.
     #[inline(always)]

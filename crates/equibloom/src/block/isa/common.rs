@@ -1,4 +1,4 @@
-//! Any machine, for filters of which something is known.
+//! Adapter that specialises an ISA for common filters.
 
 use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
 use crate::block::fields::Field;
@@ -6,8 +6,8 @@ use crate::block::pattern::Draws;
 use crate::block::{BlockIndex, Holds};
 use crate::hashing::KeyHash;
 
-/// A machine for [usual](Isa::COMMON) filters: what is known of those need not be asked at every block,
-/// and what runs for others does not stand in the way of the registers.
+/// An ISA for [common](Isa::COMMON) filters: checks for other shapes are compiled out, which also saves
+/// registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Common<I>(pub(crate) I);
 
@@ -70,7 +70,7 @@ impl<I: Isa> Isa for Common<I> {
     }
 }
 
-/// An operation on a usual filter, or a step.
+/// An operation or step on a common filter.
 pub(super) struct OnCommon<O>(pub(super) O);
 
 impl<O: Operation> Operation for OnCommon<O> {

@@ -1,5 +1,5 @@
-//! Sixteen bytes at a time. Every 64-bit ARM processor that Rust has a standard library for can do this; targets
-//! without floating point (kernels) forbid it.
+//! NEON: sixteen bytes at a time. Every 64-bit ARM target with a standard library has it; targets without
+//! floating point (kernels) do not.
 #![allow(unsafe_code, reason = "vector instructions; see the one block below")]
 
 use core::arch::aarch64::{
@@ -18,7 +18,7 @@ pub(super) fn equal_bytes(line: &Line, byte: u8) -> u64 {
         let nibbles = unsafe {
             let bytes = vld1q_u8(line.as_ptr().cast::<u8>().add(16 * quarter));
             let equal = vceqq_u8(bytes, vdupq_n_u8(byte));
-            // Half of each byte: there is no instruction that gathers one bit of each.
+            // Four bits of each byte: NEON has no instruction that gathers one bit of each.
             vget_lane_u64::<0>(vreinterpret_u64_u8(vshrn_n_u16::<4>(vreinterpretq_u16_u8(equal))))
         };
         // Bit 4i to bit i, in three steps.

@@ -1,4 +1,4 @@
-//! What every processor of the target can do.
+//! The target's baseline instructions.
 
 use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
 use crate::block::fields::{Field, LINE_BITS, ones, window};
@@ -6,10 +6,10 @@ use crate::block::pattern::Draws;
 use crate::block::{BlockIndex, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 
-/// Plain words, and the vector instructions that are part of the target.
+/// Word operations, and the vector instructions that are part of the target.
 ///
-/// Its longest functions are out of line on x86-64, where few processors are so old that they need them:
-/// inlined, they would be a large part of the library.
+/// On x86-64 its longest functions are out of line: few CPUs need them, and inlined they would be a large
+/// part of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Portable;
 
@@ -75,7 +75,8 @@ impl Isa for Portable {
         let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
         let bytes = (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
         let sums = bytes.wrapping_mul(0x0101_0101_0101_0101);
-        // The top bit of each byte tells whether its sum is at most the rank: those bytes lie below.
+        // The top bit of each byte tells whether its sum is at most the rank: those bytes are below the
+        // result.
         let ranks = u64::from(rank) * 0x0101_0101_0101_0101;
         let below = ((ranks | 0x8080_8080_8080_8080) - sums) & 0x8080_8080_8080_8080;
         let byte = below.count_ones() * 8;
@@ -88,8 +89,8 @@ impl Isa for Portable {
         byte + rest.trailing_zeros()
     }
 
-    /// The draws of the first word, without a branch between them: in a half-full block a miss gets
-    /// past four bits once in sixteen times, so that the one branch behind them is predictable.
+    /// Tests the draws of the first word without a branch between them: in a half-full block a miss passes
+    /// four bits once in sixteen times, so that the one branch after them is predictable.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
         let mut all_hold = 1;
@@ -97,7 +98,7 @@ impl Isa for Portable {
         if all_hold & 1 == 1 { Holds::Perhaps(ByteMatches::NONE) } else { Holds::No }
     }
 
-    /// Comparing them all with each other takes longer than drawing them once more.
+    /// Never: comparing all pairs takes longer than drawing again.
     #[inline(always)]
     fn distinct_draws(self, _draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]> {
         None

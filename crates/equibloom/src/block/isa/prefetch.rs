@@ -1,17 +1,17 @@
-//! Asking for memory before it is needed.
+//! Prefetching.
 #![allow(unsafe_code, reason = "an instruction that Rust has no safe name for")]
 
-/// How near a line is to be brought.
+/// The cache level to prefetch into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nearness {
-    /// Into the first-level cache: it will be changed.
+    /// The first level: the line will be changed.
     First,
-    /// Into the second-level cache: it will be looked at once. Many of them come faster that way, because
-    /// they push nothing out of the first level.
+    /// The second level: the line will be read once. Many lines arrive faster that way, because they evict
+    /// nothing from the first level.
     Second,
 }
 
-/// Asks for a line to be brought into a cache. Changes nothing but time.
+/// Prefetches a line. Has no effect but on time.
 #[inline(always)]
 pub(crate) fn prefetch(line: *const u8, nearness: Nearness) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]

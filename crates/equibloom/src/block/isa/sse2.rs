@@ -1,4 +1,5 @@
-//! Sixteen bytes at a time. Every x86-64 processor can do this; targets without floating point (kernels) forbid it.
+//! SSE2: sixteen bytes at a time. Every x86-64 CPU has it; targets without floating point (kernels) forbid
+//! it.
 #![allow(unsafe_code, reason = "vector instructions; see the one block below")]
 
 use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};

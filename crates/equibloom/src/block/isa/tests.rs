@@ -1,4 +1,4 @@
-//! Every machine does what the portable one does, and that one what it says.
+//! Every ISA matches the portable one, and that one a simple model.
 
 use super::{DetectedIsa, Isa, Line, Operation, Portable, words};
 use crate::block::fields::{Field, LINE_BITS, ones};
@@ -8,7 +8,7 @@ use crate::hashing::KeyHash;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// Everything that a machine can be asked about these.
+/// Inputs for every method of [`Isa`].
 struct Everything<'a> {
     line: &'a Line,
     byte: u8,
@@ -60,7 +60,7 @@ impl Operation for Everything<'_> {
 
 proptest! {
     #[test]
-    fn every_machine_gives_the_same_answers(
+    fn every_isa_gives_the_same_answers(
         line: Line,
         byte: u8,
         planted: u64,
@@ -94,8 +94,8 @@ proptest! {
         places.sort_unstable();
         let [field_start, start, last] = places;
         let field = Field::new(field_start, last + 1);
-        let ask = || Everything { line: &line, byte, at, rank, draws, field, start };
-        let portable = ask().run(Portable);
+        let everything = || Everything { line: &line, byte, at, rank, draws, field, start };
+        let portable = everything().run(Portable);
 
         let byte_at = |line: &Line, index: usize| (line[index / 8] >> (8 * (index % 8))) as u8;
         let mut equal = 0_u64;
@@ -122,7 +122,7 @@ proptest! {
         different.dedup();
         let distinct = count <= 16 && different.len() == bits.len();
         for isa in DetectedIsa::all() {
-            let found = isa.run_on_usual(ask());
+            let found = isa.run_on_common(everything());
             prop_assert_eq!(found.equal, portable.equal);
             prop_assert_eq!(found.changed, portable.changed);
             prop_assert_eq!(found.inserted, portable.inserted);

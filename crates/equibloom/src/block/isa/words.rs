@@ -1,4 +1,4 @@
-//! Eight bytes at a time, in a word.
+//! Eight bytes at a time, in a general-purpose register.
 
 use crate::memory::WORDS_PER_LINE;
 

@@ -1,7 +1,6 @@
-//! What is known of keys before their first blocks arrive.
+//! First probes of 64 keys, computed before their blocks arrive.
 //!
-//! In columns, each filled by a short loop, because such loops the compiler does in vectors: of several keys at once in
-//! as many instructions as of one.
+//! One column per loop, so that the compiler vectorises each.
 
 use super::lookups::WORD;
 use crate::block::{BlockArray, BlockIndex};
@@ -9,21 +8,21 @@ use crate::hashing::KeyHash;
 use crate::placement::{Choose, Probe, Routing};
 use crate::raw::Balanced;
 
-/// 64 keys at their first blocks.
+/// The first probes of 64 keys.
 pub(super) struct Columns {
-    /// Their patterns, as the blocks see them.
+    /// Patterns of the reduced keys.
     patterns: [u64; WORD],
     blocks: [BlockIndex; WORD],
-    /// Which hints they ask for, where blocks give some.
-    marks: [u64; WORD],
+    /// The bits that select the hints, if blocks have any.
+    hints: [u64; WORD],
 }
 
 impl Columns {
     pub(super) const fn empty() -> Self {
-        Self { patterns: [0; WORD], blocks: [BlockIndex(0); WORD], marks: [0; WORD] }
+        Self { patterns: [0; WORD], blocks: [BlockIndex(0); WORD], hints: [0; WORD] }
     }
 
-    /// Puts the first 64 of these keys into the rows. If they are fewer, what the other rows have does not matter.
+    /// Fills the rows with the first 64 of these keys. With fewer keys, the other rows are unspecified.
     #[inline(always)]
     pub(super) fn fill<R: Choose, B: BlockArray>(
         &mut self,
@@ -46,31 +45,31 @@ impl Columns {
         self.fill_all(filter, &all);
     }
 
-    // No more and no less: then the loops need not find out how long they are.
+    // Exactly 64 keys, so that the loops have a constant length.
     #[inline(always)]
     fn fill_all<R: Choose, B: BlockArray>(
         &mut self,
         filter: &Balanced<R, B>,
         keys: &[KeyHash; WORD],
     ) {
-        let Self { patterns, blocks, marks } = self;
+        let Self { patterns, blocks, hints } = self;
         filter.blocks.reduce_all(keys, patterns);
         filter.candidates.first_blocks(keys, blocks);
-        if filter.blocks.gives_hints() {
-            let columns = patterns.iter().zip(&*blocks).zip(marks);
-            for (&key, ((&pattern, &block), mark)) in keys.iter().zip(columns) {
-                *mark = B::Routing::probe_at(0, key.reduced_to(pattern), block).hint;
+        if filter.blocks.has_hints() {
+            let columns = patterns.iter().zip(&*blocks).zip(hints);
+            for (&key, ((&pattern, &block), hint)) in keys.iter().zip(columns) {
+                *hint = B::Routing::probe_at(0, key.reduced_to(pattern), block).hint;
             }
         }
     }
 
-    /// The blocks of the first `count`, as far as there are so many.
+    /// The blocks of the first `count` rows, at most 64.
     #[inline(always)]
     pub(super) fn blocks(&self, count: usize) -> &[BlockIndex] {
         &self.blocks[..count.min(WORD)]
     }
 
-    /// These keys, the first of which is that of row `start`, as their blocks see them, and where they stand.
+    /// The reduced keys and first probes of these keys, the first of which is in row `start`.
     #[inline(always)]
     pub(super) fn probes<L: Routing>(
         &self,
@@ -79,20 +78,20 @@ impl Columns {
     ) -> impl Iterator<Item = (KeyHash, Probe)> {
         let start = start.min(WORD);
         let columns = self.patterns[start..].iter().zip(&self.blocks[start..]);
-        let rows = keys.iter().zip(columns.zip(&self.marks[start..]));
-        rows.map(|(&key, ((&pattern, &block), &mark))| probe::<L>(key, pattern, block, mark))
+        let rows = keys.iter().zip(columns.zip(&self.hints[start..]));
+        rows.map(|(&key, ((&pattern, &block), &hint))| probe::<L>(key, pattern, block, hint))
     }
 
-    /// The same of one row.
+    /// The same for one row.
     #[inline(always)]
     pub(super) fn probe_of<L: Routing>(&self, row: usize, key: KeyHash) -> (KeyHash, Probe) {
         let row = row % WORD;
-        probe::<L>(key, self.patterns[row], self.blocks[row], self.marks[row])
+        probe::<L>(key, self.patterns[row], self.blocks[row], self.hints[row])
     }
 }
 
 #[inline(always)]
-fn probe<L: Routing>(key: KeyHash, pattern: u64, block: BlockIndex, mark: u64) -> (KeyHash, Probe) {
+fn probe<L: Routing>(key: KeyHash, pattern: u64, block: BlockIndex, hint: u64) -> (KeyHash, Probe) {
     let key = key.reduced_to(pattern);
-    (key, Probe { hint: mark, ..L::probe_at(0, key, block) })
+    (key, Probe { hint, ..L::probe_at(0, key, block) })
 }

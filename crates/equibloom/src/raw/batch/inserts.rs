@@ -1,8 +1,7 @@
-//! Inserts.
+//! Batch inserts.
 //!
-//! They have to come one after the other, because each may find what the one before it left. But
-//! their blocks can be asked for in time, the first candidate's by the key alone, the second one's when
-//! the first has arrived and proves to be full.
+//! Inserts run in order, because each depends on the previous ones. But their blocks can be prefetched: the
+//! first candidate at once, the second when the first is cached and proves to be full.
 
 use crate::block::isa::{Nearness, Portable};
 use crate::block::{BlockArray, On};
@@ -12,28 +11,28 @@ use crate::placement::Choose;
 use crate::raw::Balanced;
 use crate::raw::insert::{Insert, Place};
 
-/// How many inserts ahead a key's first block is asked for, and its second.
+/// How many inserts ahead the first and the second candidate are prefetched.
 const FAR: usize = 32;
 const NEAR: usize = 12;
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
-    /// Inserts keys in order; how many were new.
+    /// Inserts keys in order; returns how many were new.
     pub(in crate::raw) fn insert_one_by_one(&mut self, keys: &[KeyHash]) -> Result<u64, FullError> {
         for &key in keys.iter().take(FAR) {
-            self.ask_for_first(key);
+            self.prefetch_first(key);
         }
         let mut new = 0;
         for (index, key) in keys.iter().enumerate() {
             if let Some(&ahead) = keys.get(index + FAR) {
-                self.ask_for_first(ahead);
+                self.prefetch_first(ahead);
             }
             if let Some(&ahead) = keys.get(index + NEAR) {
-                self.ask_for_second(ahead);
+                self.prefetch_second(ahead);
             }
             let insertion = if R::REJECTS {
                 self.engine.run(Insert { filter: self, key })
             } else {
-                // All candidates have to be seen, so that no first block is the place of most keys.
+                // All candidates must be compared: the shortcut for the first block does not apply.
                 self.engine.run(Place { filter: self, key })
             };
             new += u64::from(insertion?.is_new());
@@ -41,13 +40,13 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         Ok(new)
     }
 
-    /// Asks for the block that the key tries first.
-    fn ask_for_first(&self, key: KeyHash) {
+    /// Prefetches the first candidate.
+    fn prefetch_first(&self, key: KeyHash) {
         self.blocks.prefetch(self.candidates.first_block(key), Nearness::First);
     }
 
-    /// Asks for the block that the key tries second, if the first, which has arrived, is full.
-    fn ask_for_second(&self, key: KeyHash) {
+    /// Prefetches the second candidate if the first, already cached, is full.
+    fn prefetch_second(&self, key: KeyHash) {
         let Some(&level) = self.candidates.as_slice().get(1) else { return };
         let view = On { blocks: &self.blocks, isa: Portable };
         let first = self.candidates.first_block(key);

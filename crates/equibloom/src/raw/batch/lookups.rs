@@ -1,10 +1,10 @@
-//! Lookups, in passes:
+//! Batch lookups, in passes:
 //!
-//! 1. *At the first block of 64 keys*: may it hold the key, and would a lookup go on from it? Two bits
-//!    for each key, without a branch.
-//! 2. *Of those that may*: does it? Few, unless the keys are there.
-//! 3. *Of the others that go on*: ask for the next block, and let the key wait until enough of them do,
-//!    so that theirs have arrived too.
+//! 1. *Quick test* of the first blocks of 64 keys: may it hold the key, and would a lookup continue? Two
+//!    bits per key, without a branch.
+//! 2. *Settle* the undecided keys: few, unless the keys are present.
+//! 3. *Continue* with the others whose lookup is not over: prefetch the next block, and collect keys until
+//!    enough of them wait for theirs.
 
 use super::columns::Columns;
 use crate::block::isa::{Isa, Nearness, Operation};
@@ -13,10 +13,10 @@ use crate::hashing::KeyHash;
 use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
 
-/// Keys that are looked at at once, and answers of a word.
+/// Keys tested at once, and answers per word.
 pub(super) const WORD: usize = u64::BITS as usize;
 
-/// Keys that wait for a further block.
+/// Maximum number of keys waiting for a later block.
 const WAITING: usize = 128;
 
 /// A batch of lookups.
@@ -26,12 +26,12 @@ pub(in crate::raw) struct ContainsBatch<'a, F> {
     pub(in crate::raw) found: &'a mut [u64],
 }
 
-/// Keys, each with the block that it has come to.
+/// Keys waiting for a block.
 struct Front {
     len: usize,
     keys: [KeyHash; WAITING],
     blocks: [BlockIndex; WAITING],
-    /// Which of the batch's keys it is.
+    /// The key's index in the batch.
     places: [usize; WAITING],
 }
 
@@ -49,7 +49,7 @@ impl Front {
         self.len + keys <= WAITING
     }
 
-    /// Takes in a key if there is room, which there is.
+    /// The caller has checked `has_room_for`; the modulo removes the bounds check.
     #[inline(always)]
     fn push(&mut self, key: KeyHash, block: BlockIndex, place: usize) {
         let at = self.len % WAITING;
@@ -60,41 +60,41 @@ impl Front {
     }
 }
 
-/// What a block says about a key.
+/// The result of testing one block for a key.
 #[derive(Clone, Copy)]
 struct Answer {
     holds: Holds,
-    goes_on: bool,
+    continues: bool,
 }
 
-/// What blocks say about keys, one bit for each.
+/// The results for up to 64 keys, one bit per key.
 #[derive(Clone, Copy, Default)]
 struct Answers {
     holds: u64,
     may_hold: u64,
-    goes_on: u64,
+    continues: u64,
 }
 
 impl Answers {
-    /// These and that of the next key. The first two enter at the low end and the last at the high one, in
-    /// three ways: what looks alike the compiler would do at once, in vectors, which takes longer.
+    /// Appends the result of the next key. The three fields are shifted in different ways on purpose: the
+    /// compiler would vectorise similar ones, which is slower.
     #[inline(always)]
     fn and(self, answer: Answer) -> Self {
         Self {
             holds: self.holds.rotate_left(1) | u64::from(answer.holds == Holds::Yes),
             may_hold: self.may_hold << 1 | u64::from(answer.holds.is_perhaps()),
-            goes_on: self.goes_on >> 1 | u64::from(answer.goes_on) << (WORD - 1),
+            continues: self.continues >> 1 | u64::from(answer.continues) << (WORD - 1),
         }
     }
 
-    /// Those of so many keys, up to 64, with that of the first key in the first place.
+    /// The results of up to 64 keys, with that of the first key in the lowest bit.
     #[inline(always)]
     fn in_order(self, keys: usize) -> Self {
         let first = |answers: u64| answers.checked_shr((WORD - keys) as u32).unwrap_or(0);
         Self {
             holds: first(self.holds.reverse_bits()),
             may_hold: first(self.may_hold.reverse_bits()),
-            goes_on: first(self.goes_on),
+            continues: first(self.continues),
         }
     }
 }
@@ -110,25 +110,25 @@ impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
 }
 
 impl<R: Choose, B: BlockArray> ContainsBatch<'_, Balanced<R, B>> {
-    /// Looks the keys up one after the other, while the first blocks of later ones are asked for.
+    /// Looks up the keys one by one; first blocks of later keys are prefetched.
     pub(in crate::raw) fn one_by_one(self) {
         let Self { filter, keys, found } = self;
-        let ask_for = |keys: &[KeyHash]| {
+        let prefetch = |keys: &[KeyHash]| {
             for &key in keys.iter().take(WORD) {
                 filter.blocks.prefetch(filter.candidates.first_block(key), Nearness::Second);
             }
         };
-        ask_for(keys);
+        prefetch(keys);
         for (word, (chunk, answers)) in keys.chunks(WORD).zip(found).enumerate() {
-            ask_for(keys.get((word + 1) * WORD..).unwrap_or_default());
+            prefetch(keys.get((word + 1) * WORD..).unwrap_or_default());
             *answers = chunk.iter().zip(0..).fold(0, |answers, (&key, bit)| {
-                answers | u64::from(filter.engine.ask(filter, key)) << bit
+                answers | u64::from(filter.engine.lookup(filter, key)) << bit
             });
         }
     }
 }
 
-/// Puts keys into columns.
+/// Fills columns.
 struct Fill<'a, F> {
     filter: &'a F,
     columns: &'a mut Columns,
@@ -144,12 +144,12 @@ impl<R: Choose, B: BlockArray> Operation for Fill<'_, Balanced<R, B>> {
     }
 }
 
-/// A look at the first blocks of up to 64 keys, while those of the keys ahead are asked for.
+/// Quick test of the first blocks of up to 64 keys; those of later keys are prefetched.
 struct LookAtFirst<'a, F> {
     filter: &'a F,
     keys: &'a [KeyHash],
     here: &'a Columns,
-    /// The first blocks of the keys ahead.
+    /// The first blocks of later keys.
     ahead: &'a [BlockIndex],
 }
 
@@ -182,63 +182,62 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         for &block in here.blocks(keys.len()) {
             self.blocks.prefetch(block, Nearness::Second);
         }
-        // None come last: then those that wait have to be finished.
+        // An empty chunk at the end finishes the waiting keys.
         for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
             let later = keys.get((word + 1) * WORD..).unwrap_or_default();
             isa.outlined(Fill { filter: self, columns: ahead, keys: later });
-            let to_ask_for = ahead.blocks(later.len());
-            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: to_ask_for };
+            let blocks_ahead = ahead.blocks(later.len());
+            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: blocks_ahead };
             let answers = isa.outlined(look);
             if chunk.is_empty() || !waiting.has_room_for(WORD) {
                 self.finish(isa, &mut waiting, &mut spare, found);
             }
-            let came_to = |bit: usize| {
-                // Of the keys that were looked at, so that there is one.
+            let key_at = |bit: usize| {
+                // Always exists: `bit` is that of a tested key.
                 let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
                 here.probe_of::<B::Routing>(bit, key)
             };
             let place_of = |bit| word * WORD + bit;
-            let holds = self.sort_out(isa, 0, answers, came_to, place_of, &mut waiting);
+            let holds = self.sort_out(isa, 0, answers, key_at, place_of, &mut waiting);
             if let Some(found) = found.get_mut(word) {
                 *found = holds;
             }
             (here, ahead) = (ahead, here);
         }
         if R::REJECTS && self.budget.is_spent() {
-            self.ask_overflow(keys, found);
+            self.check_overflow(keys, found);
         }
     }
 
-    /// What the block that a key has come to says about it.
+    /// Quick test of the block of a probe.
     #[inline(always)]
     fn look_at<I: Isa>(&self, isa: I, number: usize, key: KeyHash, probe: Probe) -> Answer {
         let holds = self.blocks.glance(isa, probe.block, key);
-        Answer { holds, goes_on: self.goes_on_at(isa, number, key, probe) }
+        Answer { holds, continues: self.continues_at(isa, number, key, probe) }
     }
 
-    /// Settles which of the keys that a block may hold it does, and sends those on that go on; which of
-    /// them were found.
+    /// Settles the undecided keys and passes on those whose lookup continues; returns the keys found.
     #[inline(always)]
     fn sort_out<I: Isa>(
         &self,
         isa: I,
         number: usize,
         answers: Answers,
-        came_to: impl Fn(usize) -> (KeyHash, Probe),
+        key_at: impl Fn(usize) -> (KeyHash, Probe),
         place_of: impl Fn(usize) -> usize,
         onward: &mut Front,
     ) -> u64 {
-        let Answers { mut holds, may_hold, goes_on } = answers;
+        let Answers { mut holds, may_hold, continues } = answers;
         for bit in set_bits(may_hold) {
-            let (key, probe) = came_to(bit);
+            let (key, probe) = key_at(bit);
             holds |= u64::from(self.blocks.settle(isa, probe.block, key)) << bit;
         }
         let next_level = self.candidates.as_slice().get(number + 1).copied();
         if next_level.is_none() && self.overflow.is_empty() {
             return holds;
         }
-        for bit in set_bits(goes_on & !holds) {
-            let (key, probe) = came_to(bit);
+        for bit in set_bits(continues & !holds) {
+            let (key, probe) = key_at(bit);
             match next_level {
                 Some(level) if number + 1 < self.candidates.choices(key) => {
                     let block = level.block_of(probe.onward);
@@ -251,7 +250,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         holds
     }
 
-    /// Takes the keys that wait for their second block through the rest of their ways.
+    /// Finishes the lookups of all waiting keys, which are at their second block.
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, waiting: &mut Front, spare: &mut Front, found: &mut [u64]) {
         let (mut here, mut onward) = (waiting, spare);
@@ -260,18 +259,18 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
                 let count = (here.len - start).min(WORD);
-                let came_to = |bit: usize| {
+                let key_at = |bit: usize| {
                     let at = (start + bit) % WAITING;
                     let (key, block) = (here.keys[at], here.blocks[at]);
                     (key, self.candidates.probe_at(number, key, block))
                 };
                 for bit in 0..count {
-                    let (key, probe) = came_to(bit);
+                    let (key, probe) = key_at(bit);
                     answers = answers.and(self.look_at(isa, number, key, probe));
                 }
                 let answers = answers.in_order(count);
                 let place_of = |bit| here.places[(start + bit) % WAITING];
-                let holds = self.sort_out(isa, number, answers, came_to, place_of, onward);
+                let holds = self.sort_out(isa, number, answers, key_at, place_of, onward);
                 for bit in set_bits(holds) {
                     note(found, place_of(bit));
                 }
@@ -281,9 +280,9 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         (here.len, onward.len) = (0, 0);
     }
 
-    /// Asks the overflow list for the keys that were not found.
+    /// Checks the overflow list for all keys, once the budget is spent.
     #[cold]
-    fn ask_overflow(&self, keys: &[KeyHash], found: &mut [u64]) {
+    fn check_overflow(&self, keys: &[KeyHash], found: &mut [u64]) {
         for (keys, found) in keys.chunks(WORD).zip(found) {
             for (bit, &key) in keys.iter().enumerate() {
                 let is_there = self.is_in_overflow(self.blocks.reduce(key), &mut ());
@@ -293,7 +292,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     }
 }
 
-/// The numbers of a word's set bits.
+/// The indices of a word's set bits.
 #[inline(always)]
 fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
@@ -303,7 +302,7 @@ fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Notes that a key of the batch was found.
+/// Sets the answer of a key of the batch.
 #[inline(always)]
 fn note(found: &mut [u64], place: usize) {
     if let Some(word) = found.get_mut(place / WORD) {

@@ -1,7 +1,7 @@
-//! Many keys at once.
+//! Batches of keys.
 //!
-//! A key waits for its block longer than for anything else, so a batch asks for the blocks of later keys
-//! while it works on those that have arrived.
+//! Most time is spent waiting for memory, so a batch prefetches the blocks of later keys while it works on
+//! those already cached.
 
 mod columns;
 mod inserts;

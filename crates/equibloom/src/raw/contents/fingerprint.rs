@@ -1,4 +1,4 @@
-//! Fingerprints can be taken out, and sent on.
+//! Merging and removal of fingerprints.
 
 use alloc::vec::Vec;
 
@@ -13,33 +13,33 @@ use crate::statistics::LevelSurvey;
 use equibloom_layout::WhenFull;
 
 impl Contents for FingerprintBlocks {
-    /// Hints are joined. Then every block, level by level, keeps as many as it has slots for of its own
-    /// keys, the other's and those that were sent to it, and sends on the rest. It keeps the smallest
-    /// fingerprints, so that the result does not depend on who is merged with whom first.
+    /// Hints are united. Then, level by level, every block collects its own keys, the other's and those
+    /// moved to it, keeps as many as it has slots for, and moves the rest on. It keeps the smallest
+    /// fingerprints, so that the result does not depend on the order of merges.
     fn merge<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
         _factor: u64,
     ) -> Result<(), FullError> {
         if filter.when_full == WhenFull::Refuse {
-            // How many keys overflow is known only when all have been placed.
+            // The number of overflowing keys is known only after all have been placed.
             let mut trial = filter.clone();
-            trial.take_in(other)?;
+            trial.merge_keys(other)?;
             *filter = trial;
             return Ok(());
         }
-        filter.take_in(other)
+        filter.merge_keys(other)
     }
 
-    /// A stranger is taken for every key that ever came to its block with its fingerprint, stored there
-    /// or sent on from there: what is stored in later levels counts here too. Where all candidates
-    /// share one table, keys came to it as often as they read a block of it; but a stranger does not
-    /// follow one that was turned away at its last candidate, since its own walk ends elsewhere.
+    /// An absent key matches every key that ever reached its block with the same fingerprint, stored there
+    /// or moved on: keys stored in later levels count here too. Where all candidates share one table, each
+    /// block access of a stored key counts. Keys rejected by their last candidate do not: the walk of the
+    /// absent key ends elsewhere.
     fn add_matches_sent_on<R: Choose>(filter: &Balanced<R, Self>, surveys: &mut [LevelSurvey]) {
         let Balanced { budget, overflow, candidates, .. } = filter;
         let mut sent_on = match surveys {
             [one] if candidates.as_slice().len() > 1 => {
-                // Once the budget is spent, most of the list came there from a first candidate.
+                // Once the budget is spent, most entries of the list come from a first candidate.
                 let astray = if budget.is_spent() { 0 } else { overflow.len() };
                 budget.used().saturating_sub(one.stored() + astray)
             }
@@ -53,7 +53,7 @@ impl Contents for FingerprintBlocks {
     }
 }
 
-/// A key on its way to a block.
+/// A key moved to a block.
 type Sent = (BlockIndex, KeyHash);
 
 impl<R: Choose> Balanced<R, FingerprintBlocks> {
@@ -61,10 +61,10 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
     pub(in crate::raw) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
         let key = self.blocks.reduce(key);
         let (mut removed, mut reachable, mut reads) = (false, true, 0);
-        for number in self.candidates.walk(key) {
+        for probe in self.candidates.walk(key) {
             reads += 1;
-            removed = self.blocks.remove(number.block, key);
-            reachable = self.blocks.hint_is_set(Portable, number).unwrap_or(true);
+            removed = self.blocks.remove(probe.block, key);
+            reachable = self.blocks.hint_is_set(Portable, probe).unwrap_or(true);
             if removed || !reachable {
                 break;
             }
@@ -82,7 +82,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         Ok(())
     }
 
-    fn take_in(&mut self, other: &Self) -> Result<(), FullError> {
+    fn merge_keys(&mut self, other: &Self) -> Result<(), FullError> {
         let repeats = self.rule.stores_repeats();
         join_overflow(self, &other.overflow, |list, entry| repeats || !list.contains(entry))?;
         let levels = self.candidates.as_slice().to_vec();
@@ -110,7 +110,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         Ok(())
     }
 
-    /// Adds keys to a block and returns those that it has no room for.
+    /// Adds keys to a block and returns those without a slot.
     fn keep_smallest(&mut self, block: BlockIndex, new: Vec<KeyHash>) -> Vec<KeyHash> {
         if new.is_empty() {
             return new;
@@ -129,8 +129,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         rest
     }
 
-    /// Sends a key on from its block, which is the candidate numbered `number`: to the next one, or to
-    /// the overflow list.
+    /// Moves a key from its candidate numbered `number` to the next one, or to the overflow list.
     fn send_on(
         &mut self,
         number: usize,
@@ -149,10 +148,9 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         Ok(next.map(|probe| probe.block))
     }
 
-    /// Levels that may lie anywhere share one table, and of a key found there it is not known how
-    /// many of them it has behind it. So it gets an entry in the overflow list for every end that its
-    /// walk may have, and hints all the way there. Without hints a lookup ends at the first block with room:
-    /// the key is stored in that.
+    /// Candidates anywhere share one table, so that the probe number of a stored key is unknown. The key
+    /// gets an overflow entry for every possible end of its walk, and hints along the way. Without hints a
+    /// lookup ends at the first block with room, so the key is stored there.
     fn send_to_every_end(
         &mut self,
         choices: usize,
@@ -161,7 +159,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
     ) -> Result<(), FullError> {
         let walk: Vec<Probe> = self.candidates.walk_from(0, block, key).take(choices).collect();
         for probe in walk {
-            if !self.blocks.gives_hints()
+            if !self.blocks.has_hints()
                 && self.blocks.load(Portable, probe.block) < self.blocks.slots()
             {
                 if !self.blocks.test(Portable, probe.block, key) {

@@ -1,7 +1,7 @@
-//! What can be done with the stored keys as a whole: it depends on how much a block knows of them.
+//! Merging and removal, which depend on what a block knows of its keys.
 //!
-//! Bloom blocks know bits: they can be joined, and neighbours be folded into one. Fingerprint blocks
-//! know each key well enough to take it out again or to send it on.
+//! Bloom blocks know bits: blocks can be united, and neighbours folded into one. Fingerprint blocks know
+//! each key well enough to remove it or to move it to its next block.
 
 mod bloom;
 mod fingerprint;
@@ -13,10 +13,10 @@ use crate::overflow::OverflowList;
 use crate::placement::Choose;
 use crate::statistics::LevelSurvey;
 
-/// Operations on the keys that blocks of a kind store.
+/// Operations on the stored keys of a kind of blocks.
 pub(crate) trait Contents: BlockArray {
-    /// Takes in the blocks and the overflow list of a filter of the same shape with tables `factor`
-    /// times as large.
+    /// Adds the blocks and the overflow list of a filter of the same shape with tables `factor` times as
+    /// large.
     fn merge<R: Choose>(
         filter: &mut Balanced<R, Self>,
         other: &Balanced<R, Self>,
@@ -27,7 +27,7 @@ pub(crate) trait Contents: BlockArray {
     fn add_matches_sent_on<R: Choose>(_filter: &Balanced<R, Self>, _surveys: &mut [LevelSurvey]) {}
 }
 
-/// Adds those of the other list's entries that `wanted` says.
+/// Adds the other list's entries for which `wanted` holds.
 fn join_overflow<R: Choose, B: BlockArray>(
     filter: &mut Balanced<R, B>,
     other: &OverflowList,

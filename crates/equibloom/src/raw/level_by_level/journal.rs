@@ -1,10 +1,10 @@
-//! What blocks were before they changed.
+//! Undo journal of changed blocks.
 
 use alloc::vec::Vec;
 
 use crate::block::{BlockArray, BlockIndex};
 
-/// Blocks of one thread as they were before each change, in the order of the changes.
+/// Blocks of one worker as they were before each change, in order.
 #[derive(Default)]
 pub(super) struct Journal {
     is_kept: bool,
@@ -13,7 +13,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Begins anew, in the same memory.
+    /// Clears the journal and keeps its memory.
     pub(super) fn begin(&mut self, is_kept: bool) {
         self.is_kept = is_kept;
         self.blocks.clear();
@@ -24,7 +24,7 @@ impl Journal {
         self.is_kept
     }
 
-    /// Notes a block that is about to change: the one at `here` in a part, and at `block` in the whole.
+    /// Records a block before it changes: the one at `here` in a part, and at `block` in the whole.
     #[inline(always)]
     pub(super) fn note<B: BlockArray>(&mut self, part: &B, here: BlockIndex, block: BlockIndex) {
         if !self.is_kept {
@@ -36,7 +36,7 @@ impl Journal {
         self.blocks.push(block);
     }
 
-    /// Makes the blocks what they were before the first change.
+    /// Restores the blocks.
     pub(super) fn undo<B: BlockArray>(&self, whole: &mut B) {
         let size = whole.words_per_block();
         let words = whole.storage_mut().words_mut();

@@ -1,4 +1,4 @@
-//! What one thread does at its blocks of a level.
+//! One worker's pass over its blocks of a level.
 
 use super::pending::{PendingKeys, WORD};
 use super::word_range::WordRange;
@@ -10,47 +10,47 @@ use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
 use crate::raw::Balanced;
 
-/// Keys of a slab that are looked through before those that were found are inserted: a multiple of 64. At later
-/// levels, which few keys come to, those that are found. They and the list of them fit into a first-level cache. (Tests
-/// want many of them.)
+/// Keys of a slab that are scanned before the listed ones are inserted: a multiple of 64. At later levels,
+/// which few keys reach, the listed keys. They and their list fit into a first-level cache. (Tests need
+/// many chunks.)
 const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
-/// How many inserts ahead a block is asked for.
+/// How many inserts ahead a block is prefetched.
 const AHEAD: usize = 32;
 
-/// A key that comes to a block of the thread's.
+/// A key whose block belongs to the worker.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// Where the key stands in the slab.
+    /// The key's index in the slab.
     place: usize,
-    /// What leads it to the block.
+    /// The word that selects the block.
     word: u64,
 }
 
-/// Blocks that belong to one thread.
+/// Blocks of one worker.
 pub(super) struct Part<B> {
     /// The number of the first in the whole table.
     pub(super) first: u64,
     pub(super) blocks: B,
 }
 
-/// One thread's part of a level, and all that come to the level.
+/// One worker's part of a level, and the pending keys.
 pub(super) struct LevelPass<'a, R, B: BlockArray> {
-    /// The filter, whose own blocks are away, divided among the threads.
+    /// The filter without its blocks, which are divided among the workers.
     pub(super) filter: &'a Balanced<R, B>,
     pub(super) number: usize,
     pub(super) level: Level,
     pub(super) keys: &'a [KeyHash],
     pub(super) pending: &'a PendingKeys,
-    /// The thread's blocks, and the place of the first key that is to come there.
+    /// The worker's blocks, and the index of the first key that has not reached them.
     pub(super) share: Share<B>,
     pub(super) scratch: &'a mut WorkerScratch,
     pub(super) work_sharing: &'a WorkSharing<B>,
-    /// With fewer keys to come than this, nothing is given away.
+    /// With fewer remaining keys than this, no blocks are handed over.
     pub(super) keys_for_a_thread: usize,
 }
 
 impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
-    /// How many keys were placed.
+    /// Number of keys placed.
     type Output = u64;
 
     #[inline(always)]
@@ -64,7 +64,7 @@ impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
             let count = if self.number == 0 {
                 self.list_all(words, &mut list)
             } else {
-                self.list_travellers(&mut pending, words, &mut list)
+                self.list_pending(&mut pending, words, &mut list)
             };
             is_last =
                 if self.number == 0 { self.share.start >= self.keys.len() } else { count < CHUNK };
@@ -97,15 +97,14 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
         part.blocks.prefetch(part.place_of(block), Nearness::First);
     }
 
-    /// Asks for a key of the next chunk, which will be looked through: one for each key that arrives, so that
-    /// they come in the meantime.
+    /// Prefetches one key of the next chunk for each arriving key.
     #[inline(always)]
     fn prefetch_later_key(&self, arrival: Arrival) {
         let key = self.keys.as_ptr().wrapping_add(arrival.place + CHUNK);
         prefetch(key.cast(), Nearness::Second);
     }
 
-    /// Lists the keys of the next chunk whose first block is the thread's.
+    /// Lists the keys of the next chunk whose first block is the worker's.
     #[inline(always)]
     fn list_all(&mut self, words: WordRange, list: &mut [Arrival; CHUNK]) -> usize {
         let mut count = 0;
@@ -125,10 +124,9 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
         count
     }
 
-    /// Lists the next keys on their way to a later block which is the thread's; fewer than there is room for
-    /// if they are the last.
+    /// Lists the next pending keys whose later block is the worker's; fewer than fit only at the end.
     #[inline(always)]
-    fn list_travellers(
+    fn list_pending(
         &mut self,
         pending: &mut impl Iterator<Item = usize>,
         words: WordRange,
@@ -149,8 +147,8 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
         count
     }
 
-    /// Gives the second half of the blocks to the thread that asks, unless it is not worth it; the words that lead
-    /// to those that are left.
+    /// Hands over the second half of the blocks to the requesting worker, if it is worthwhile; returns the
+    /// words of the remaining blocks.
     #[cold]
     #[inline(never)]
     fn give_half(&mut self) -> Option<WordRange> {
@@ -167,7 +165,7 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
         left
     }
 
-    /// What an insert does at one block; whether the key was placed there.
+    /// The step of an insert at one block; returns whether the key was placed.
     #[inline(always)]
     fn arrive<I: Isa>(&mut self, isa: I, Arrival { place, word }: Arrival) -> bool {
         let Self { filter, number, ref mut scratch, .. } = *self;
@@ -220,7 +218,7 @@ impl<B: BlockArray> Part<B> {
         parts.next().map(|blocks| Self { first: block, blocks })
     }
 
-    /// The words that lead to its blocks of a level, if it has any.
+    /// The words of its blocks of a level, if it has any.
     fn words(&self, level: Level) -> Option<WordRange> {
         WordRange::to(level, self.first..self.first + self.blocks.count())
     }

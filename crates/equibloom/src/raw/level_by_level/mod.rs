@@ -1,32 +1,31 @@
 //! Many keys at once, level by level, with the bytes of one insert after the other.
 //!
-//! What happens to a key at a block depends on the keys that came to that block before it, and on nothing
-//! else. So all keys can come to the first level, in their order, before those that it turns away come to the next
-//! one: a simple step for each key, without a walk. And a level can be divided among threads by blocks:
-//! each thread goes over all keys in their order and takes those whose block is its own. At the end, one
-//! thread takes what is left into the overflow list.
+//! What happens to a key at a block depends only on the keys that reached the block before it. So all keys
+//! can pass the first level, in order, before the rejected ones pass the next: a simple step for each key,
+//! without a walk. And a level can be divided among threads by blocks: each thread scans all keys in order
+//! and handles those of its own blocks. At the end, one thread adds the remaining keys to the overflow
+//! list.
 //!
 //! ```text
 //! for each slab of keys:
 //!     for each level:
 //!         divide the table among the threads; each of them:
 //!             for each chunk of the slab:
-//!                 list the keys on their way here whose block is its own
-//!                 insert them, or note that they go on
-//!             ask the others for a part of their blocks
-//!     the keys still on their way go to the overflow list
+//!                 list the pending keys of its blocks
+//!                 insert them, or keep them pending
+//!             request blocks from the other workers
+//!     add the keys still pending to the overflow list
 //! ```
 //!
-//! *Slabs* bound the memory beside the filter. They change nothing: a level sees the keys of the first
-//! slab before those of the second, in whichever order the levels take turns. *Chunks* stay in a cache
-//! between the two steps, and while one is inserted the next is on its way there. That every thread looks at
-//! every key costs one comparison a key, of several keys at once: a small part of an insert. A thread that is done
-//! early gets blocks of another one ([`work_sharing`]).
+//! *Slabs* bound the memory beside the filter. They change nothing: a level receives the keys of the first
+//! slab before those of the second, in whatever order the levels run. *Chunks* stay in a cache between the
+//! two steps, and the next is prefetched while one is inserted. Every thread scans every key, at the cost
+//! of one vectorised comparison per key: a small part of an insert. An idle worker takes over blocks of a
+//! busy one ([`work_sharing`]).
 //!
-//! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), what
-//! happens at a block depends on others, and the keys are inserted one after the other. The same when
-//! the overflow list runs out: then it is time to refuse, or to saturate blocks in the order of the keys.
-//! A slab that could come to that keeps a [`Journal`], by which it is undone.
+//! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), the keys
+//! are inserted one by one. The same applies once the overflow list is full: then keys are refused, or
+//! saturate blocks, in order. A slab that might fill the list keeps a [`Journal`], by which it is undone.
 
 mod journal;
 mod level_pass;
@@ -51,41 +50,41 @@ use level_pass::{LevelPass, Part};
 use pending::PendingKeys;
 use work_sharing::{Share, WorkSharing};
 
-/// Parts of a table begin at multiples of so many blocks, and so on a cache line, whatever a block's size.
+/// Parts of a table begin at multiples of this many blocks, and so on a cache line, for any block size.
 const BLOCKS_TO_A_CUT: u64 = 64;
 
-/// How keys are cut into portions, which is a matter of time and memory only.
+/// How keys are divided into batches. Affects time and memory only.
 #[derive(Debug, Clone, Copy)]
 struct BatchSizes {
-    /// Keys that go through all levels before the next ones set out.
+    /// Keys that pass all levels together.
     slab: usize,
-    /// Words that the journal of a slab may have: fewer keys go together if it is kept.
+    /// Maximum words of a slab's journal: if it is kept, slabs are smaller.
     journal: usize,
-    /// Keys that a thread is worth starting for, or the memory beside the filter being asked for; and blocks being
-    /// given to a thread that is done.
+    /// With fewer keys per worker, fewer workers are started, no scratch is allocated, and no blocks are
+    /// handed over.
     thread: usize,
 }
 
 impl BatchSizes {
-    /// Some tenths of a second for a slab, so that threads which something slows down for a moment seldom have to
-    /// wait for each other, and 4 MiB of travellers; a tenth of a millisecond for a thread; a journal of 4 MiB.
+    /// Slabs take some tenths of a second, so that threads rarely wait for one that is slowed down for a
+    /// moment, and have 4 MiB of pending keys; a worker takes at least a tenth of a millisecond; a journal
+    /// has 4 MiB.
     const COMMON: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
 }
 
-/// What a thread has beside its blocks. It is kept from level to level and from slab to slab, because the
-/// system gives memory out page by page, each time anew.
+/// A worker's buffers, reused across levels and slabs, because new memory has to be zeroed page by page.
 #[derive(Default)]
 struct WorkerScratch {
-    /// Those it sends on from a level.
+    /// The keys that a level rejects.
     sent_on: PendingKeys,
     journal: Journal,
 }
 
-/// The list could not take what a slab has for it; nothing of the slab has been inserted.
+/// The overflow list cannot hold the keys of a slab; the slab has been undone.
 struct Undone;
 
 impl<R: Choose, B: BlockArray> Balanced<R, B> {
-    /// Inserts keys as if one by one, by up to so many threads; how many were new.
+    /// Inserts keys as if one by one, with up to `threads` threads; returns how many were new.
     pub(super) fn insert_by_threads(
         &mut self,
         keys: &[KeyHash],
@@ -113,7 +112,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             (0..threads.max(1)).map(|_| WorkerScratch::default()).collect();
         let mut rest = keys;
         while !rest.is_empty() {
-            // As many as the list has room for need no journal.
+            // If all keys fit into the list, no journal is needed.
             let most = rest.len().min(sizes.slab).max(1);
             let without_journal = self.room().min(most);
             let with_journal = (sizes.journal / self.blocks.words_per_block()).clamp(1, most);
@@ -131,7 +130,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         Ok(new)
     }
 
-    /// How many keys can go to the overflow list without one being refused, or saturating a block.
+    /// Keys that the overflow list can hold without refusing one or saturating a block.
     fn room(&self) -> usize {
         let list_grows = B::HAS_SLOTS && self.when_full == WhenFull::Saturate;
         if !R::REJECTS || list_grows {
@@ -141,7 +140,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Inserts keys level by level, by as many threads as have luggage.
+    /// Inserts keys level by level, with one worker for each scratch.
     fn insert_slab(
         &mut self,
         keys: &[KeyHash],
@@ -176,7 +175,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         Ok(self.take_into_overflow(keys, pending).map(|overflowed| placed + overflowed))
     }
 
-    /// Takes the keys that no block took into the list, as an insert does; how many were not in it.
+    /// Adds the keys that no block admitted to the list; returns how many were new.
     fn take_into_overflow(
         &mut self,
         keys: &[KeyHash],
@@ -256,7 +255,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     }
 }
 
-/// Runs each task by a thread of its own, the first one by this.
+/// Runs each task in its own thread, the first one in this.
 fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync) -> Vec<U> {
     let run = &run;
     let mut tasks = tasks.into_iter();
@@ -270,8 +269,8 @@ fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync
     })
 }
 
-/// Where a level is cut into so many parts, or fewer if it is small. What lies before it belongs to its
-/// first part, what lies behind it to the last.
+/// The cuts of a level into `parts` parts, or fewer if it is small. The first part includes everything
+/// before the level, the last everything after it.
 fn cuts(level: Level, parts: usize) -> impl Iterator<Item = u64> {
     let end = level.offset + level.size;
     let size = level.size.div_ceil(parts as u64).max(BLOCKS_TO_A_CUT);

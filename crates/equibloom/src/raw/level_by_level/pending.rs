@@ -1,25 +1,25 @@
-//! Which keys of a slab are on their way: two bits for each.
+//! Pending keys of a slab: two bits for each.
 
 use alloc::vec::Vec;
 
-/// Keys that have a word together.
+/// Keys per word.
 pub(super) const WORD: usize = u64::BITS as usize;
 
-/// Keys of a slab, by their places in it, that no block has taken yet.
+/// Keys of a slab, by index, that no block has admitted yet.
 #[derive(Default)]
 pub(super) struct PendingKeys {
     going: Vec<u64>,
-    /// Those of whom a lookup would come as far.
+    /// Pending keys whose hint was already set in every block so far: they may be duplicates.
     reachable: Vec<u64>,
 }
 
 impl PendingKeys {
-    /// Becomes every key of a slab of so many.
+    /// Becomes all of `keys` keys.
     pub(super) fn set_to_all(&mut self, keys: usize) {
         self.fill(keys, u64::MAX);
     }
 
-    /// Becomes none of a slab of so many.
+    /// Becomes none of `keys` keys.
     pub(super) fn set_to_none(&mut self, keys: usize) {
         self.fill(keys, 0);
     }
@@ -39,7 +39,7 @@ impl PendingKeys {
         self.going.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether a lookup of the key at this place would come as far.
+    /// Whether a lookup of this key would get this far.
     #[inline(always)]
     pub(super) fn reachable(&self, place: usize) -> bool {
         self.reachable[place / WORD] >> (place % WORD) & 1 == 1
@@ -51,7 +51,7 @@ impl PendingKeys {
         self.reachable[place / WORD] |= u64::from(reachable) << (place % WORD);
     }
 
-    /// Takes in those of another thread.
+    /// Adds the pending keys of another worker.
     pub(super) fn join(&mut self, other: &Self) {
         for (ours, theirs) in
             [(&mut self.going, &other.going), (&mut self.reachable, &other.reachable)]

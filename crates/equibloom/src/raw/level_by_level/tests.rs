@@ -99,7 +99,7 @@ fn what_changes_hands_is_filled_as_before() {
 }
 
 #[test]
-fn nobody_waits_for_a_thread_that_is_done_and_no_share_is_lost() {
+fn no_request_waits_for_an_idle_worker_and_no_share_is_lost() {
     let work_sharing = WorkSharing::<()>::new();
     assert!(work_sharing.ask().is_none(), "it has not begun");
     for answers in [false, true] {

@@ -1,4 +1,4 @@
-//! Which words lead to which blocks.
+//! Ranges of hash words that map to ranges of blocks.
 
 use core::ops::Range;
 
@@ -6,21 +6,21 @@ use super::pending::WORD;
 use crate::hashing::KeyHash;
 use crate::placement::Level;
 
-/// The words that lead to the blocks of a range. Larger words lead to later blocks, so they stand together:
-/// one comparison tells them from others, where finding a word's block takes a multiplication.
+/// The words that map to a range of blocks. Larger words map to later blocks, so they are contiguous: one
+/// comparison recognises them, where computing the block takes a multiplication.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WordRange {
     first: u64,
-    /// How far behind the first the last one is.
+    /// Distance from the first word to the last.
     span: u64,
 }
 
 impl WordRange {
-    /// Those that lead to these blocks of a level, if there are any.
+    /// The words of these blocks of a level, if there are any.
     pub(super) fn to(level: Level, blocks: Range<u64>) -> Option<Self> {
         let place =
             |block: u64| block.clamp(level.offset, level.offset + level.size) - level.offset;
-        // The first word behind those of the last block is 2⁶⁴.
+        // The range of the last block ends at 2⁶⁴.
         let first_to = |place: u64| (u128::from(place) << 64).div_ceil(u128::from(level.size));
         let (start, end) = (place(blocks.start), place(blocks.end));
         (start < end).then(|| {
@@ -29,7 +29,7 @@ impl WordRange {
         })
     }
 
-    /// Which of up to 64 keys they lead to their first block, a bit for each.
+    /// Which of up to 64 keys have their first block in the range, one bit for each.
     #[inline(always)]
     pub(super) fn among(self, keys: &[KeyHash]) -> u64 {
         let bits = |keys: &[KeyHash]| {
@@ -37,7 +37,7 @@ impl WordRange {
             keys.iter().enumerate().fold(0, |bits, (index, key)| bits | leads(key) << index)
         };
         match keys.first_chunk::<WORD>() {
-            // The compiler compares several at once if it knows how many there are.
+            // The compiler vectorises a loop of constant length.
             Some(keys) => bits(keys),
             None => bits(keys),
         }

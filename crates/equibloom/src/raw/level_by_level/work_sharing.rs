@@ -1,33 +1,33 @@
-//! How a thread that has done its part of a level gets some of another's.
+//! Work sharing: an idle worker takes over blocks of a busy one.
 //!
-//! Threads are not equally fast: something else runs on their processor, or it is a slow one. Who is done asks
-//! the others in turn. A thread that is asked cuts its blocks in two when it has finished a chunk of keys, goes
-//! on with the first half, and gives the second away together with the place of the first key that has not
-//! come there yet. So every block still sees its keys in their order.
+//! Threads are not equally fast: a CPU may be slow or shared with other work. An idle worker sends requests
+//! to the others in turn. A worker with a request finishes its chunk of keys, keeps the first half of its
+//! blocks, and hands over the second with the index of the first key that has not reached it. So every
+//! block still receives its keys in order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::level_pass::Part;
 
-/// Blocks that change hands, and the place of the first key that is still to come to them.
+/// Blocks to hand over, and the index of the first key that has not reached them.
 pub(super) struct Share<B> {
     pub(super) part: Part<B>,
     pub(super) start: usize,
 }
 
-/// Where a thread can be asked.
+/// A worker's mailbox for requests.
 pub(super) struct WorkSharing<B> {
-    /// Whether a request has no answer yet: for a quick look, and changed with the state only.
+    /// Whether a request is unanswered: a copy of the state for a quick check.
     is_asked: AtomicBool,
     state: Mutex<State<B>>,
     answered: Condvar,
 }
 
 struct State<B> {
-    /// Whether the thread has something to give; if not, it has not begun or is done.
+    /// Whether the worker is running.
     is_working: bool,
-    /// Whether another has asked and not yet fetched the answer.
+    /// Whether another worker waits for an answer.
     is_taken_up: bool,
     answer: Option<Option<Share<B>>>,
 }
@@ -42,18 +42,18 @@ impl<B> WorkSharing<B> {
         }
     }
 
-    // Nobody panics while it is locked.
+    // No thread panics while holding the lock.
     fn lock(&self) -> MutexGuard<'_, State<B>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread works, until what is returned is dropped.
+    /// Marks the worker as running until the result is dropped.
     pub(super) fn begin(&self) -> Working<'_, B> {
         self.lock().is_working = true;
         Working(self)
     }
 
-    /// Asks the thread for a share and waits for the answer, unless another does so already.
+    /// Requests a share and waits for the answer, unless another request is pending.
     pub(super) fn ask(&self) -> Option<Share<B>> {
         let mut state = self.lock();
         if !state.is_working || state.is_taken_up {
@@ -61,7 +61,7 @@ impl<B> WorkSharing<B> {
         }
         state.is_taken_up = true;
         self.is_asked.store(true, Ordering::Relaxed);
-        // A thread that ends answers first, and an answer stays until it is fetched here.
+        // A worker that ends answers first, and the answer stays until it is fetched here.
         let mut state = self
             .answered
             .wait_while(state, |state| state.answer.is_none())
@@ -70,13 +70,13 @@ impl<B> WorkSharing<B> {
         state.answer.take().flatten()
     }
 
-    /// Whether the thread is asked for a share.
+    /// Whether a request is pending.
     #[inline(always)]
     pub(super) fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// What the thread says to who has asked.
+    /// Answers the pending request.
     pub(super) fn answer(&self, share: Option<Share<B>>) {
         self.answer_locked(&mut self.lock(), share);
     }
@@ -88,12 +88,12 @@ impl<B> WorkSharing<B> {
     }
 }
 
-/// A thread at its seat.
+/// A running worker.
 pub(super) struct Working<'a, B>(&'a WorkSharing<B>);
 
 impl<B> Drop for Working<'_, B> {
-    /// Answers a request that is still open, also if the thread panics. Without an answer the other thread would
-    /// not notice this end if the thread begins again before it wakes up.
+    /// Answers a pending request, also on a panic. Without an answer the other worker could miss this end
+    /// if the worker begins again before it wakes up.
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.is_working = false;

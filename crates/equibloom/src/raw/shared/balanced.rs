@@ -50,7 +50,7 @@ impl<B: SharedBlocks, I: Isa> BlockView for View<'_, B, I> {
     }
 }
 
-/// A block of which nothing is known but its load.
+/// A block of known load, as a rule sees it.
 struct Loaded(u32);
 
 impl BlockView for Loaded {
@@ -63,10 +63,10 @@ impl BlockView for Loaded {
     }
 }
 
-/// What an attempt to insert came to.
+/// The result of an attempt to insert.
 enum Attempt {
     Done(Insertion),
-    /// The place that was found is taken by now.
+    /// Another key has taken the slot.
     Again,
 }
 
@@ -123,7 +123,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         self.plan.blocks.add_if(isa, &self.words, block, key, admits)
     }
 
-    /// Stores a key that no block may take, or that the budget does not allow into the one that may.
+    /// Stores a key that no block admits, or that the budget does not afford, in the overflow list.
     #[cold]
     fn overflow(
         &self,
@@ -157,8 +157,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
                     .push(entry, false, self.plan.when_full, || ())
                     .map_err(|_| self.full())?;
             }
-            // Its candidates turned it away and always will, so that a lookup reads them all and
-            // finds it in any.
+            // All candidates rejected the key and always will: a lookup reads them all and finds it in any.
             None => {
                 let block = least_loaded(&self.view(Portable), &self.plan.candidates, key);
                 self.plan.blocks.add_if(Portable, &self.words, block, key, |_| true);
@@ -203,7 +202,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         Ok(Attempt::Done(Insertion::New))
     }
 
-    /// Every walk that has to be made again has seen a block fill up, so that they come to an end.
+    /// Every failed attempt has seen a block fill up, so that retries end.
     #[inline(always)]
     fn insert_on<I: Isa>(&self, isa: I, key: KeyHash) -> Result<Insertion, FullError> {
         let key = self.plan.blocks.reduce(key);
@@ -231,7 +230,7 @@ impl<R: Choose, B: SharedBlocks> SharedBalanced<R, B> {
         R::REJECTS && self.is_in_overflow(key)
     }
 
-    /// Asks for the first block of the key that comes `AHEAD` keys later.
+    /// Prefetches the first block of the key `AHEAD` keys later.
     #[inline(always)]
     fn ask_ahead(&self, keys: &[KeyHash], index: usize) {
         if let Some(&key) = keys.get(index) {

@@ -1,8 +1,8 @@
 //! Bloom blocks without a lock.
 //!
-//! Bits and hints are only ever set, and the counter only goes up. So a word that was read once has at
-//! least as much in it ever after, for all who know of that reading, and no lookup needs to see two words
-//! at the same moment. That is why every access here may be relaxed.
+//! Bits and hints are only set, and the counter only increases. So every later read of a word sees at least
+//! as much as an earlier one that happened before it, and no lookup needs a consistent view of two words.
+//! That is why every access may be relaxed.
 
 use super::SharedBlocks;
 use super::sync::Ordering::Relaxed;
@@ -12,7 +12,7 @@ use crate::hashing::KeyHash;
 use crate::memory::SharedWords;
 use crate::placement::Probe;
 
-// Out of line, and so compiled once for all machines.
+// Out of line, and so compiled once for all ISAs.
 impl BloomBlocks {
     /// Whether the block has all of the key's bits.
     #[inline(never)]
@@ -25,7 +25,7 @@ impl BloomBlocks {
     fn shared_add(&self, words: &SharedWords, block: BlockIndex, key: KeyHash) {
         self.every_bit(block, key, |word, bits| {
             let word = words.word(word);
-            // To write takes the line away from all other processors.
+            // A write would invalidate the line in all other caches.
             if word.load(Relaxed) & bits != bits {
                 word.fetch_or(bits, Relaxed);
             }
@@ -74,7 +74,7 @@ impl SharedBlocks for BloomBlocks {
             let load = self.counted_in(head)?;
             admits(load).then(|| self.counting_one_more(head))
         };
-        // Without a counter nobody is turned away, and nothing is reserved.
+        // Without a counter no key is rejected, and nothing is reserved.
         let is_counted = self.counted_in(0).is_some();
         if is_counted && head.fetch_update(Relaxed, Relaxed, count_in).is_err() {
             return false;

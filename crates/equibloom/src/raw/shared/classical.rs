@@ -42,7 +42,7 @@ impl SharedRaw for SharedClassical {
         for index in 0..self.plan.hashes {
             let (word, bit) = self.place(key, index);
             let word = self.words.word(word);
-            // To write takes the line away from all other processors.
+            // A write would invalidate the line in all other caches.
             if word.load(Relaxed) & bit == 0 {
                 is_new |= word.fetch_or(bit, Relaxed) & bit == 0;
             }

@@ -27,8 +27,8 @@
 //! the lock, which is shut before anything of a version is written, was met open at m afterwards. So all
 //! words are of version m = v. ∎
 //!
-//! Both use that who sees a word also sees all that was done before it was written: every write releases,
-//! every read acquires. (On x86 these are ordinary instructions.)
+//! Both proofs use that a reader of a word also sees everything done before the word was written: every
+//! write releases, every read acquires. (On x86 these are ordinary instructions.)
 //!
 //! Hints are set without the lock. They share their word with the code, so a writer flips the bits that it changes
 //! in that word instead of storing it.
@@ -92,7 +92,7 @@ impl FingerprintBlocks {
         }
     }
 
-    /// Shuts the lock and copies the block, which nobody else can change now but for its hints.
+    /// Locks the block and copies it; only its hints can change now.
     #[inline(always)]
     fn lock_and_copy(&self, line: &SharedLine) -> Line {
         let (word, lock) = self.lock();
@@ -179,7 +179,7 @@ impl SharedBlocks for FingerprintBlocks {
         if let Some(bit) = self.hint(probe)
             && first.load(Relaxed) & bit == 0
         {
-            // What a writer wrote to this word is passed on to those who read it from here.
+            // Passes a writer's changes to this word on to later readers of it.
             first.fetch_or(bit, AcqRel);
         }
     }
@@ -193,10 +193,10 @@ mod tests {
     use crate::raw::shared::{Shared, SharedRaw};
     use equibloom_layout::{Blocks, Design, Layout, Overflow, Rule, WhenFull};
 
-    /// Any bits may come from a mapped file, which nobody verifies: wrong answers are allowed, waiting for
-    /// ever is not.
+    /// A mapped file is not verified and may contain any bits: wrong answers are allowed, waiting forever
+    /// is not.
     #[test]
-    fn nobody_waits_for_a_lock_that_a_damaged_file_has_shut() {
+    fn a_lock_set_in_a_damaged_file_blocks_no_thread() {
         let blocks = Blocks::Fingerprint { slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
         let overflow = Overflow { capacity: 1_000, when_full: WhenFull::Saturate };
         let layout = Layout::sequential(blocks, 40, 2, Rule::below(33)).with_overflow(overflow);

@@ -5,24 +5,24 @@
 //! What differs is how a block is read and changed:
 //!
 //! - **Bloom blocks** (`bloom.rs`) are lock-free. A key reserves its place by counting itself in (one
-//!   compare-and-swap, which fails if the block has filled up meanwhile), then sets its bits.
+//!   compare-and-swap, which fails if the block has become full), then sets its bits.
 //! - **Fingerprint blocks** (`fingerprint.rs`) move what they store to make room. A writer locks the block
-//!   by a bit in it; readers lock nothing, and read again if somebody wrote meanwhile.
-//! - The **overflow list** (`overflow.rs`) is small and seldom asked: a lock around it.
+//!   by a bit in it; readers lock nothing, and retry if the block was written meanwhile.
+//! - The **overflow list** (`overflow.rs`) is small and rarely used: it is behind a lock.
 //!
 //! # No false negative
-//! Let an insert have returned before a lookup begins (by whatever the program's threads agree on: a
-//! join, a channel, a lock, a flag that is released and acquired). Then the lookup finds the key, because
-//! nothing that leads there is ever taken back:
+//! Let an insert have returned before a lookup begins (by whatever the program's threads agree on: a join,
+//! a channel, a lock, a flag that is released and acquired). Then the lookup finds the key, because no step
+//! towards it is ever undone:
 //!
 //! - Bits, hints and counters only go up, so that a lookup sees at least what the insert saw or wrote
 //!   of each word. This holds for a key that the insert found there already, too.
-//! - A block that turned the insert away was full, or the insert set its hint. It still is, and it is still
-//!   set: the lookup goes on.
+//! - A block that rejected the insert was full, or the insert set its hint. It still is full, and the hint
+//!   is still set: the lookup continues.
 //! - The overflow list is behind a lock; that it is not empty, and that the budget is spent, are flags
 //!   that only go up. A key that a block admits and that cannot pay sets the second one before it is in the list.
 //!
-//! There is no removal here: it would take something back.
+//! There is no removal: it would undo a step.
 //!
 //! Two threads that insert one key at the same time may both store it. That costs a place and nothing
 //! else.
@@ -48,10 +48,11 @@ use crate::hashing::KeyHash;
 use crate::memory::SharedWords;
 use crate::placement::{FirstWithRoom, LeastLoaded, Probe};
 
-/// Keys of a batch whose first blocks are on their way while one is looked at.
+/// How many keys ahead first blocks are prefetched.
 const AHEAD: usize = 16;
 
-/// Blocks that threads read and change at once, in words apart from the array that says what they mean.
+/// Blocks that threads read and change at once, with the words separate from the array that interprets
+/// them.
 pub(crate) trait SharedBlocks: BlockArray {
     /// How full a block is: no more than when the reading ends, no less than when it began.
     fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32;
@@ -65,8 +66,7 @@ pub(crate) trait SharedBlocks: BlockArray {
         key: KeyHash,
     ) -> bool;
 
-    /// Whether the block may have turned away a key that goes on like this one; `None` if its blocks
-    /// give no hints.
+    /// Whether the hint of this probe is set; `None` if the blocks have no hints.
     fn shared_hint_is_set(&self, words: &SharedWords, probe: Probe) -> Option<bool>;
 
     /// Puts the key into the block if its load is still one that admits the key; whether it was.
@@ -79,7 +79,7 @@ pub(crate) trait SharedBlocks: BlockArray {
         admits: impl Fn(u32) -> bool,
     ) -> bool;
 
-    /// Notes that the block at this stop turned a key away.
+    /// Sets the hint of this probe, after its block rejected a key.
     fn shared_set_hint(&self, words: &SharedWords, probe: Probe);
 }
 
@@ -141,7 +141,7 @@ impl Shared {
         }
     }
 
-    /// The filter, when nobody else has it any more.
+    /// Converts back into a filter for one thread.
     pub(crate) fn into_any(self) -> Any {
         match self {
             Self::Classical(filter) => Any::Classical(filter.into_filter()),

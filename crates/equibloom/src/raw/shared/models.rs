@@ -23,9 +23,9 @@ use crate::placement::Level;
 use crate::raw::Any;
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, WhenFull};
 
-/// Every execution in which threads are interrupted at most so many times, besides where they wait;
-/// `None`: every execution. (The checker was seen to leave out interleavings of the main thread: what matters
-/// is in threads that the model starts.)
+/// Checks every execution with at most `interruptions` preemptions besides waits, or every execution if
+/// `None`. (The checker was seen to skip interleavings of the main thread: everything relevant runs in
+/// spawned threads.)
 fn check(interruptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = interruptions;
@@ -59,7 +59,7 @@ fn after(list: u32, inserts: &[KeyHash]) -> Line {
     *blocks.storage().line(0)
 }
 
-/// The blocks without their words, and these apart.
+/// The blocks, and their words separately.
 fn shared(mut blocks: FingerprintBlocks) -> Arc<(FingerprintBlocks, SharedWords)> {
     let words = core::mem::replace(blocks.storage_mut(), Words::none());
     Arc::new((blocks, SharedWords::new(words)))
@@ -129,7 +129,7 @@ fn the_last_slot_is_taken_once_and_no_hint_is_lost() {
                 let (blocks, words) = &*shared;
                 let added = blocks.add_if(Portable, words, BLOCK, key, |load| load < 3);
                 assert!(!added || blocks.shared_test(Portable, words, BLOCK, key));
-                // Who was turned away finds the block full.
+                // A rejected key finds the block full.
                 assert!(added || blocks.shared_load(words, BLOCK) == 3);
                 added
             })
@@ -150,7 +150,7 @@ fn filter(layout: Layout) -> Shared {
     Shared::new(Any::new(&layout.into()).unwrap())
 }
 
-/// Two levels of one Bloom block each, with room for so many keys in each block.
+/// Two levels of one Bloom block each, with threshold `below`.
 fn bloom(below: u32, hints: u32, when_full: WhenFull) -> Layout {
     Layout::multi_level(Blocks::Bloom { bits: 64, hashes: 3, hints }, &[1, 1], Rule::below(below))
         .unwrap()
@@ -172,8 +172,8 @@ fn keys() -> Vec<KeyHash> {
         .collect()
 }
 
-/// A key is in the filter; two writers come, of which one publishes its key; a reader asks for what it
-/// knows of. At last all are there.
+/// One key is present; two writers insert, and one of them publishes its key; a reader looks up the keys
+/// that it knows of. At the end all are present.
 fn writers_and_a_reader(interruptions: usize, layout: Layout) {
     check(Some(interruptions), move || {
         let keys = keys();
@@ -211,7 +211,7 @@ fn writers_and_a_reader(interruptions: usize, layout: Layout) {
 
 #[test]
 fn no_insert_into_bloom_blocks_is_lost() {
-    // One place in each block: the second key goes on, the third overflows.
+    // One slot in each block: the second key continues, the third overflows.
     for hints in [0, 2] {
         writers_and_a_reader(2, bloom(1, hints, WhenFull::Refuse));
     }
@@ -227,7 +227,7 @@ fn no_insert_into_fingerprint_blocks_is_lost() {
     writers_and_a_reader(2, fingerprints(2, 0, WhenFull::Refuse));
 }
 
-/// Two blocks with room for so many keys each, two choices, and so many accesses in all.
+/// Two blocks with threshold `below`, two choices, and a budget.
 fn with_budget(below: u32, budget: u64) -> Layout {
     Layout::sequential(Blocks::bloom(64, 3), 2, 2, Rule::below(below))
         .with_budget(Some(budget))

@@ -7,10 +7,10 @@ use super::sync::{AtomicBool, RwLock};
 use crate::overflow::{ListFull, OverflowList};
 use equibloom_layout::WhenFull;
 
-/// An overflow list that threads share. As long as it is empty, nobody asks for the lock.
+/// An overflow list that threads share. Lookups skip the lock while it is empty.
 pub(super) struct SharedOverflow {
     list: RwLock<OverflowList>,
-    /// Whether anything was ever put in. Who knows of an entry sees this as well.
+    /// Whether anything was ever added. Visible to every thread that knows of an entry.
     is_used: AtomicBool,
 }
 

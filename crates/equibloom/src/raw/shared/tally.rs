@@ -41,7 +41,7 @@ impl Tally {
     /// Counts an element, and the blocks read for it.
     #[inline]
     pub(super) fn count(&self, reads: u32) {
-        // A thread that is just ending has no place of its own any more.
+        // A thread that is ending has no slot any more.
         let stripe = &self.stripes[STRIPE.try_with(|&stripe| stripe).unwrap_or(0) % STRIPES];
         stripe.elements.fetch_add(1, Relaxed);
         if reads > 0 {
@@ -75,7 +75,7 @@ impl SharedBudget {
         Self { start, is_unlimited, used, spent }
     }
 
-    /// The budget after so many reads that only the tally knows of.
+    /// The budget after `reads` more accesses, counted by the tally only.
     pub(super) fn into_budget(self, reads: u64) -> AccessBudget {
         let used = self.used.load(Relaxed).saturating_add(reads);
         self.start.restored(used, self.spent.load(Relaxed))
