@@ -19,7 +19,7 @@
 //! | `paper` (feature `papers`) | Which false-positive rates do the papers print? |
 //! | [`exact`] | Which rates, accesses and overflow will a filter really measure? |
 //! | [`planner`] | Which filter is best for these keys, this memory, this rate? |
-//! | [`cuckoo`] | When does cuckoo hashing succeed, and what does an insertion cost? |
+//! | `cuckoo` (feature `papers`) | When does cuckoo hashing succeed, and what does an insertion cost? |
 //!
 //! `paper` and `exact` are two models and never mixed: the first meets published values, the second predicts
 //! filters (it is tested against real bits in `tests/exact_model.rs`). All numbers are checked against an
@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "papers")]
 pub mod cuckoo;
 mod error;
 pub mod exact;

@@ -87,7 +87,6 @@ impl Any {
         }
     }
 
-    #[inline]
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         delegate!(self, filter => filter.insert(key))
     }
