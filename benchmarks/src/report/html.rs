@@ -1,4 +1,4 @@
-//! One page: the verdict, and rates against times and against memory, drawn as the lab draws its figures.
+//! An HTML page: the verdict, and rates against times and against memory, drawn as the lab's figures.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::report::{judgements, table};
 
 const TEMPLATE: &str = include_str!("page.html");
 
-/// The whole report as one page that needs nothing else.
+/// The whole report as one self-contained page.
 pub(crate) fn page(report: &Report) -> Result<String, Error> {
     let names = names(&report.races);
     let (mut figures, mut tables) = (String::new(), String::new());
@@ -30,7 +30,7 @@ pub(crate) fn page(report: &Report) -> Result<String, Error> {
         section(&mut figures, &rate_against_memory(&report.races, keys, &names), Files::None)?;
     }
     let fill_in = |page: String, (name, text): (&str, &str)| page.replacen(name, text, 1);
-    // The command is the only part that others write: last, so that nothing in it is filled in.
+    // The command is the only foreign text: inserted last, so that nothing in it is substituted.
     let parts = [
         ("{{style}}", &style()[..]),
         ("{{machine}}", &escape(&report.machine)),
@@ -56,7 +56,7 @@ fn names(races: &[Outcome]) -> Vec<&str> {
     names
 }
 
-/// The palette was made for schemes; here its colours stand for filters, one after the other.
+/// The lab's palette, its colours assigned to filters in order.
 const HUES: [Hue; 15] = [
     Hue::Blocked,
     Hue::OnePlusAlpha,
@@ -131,7 +131,7 @@ fn rate_against_time(race: &Outcome, names: &[&str]) -> Figure {
     }
 }
 
-/// The numbers of keys, each once.
+/// The distinct numbers of keys.
 fn sizes(races: &[Outcome]) -> Vec<u64> {
     let mut sizes: Vec<u64> = races.iter().map(|race| race.size.keys).collect();
     sizes.sort_unstable();
@@ -172,11 +172,11 @@ fn rate_against_memory(races: &[Outcome], keys: u64, names: &[&str]) -> Figure {
     }
 }
 
-/// Rates that plans promise, with what was measured.
+/// Planned rates with the measured ones.
 fn promises<'a>(races: impl Iterator<Item = &'a Outcome>) -> Vec<(f64, Estimate)> {
     let promise = |lane: &Lane, lookups: u64| {
         let promised = lane.profile.promised_rate?;
-        // That of counting, and a quarter of a per cent, so that four of them are 4σ + 1 %.
+        // Counting error plus a quarter of a per cent: four of them are 4σ + 1 %.
         let sigma = (promised / lookups as f64).sqrt() + 0.0025 * promised;
         Some((promised, Estimate { mean: lane.rate?, sigma }))
     };
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn promises_are_judged_with_four_deviations_and_a_per_cent() {
-        // A hundred are promised: 40 more may come by chance, and one for the per cent.
+        // Expected 100: 40 more may come by chance, and one for the per cent.
         for (rate, keeps) in [(0.2e-4, true), (1.40e-4, true), (1.42e-4, false)] {
             assert_eq!(kept(&promises([race(rate)].iter())).agrees, keeps, "{rate}");
         }
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_page_has_every_filter_in_every_figure_and_nothing_left_to_fill_in() {
-        // So many that two threads are judged, with the control beside it.
+        // Enough keys to judge two threads, with the control beside it.
         let mut race = race(1e-4);
         race.size.keys = 50_000_000;
         race.second_thread = vec![1.25];
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(page.matches("<section class='figure'").count(), 2);
         let figures = [rate_against_time(&report.races[0], &names(&report.races))];
         for figure in &figures {
-            // Misses, hits and inserts of two filters; the limit is none.
+            // Misses, hits and inserts of two filters; the limit is not one.
             assert_eq!(figure.series.len(), 6);
         }
         assert!(page.contains("two threads of pure arithmetic ÷ one = 1.25 (1.25 … 1.25)"));

@@ -10,11 +10,11 @@ use crate::measure::{Mode, Operation, Spread, Task};
 use crate::race::{Lane, Outcome, Size};
 use crate::verdict::{Control, Verdict, over_limit};
 
-/// One line below the header, nothing else.
+/// A line below the header, no other borders.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// All contestants of one race, a table for each number of threads.
+/// All filters of one race, a table for each number of threads.
 pub(crate) fn table(outcome: &Outcome) -> String {
     let Size { keys, bits_per_key, rounds, lookups, .. } = &outcome.size;
     let mut text = format!(
@@ -96,7 +96,7 @@ fn with_spread(spread: Option<Spread>, digits: usize) -> String {
     })
 }
 
-/// Misses in the best way over those of the fastest peer that takes inserts.
+/// Misses in the best way over those of the fastest dynamic peer.
 fn over_best_peer(outcome: &Outcome, lane: &Lane, threads: usize) -> Option<Spread> {
     let best = |lane: &'_ Lane| {
         let times = lane.nanoseconds.best(Operation::Miss, threads)?;
@@ -107,7 +107,7 @@ fn over_best_peer(outcome: &Outcome, lane: &Lane, threads: usize) -> Option<Spre
     Spread::of_ratios(&best(lane)?.1, &fastest)
 }
 
-/// What was to be shown, line by line.
+/// The claims, line by line.
 pub(crate) fn judgements(verdict: &Verdict) -> String {
     let mut text =
         String::from("What was to be shown (medians of the rounds' ratios; quartiles)\n");
