@@ -1,4 +1,4 @@
-//! The demo's table, and what it shows in plain sentences.
+//! The demo's table and its summary.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ fn table(filters: &[FilterResult]) -> Table {
     ];
     let rows = filters.iter().map(|filter| {
         [
-            filter.scheme.to_owned(),
+            filter.filter.to_owned(),
             format!("{:.2}", filter.bits_per_key),
             format!("{:.2e}", filter.fpr_measured),
             format!("{:.2e}", filter.fpr_predicted),
@@ -57,14 +57,14 @@ fn table(filters: &[FilterResult]) -> Table {
     columns::table(header, rows)
 }
 
-/// How far the measured rate is from the predicted one, in standard deviations.
+/// Distance of the measured rate from the predicted one, in standard deviations.
 fn deviation(filter: &FilterResult) -> f64 {
     (filter.fpr_measured - filter.fpr_predicted) / filter.fpr_sigma
 }
 
-/// What the table shows, from its own numbers.
+/// A summary of the table, computed from its numbers.
 fn sentences(results: &Results) -> Vec<String> {
-    let find = |scheme: &str| results.filters.iter().find(|filter| filter.scheme == scheme);
+    let find = |name: &str| results.filters.iter().find(|filter| filter.filter == name);
     let (Some(classical), Some(blocked), Some(multi_level)) =
         (find("classical"), find("blocked"), find("multi-level"))
     else {

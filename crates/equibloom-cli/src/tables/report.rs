@@ -1,4 +1,4 @@
-//! The table of maps, and what it shows in plain sentences.
+//! The table of maps and its explanation.
 
 use std::fmt;
 
