@@ -1,5 +1,5 @@
-//! Past the papers: hints and fingerprint blocks against the papers' schemes and the classical filter,
-//! all in the same memory.
+//! Beyond the papers: hints and fingerprint blocks against the papers' schemes and the classical filter, all in
+//! the same memory.
 
 use equibloom::{Filter, Parameters};
 use equibloom_layout::{BlockKind, Design, Placement};
@@ -16,10 +16,10 @@ use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
 
 const BLOCK_BITS: u32 = 512;
-/// Memory per key, everything counted; a block of fingerprints has no room for less than 9.
+/// Memory per key, everything counted; fingerprint blocks need at least 9.
 const BITS_PER_KEY: [f64; 12] =
     [9.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 24.0, 28.0, 32.0, 36.0, 40.0];
-/// Keys for which the promises below are made.
+/// Number of keys for the promises below.
 const PROMISED_KEYS: u64 = 10_000_000;
 /// Bits per key, and the highest rate of fingerprint blocks there.
 const FINGERPRINT_PROMISES: [(f64, f64); 6] =
@@ -72,7 +72,7 @@ impl Contestant {
         }
     }
 
-    /// The filter for so many keys in this memory.
+    /// The filter for this many keys in this memory.
     fn design(self, keys: u64, bits_per_key: f64) -> Result<(Design, Prediction), Error> {
         let memory = (keys as f64 * bits_per_key / 8.0) as u64;
         let requirements = Requirements {
@@ -103,7 +103,7 @@ impl Contestant {
     }
 }
 
-/// One filter at one size: what the model says, and what was measured.
+/// One filter at one size: prediction and measurement.
 struct Point {
     expected: Prediction,
     rate: Estimate,
@@ -192,7 +192,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     })
 }
 
-/// What is promised for ten million keys, by the exact model.
+/// Promises for ten million keys, by the exact model.
 fn promises(context: &Context<'_>) -> Result<Vec<Claim>, Error> {
     let promised: Vec<(Contestant, f64, f64)> = FINGERPRINT_PROMISES
         .iter()
