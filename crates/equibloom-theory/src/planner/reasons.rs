@@ -1,4 +1,4 @@
-//! Why a plan is as it is, in sentences.
+//! The reasons for a plan, in sentences.
 
 use equibloom_layout::{
     Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
@@ -173,7 +173,7 @@ fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<
     reasons
 }
 
-/// What a calculator for classical filters would have promised.
+/// The rate that a calculator for classical filters would give.
 fn classical_formula(survey: &Survey, best: &Predicted) -> Option<String> {
     let Some(Blocks::Bloom { hashes, .. }) = blocks(&best.design) else { return None };
     let bits = survey.sizing.classical_bits().ok()?;
@@ -184,7 +184,7 @@ fn classical_formula(survey: &Survey, best: &Predicted) -> Option<String> {
     ))
 }
 
-/// A user's own 64-bit hash may be what limits the rate.
+/// A 64-bit hash supplied by the user may limit the rate.
 fn short_hash(survey: &Survey, best: &Predicted) -> Option<String> {
     let floor = survey.sizing.keys as f64 * 0.5_f64.powi(64);
     (floor > 0.01 * best.expected.rate).then(|| {
