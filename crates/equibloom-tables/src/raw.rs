@@ -1,4 +1,4 @@
-//! What a table over hashes can do, and how it is rebuilt. [`Map`](super::Map) puts keys in front.
+//! The operations of a table over hashes, and how it is rebuilt. [`Map`](super::Map) adds keys.
 
 use core::mem;
 
@@ -115,7 +115,7 @@ impl<R: RawTable> Rebuild<'_, R> {
     }
 }
 
-/// Something is left only if `hash_of` panicked.
+/// Entries are left only if `hash_of` panicked.
 impl<R: RawTable> Drop for Rebuild<'_, R> {
     fn drop(&mut self) {
         for entry in self.pending.take().into_iter().chain(&mut self.rest) {

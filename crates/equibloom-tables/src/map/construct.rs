@@ -7,7 +7,7 @@ use crate::balanced::{Balanced, BucketPlan};
 use crate::cuckoo::{Cuckoo, CuckooHistory};
 use crate::error::TableError;
 
-/// The hasher of maps that name none: std's, with random keys.
+/// The default hasher: std's, with random keys.
 #[cfg(feature = "std")]
 pub type DefaultHashBuilder = std::hash::RandomState;
 
@@ -30,7 +30,7 @@ impl<K, V, S> BalancedMap<K, V, S> {
     }
 
     /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default).
-    /// If the memory cannot be had, it starts without any.
+    /// Without enough memory it starts empty.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Self::from_table(Balanced::with_capacity_or_empty(capacity), hasher)
     }
@@ -59,8 +59,8 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
         Self::with_capacity_and_hasher(0, hasher)
     }
 
-    /// An empty map with room for `capacity` entries at the [default load](Cuckoo::DEFAULT_LOAD). If the
-    /// memory cannot be had, it starts without any.
+    /// An empty map with room for `capacity` entries at the [default load](Cuckoo::DEFAULT_LOAD). Without
+    /// enough memory it starts empty.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Self::from_table(Cuckoo::with_capacity_or_empty(capacity), hasher)
     }
@@ -82,7 +82,7 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
         Ok(Self::from_table(Cuckoo::new(capacity, load)?, hasher))
     }
 
-    /// What has happened to the map so far.
+    /// Events in the map so far.
     pub fn history(&self) -> CuckooHistory {
         self.table.history()
     }
