@@ -87,7 +87,7 @@ fn each_kind_of_pages<T>(
 }
 
 /// Allows or forbids huge pages for this process from now on.
-#[allow(unsafe_code, reason = "the system is told by a call without a safe name")]
+#[allow(unsafe_code, reason = "prctl has no safe wrapper")]
 fn allow_huge_pages(allow: bool) {
     let disable = libc::c_ulong::from(!allow);
     // SAFETY: sets one flag of the process and touches no memory.

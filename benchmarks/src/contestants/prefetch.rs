@@ -1,5 +1,5 @@
 //! Prefetching.
-#![allow(unsafe_code, reason = "an instruction that Rust has no safe name for")]
+#![allow(unsafe_code, reason = "prefetch instructions have no safe wrapper")]
 
 /// Prefetches the cache line of a value into all levels.
 #[inline(always)]

@@ -109,25 +109,30 @@ fn rate_against_time(race: &Outcome, names: &[&str]) -> Figure {
         id: format!("time-{}-{bits}", race.size.keys).replace('.', "-"),
         source: format!("{keys} keys, {bits} bits per key"),
         title: "rate against time at equal memory".to_owned(),
-        statement: "No filter that takes inserts is at once at most as large, at least as accurate and \
+        statement:
+            "No filter that takes inserts is at once at most as large, at least as accurate and \
                     faster than the plan for its memory."
-            .to_owned(),
+                .to_owned(),
         finding,
         parameters: format!(
-            "Medians of {} rounds, each filter in its fastest way for many keys, one thread",
+            "Medians of {} rounds, each filter by its fastest batch interface, one thread",
             race.size.rounds
         ),
         notes: vec![
-            "Lower is more accurate, further left is faster. Filters whose memory cannot be chosen freely \
-             are at their own, beside the plan for that."
+            "Lower is more accurate, further left is faster. Filters whose memory cannot be chosen \
+             are shown at their own size, beside a plan of that size."
                 .to_owned(),
-            "The time of filters that take no inserts is that of building them.".to_owned(),
+            "The insert time of static filters is that of building them.".to_owned(),
         ],
         x: Axis::logarithmic("nanoseconds per key"),
         y: Axis::logarithmic("false-positive rate"),
         panels: OPERATIONS.map(|operation| operation.name().to_owned()).to_vec(),
         series: all,
-        claims: vec![Claim::promised("Comparisons that a peer wins in everything", 0.0, found.len() as f64)],
+        claims: vec![Claim::promised(
+            "Comparisons in which a peer dominates",
+            0.0,
+            found.len() as f64,
+        )],
     }
 }
 

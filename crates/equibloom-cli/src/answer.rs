@@ -24,7 +24,7 @@ pub(crate) fn write(text: &str) -> anyhow::Result<()> {
 pub(crate) fn write_missing(f: &mut fmt::Formatter<'_>, missing: u64) -> fmt::Result {
     match missing {
         0 => Ok(()),
-        missing => writeln!(f, "  passed over           {} null or missing", HumanCount(missing)),
+        missing => writeln!(f, "  skipped               {} null or missing", HumanCount(missing)),
     }
 }
 

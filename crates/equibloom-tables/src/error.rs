@@ -38,7 +38,10 @@ impl fmt::Display for TableError {
                 "{count} × {bytes} bytes is more than this machine can address: give fewer entries"
             ),
             Self::OutOfMemory { bytes } => {
-                write!(f, "{bytes} bytes of memory could not be had: ask for less or free some")
+                write!(
+                    f,
+                    "{bytes} bytes of memory could not be allocated: request less or free some"
+                )
             }
         }
     }

@@ -186,7 +186,7 @@ fn at_point(
 }
 
 /// The threshold h and the coin p that give a bucket reached by `accesses · load` attempts the distribution of
-/// the lower bound, at any point, whether a scheme of so few choices can reach it or not.
+/// the lower bound, at any point, whether a scheme with these choices can reach it or not.
 pub fn threshold(load: f64, accesses: f64, overflow: f64) -> Result<(u32, f64), Error> {
     let bound = lower_bound(load, accesses, overflow)?;
     let Some(threshold) = bound.k0 else {

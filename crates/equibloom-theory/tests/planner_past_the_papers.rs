@@ -139,10 +139,10 @@ fn requirements_for_blocks_are_met() {
 }
 
 #[test]
-fn blocks_that_cannot_be_had_together_are_named() {
+fn incompatible_requirements_are_named() {
     let base = requirements(16.0);
     let blocked = Some(Placement::Blocked);
-    for (asked, words) in [
+    for (requirements, words) in [
         (
             Requirements {
                 placement: blocked,
@@ -156,8 +156,8 @@ fn blocks_that_cannot_be_had_together_are_named() {
         (Requirements { multiset: true, hints: Some(0), ..base.clone() }, "0 hints"),
         (Requirements { block: Some(BlockKind::Bloom), slots: Some(4), ..base.clone() }, "4 slots"),
     ] {
-        let Err(Error::Contradiction { conflict, remedies }) = plan(&asked) else {
-            panic!("{asked:?}");
+        let Err(Error::Contradiction { conflict, remedies }) = plan(&requirements) else {
+            panic!("{requirements:?}");
         };
         assert!(conflict.contains(words), "{conflict}");
         assert!(!remedies.is_empty());

@@ -93,7 +93,7 @@ fn refusal(path: &Path, number: u64, error: RemoveError) -> String {
         }
         RemoveError::NotPresent => format!(
             "{path}: key number {number} is not in the filter, and nothing was removed: \
-             remove only keys that were added, or pass over others by --skip-absent"
+             remove only keys that were added, or skip others by --skip-absent"
         ),
         other => format!("{path}: {other}"),
     }

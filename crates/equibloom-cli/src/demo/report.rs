@@ -72,14 +72,14 @@ fn sentences(results: &Results) -> Vec<String> {
     };
     let mut sentences = vec![
         format!(
-            "The classical filter touches {:.0} places for every insert and {:.1} for a miss; the blocked \
-             one touches a single block, and pays with {} the false positives.",
+            "The classical filter reads {:.0} bits per insert and {:.1} per miss; the blocked filter reads a \
+             single block, and has {} the false positives.",
             classical.accesses_insert,
             classical.accesses_miss,
             ratio(blocked.fpr_predicted, classical.fpr_predicted),
         ),
         format!(
-            "Multi-level puts each key into the first of three blocks that has room: {:.2} accesses per \
+            "Multi-level stores each key in the first of three blocks that has room: {:.2} accesses per \
              insert, {:.2} per miss, and {} false positives than blocked.",
             multi_level.accesses_insert,
             multi_level.accesses_miss,
@@ -88,7 +88,7 @@ fn sentences(results: &Results) -> Vec<String> {
     ];
     if let Some(hinted) = find("hinted") {
         sentences.push(format!(
-            "Hints, a few bits in which a block notes rejected keys, bring a miss to {:.2} \
+            "Hints, a few bits in which a block records rejected keys, reduce a miss to {:.2} \
              blocks, with {} false positives than multi-level without them.",
             hinted.accesses_miss,
             compare(hinted.fpr_predicted, multi_level.fpr_predicted),
@@ -110,7 +110,7 @@ fn sentences(results: &Results) -> Vec<String> {
          deviations of what the theory predicted before the first insert."
     ));
     sentences.push(format!(
-        "Times are per operation on hashes known already; hashing an address took {:.0} ns.",
+        "Times are per operation on precomputed hashes; hashing an address took {:.0} ns.",
         results.ns_hash
     ));
     sentences

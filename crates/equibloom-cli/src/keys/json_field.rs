@@ -50,7 +50,7 @@ impl Field<'_> {
         match raw.as_bytes() {
             b"null" if self.skip_missing => Ok(None),
             b"null" => Err(format!(
-                "the field `{name}` is missing or null: check its name, or pass over such records \
+                "the field `{name}` is missing or null: check its name, or skip such records \
                  by --skip-missing"
             )),
             [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => Ok(Some(Cow::Borrowed(inner))),

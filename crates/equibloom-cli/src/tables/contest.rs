@@ -52,12 +52,12 @@ pub(super) struct MapResult {
 }
 
 /// Operations of a measured map.
-trait Contestant {
+trait MeasuredMap {
     fn insert(&mut self, key: u64, value: u64);
     fn contains(&self, key: u64) -> bool;
 }
 
-impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> Contestant for Map<u64, u64, T, S> {
+impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> MeasuredMap for Map<u64, u64, T, S> {
     #[inline]
     fn insert(&mut self, key: u64, value: u64) {
         Map::insert(self, key, value);
@@ -69,7 +69,7 @@ impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> Contestant for Map<u64, u6
     }
 }
 
-impl<S: BuildHasher> Contestant for HashMap<u64, u64, S> {
+impl<S: BuildHasher> MeasuredMap for HashMap<u64, u64, S> {
     #[inline]
     fn insert(&mut self, key: u64, value: u64) {
         HashMap::insert(self, key, value);
@@ -81,7 +81,7 @@ impl<S: BuildHasher> Contestant for HashMap<u64, u64, S> {
     }
 }
 
-impl<S: BuildHasher> Contestant for hashbrown::HashMap<u64, u64, S> {
+impl<S: BuildHasher> MeasuredMap for hashbrown::HashMap<u64, u64, S> {
     #[inline]
     fn insert(&mut self, key: u64, value: u64) {
         hashbrown::HashMap::insert(self, key, value);
@@ -150,7 +150,7 @@ fn swiss_table_bytes(slots: f64) -> f64 {
 fn measure_ours<T: RawTable<Entry = (u64, u64)>, S: BuildHasher>(
     name: &'static str,
     map: Map<u64, u64, T, S>,
-    peer: impl Contestant,
+    peer: impl MeasuredMap,
     entries: usize,
 ) -> anyhow::Result<MapResult> {
     let (mut result, map) = measure(name, map, peer, entries)?;
@@ -171,10 +171,10 @@ fn key(index: usize) -> u64 {
 }
 
 /// Runs a map and its peer in turn on the same keys, so that other load affects both.
-fn measure<M: Contestant>(
+fn measure<M: MeasuredMap>(
     name: &'static str,
     mut map: M,
-    mut peer: impl Contestant,
+    mut peer: impl MeasuredMap,
     entries: usize,
 ) -> anyhow::Result<(MapResult, M)> {
     let mut inserts = Duel::default();
@@ -231,13 +231,13 @@ fn measure<M: Contestant>(
     Ok((result, map))
 }
 
-fn insert_all(map: &mut impl Contestant, indices: Range<usize>) {
+fn insert_all(map: &mut impl MeasuredMap, indices: Range<usize>) {
     for index in indices {
         map.insert(key(index), index as u64);
     }
 }
 
-fn count_found(map: &impl Contestant, keys: &[u64]) -> usize {
+fn count_found(map: &impl MeasuredMap, keys: &[u64]) -> usize {
     keys.iter().filter(|&&key| map.contains(key)).count()
 }
 

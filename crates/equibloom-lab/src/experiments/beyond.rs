@@ -41,21 +41,21 @@ pub(super) fn parameters(length: Length) -> String {
 
 /// A filter in the comparison.
 #[derive(Clone, Copy)]
-enum Contestant {
+enum ComparedFilter {
     Paper(&'static str, Hue, paper::Scheme),
     Hinted,
     Fingerprint,
 }
 
-const CONTESTANTS: [Contestant; 5] = [
-    Contestant::Paper("classical", Hue::Classical, paper::Scheme::Classical),
-    Contestant::Paper("blocked", Hue::Blocked, paper::Scheme::Blocked),
-    Contestant::Paper("multi-level of the papers", Hue::MultiLevel, MULTI_LEVEL),
-    Contestant::Hinted,
-    Contestant::Fingerprint,
+const FILTERS: [ComparedFilter; 5] = [
+    ComparedFilter::Paper("classical", Hue::Classical, paper::Scheme::Classical),
+    ComparedFilter::Paper("blocked", Hue::Blocked, paper::Scheme::Blocked),
+    ComparedFilter::Paper("multi-level of the papers", Hue::MultiLevel, MULTI_LEVEL),
+    ComparedFilter::Hinted,
+    ComparedFilter::Fingerprint,
 ];
 
-impl Contestant {
+impl ComparedFilter {
     const fn name(self) -> &'static str {
         match self {
             Self::Paper(name, ..) => name,
@@ -112,12 +112,12 @@ struct Point {
 
 fn measure(
     context: &Context<'_>,
-    contestant: Contestant,
+    filter: ComparedFilter,
     bits_per_key: f64,
 ) -> Result<Point, Error> {
     let keys = context.length.elements();
-    let (design, expected) = contestant.design(keys, bits_per_key)?;
-    let name = format!("beyond {} {bits_per_key}", contestant.name());
+    let (design, expected) = filter.design(keys, bits_per_key)?;
+    let name = format!("beyond {} {bits_per_key}", filter.name());
     let runs = context.repeat(&name, repetitions(context.length), |seed| {
         let mut filter = Filter::new(&Parameters { keys, seed, design })?;
         filter.try_extend(0..keys)?;
@@ -134,17 +134,15 @@ fn measure(
 }
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
-    let jobs: Vec<(Contestant, f64)> = CONTESTANTS
-        .into_iter()
-        .flat_map(|contestant| BITS_PER_KEY.map(|bits| (contestant, bits)))
-        .collect();
-    let points = context.map(&jobs, |&(contestant, bits)| measure(context, contestant, bits))?;
-    let curves: Vec<(Contestant, &[Point])> =
-        CONTESTANTS.into_iter().zip(points.chunks(BITS_PER_KEY.len())).collect();
+    let jobs: Vec<(ComparedFilter, f64)> =
+        FILTERS.into_iter().flat_map(|filter| BITS_PER_KEY.map(|bits| (filter, bits))).collect();
+    let points = context.map(&jobs, |&(filter, bits)| measure(context, filter, bits))?;
+    let curves: Vec<(ComparedFilter, &[Point])> =
+        FILTERS.into_iter().zip(points.chunks(BITS_PER_KEY.len())).collect();
 
     let (mut series, mut claims) = (Vec::new(), promises(context)?);
-    for (contestant, points) in &curves {
-        let (name, hue) = (contestant.name(), contestant.hue());
+    for (filter, points) in &curves {
+        let (name, hue) = (filter.name(), filter.hue());
         let model = |value: fn(&Prediction) -> f64| -> Vec<f64> {
             points.iter().map(|point| value(&point.expected)).collect()
         };
@@ -194,14 +192,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
 
 /// Promises for ten million keys, by the exact model.
 fn promises(context: &Context<'_>) -> Result<Vec<Claim>, Error> {
-    let promised: Vec<(Contestant, f64, f64)> = FINGERPRINT_PROMISES
+    let promised: Vec<(ComparedFilter, f64, f64)> = FINGERPRINT_PROMISES
         .iter()
-        .map(|&(bits, rate)| (Contestant::Fingerprint, bits, rate))
-        .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (Contestant::Hinted, bits, rate)))
+        .map(|&(bits, rate)| (ComparedFilter::Fingerprint, bits, rate))
+        .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (ComparedFilter::Hinted, bits, rate)))
         .collect();
-    let kept = context.map(&promised, |&(contestant, bits, most)| {
-        let expected = contestant.design(PROMISED_KEYS, bits)?.1;
-        let what = format!("{}, {bits} bits: rate at most", contestant.name());
+    let kept = context.map(&promised, |&(filter, bits, most)| {
+        let expected = filter.design(PROMISED_KEYS, bits)?.1;
+        let what = format!("{}, {bits} bits: rate at most", filter.name());
         Ok(Claim::promised(what, most, expected.rate))
     })?;
     Ok(kept)

@@ -80,7 +80,7 @@ impl Trace {
     /// Two empty tables of `size` buckets.
     ///
     /// # Errors
-    /// If there are no buckets, or the memory for them cannot be had.
+    /// If there are no buckets, or their allocation fails.
     pub fn new(size: u64) -> Result<Self, TableError> {
         equibloom_layout::check_whole("buckets per table", size, 1, u64::MAX)?;
         Ok(Self { table: Cuckoo::with_functions(size, 1.0, Lecture::default())? })

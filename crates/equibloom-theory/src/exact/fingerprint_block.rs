@@ -112,7 +112,7 @@ impl FingerprintBlock {
     }
 }
 
-/// Probability that one of so many random fingerprints is a given one.
+/// Probability that one of this many random fingerprints is a given one.
 fn chance_of_one(fingerprints: f64, number: usize) -> f64 {
     -(number as f64 * (-1.0 / fingerprints).ln_1p()).exp_m1()
 }

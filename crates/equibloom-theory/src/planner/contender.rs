@@ -88,6 +88,6 @@ fn none_left(requirements: &Requirements) -> Error {
             parts.push(format!("{number} {name}, which only fingerprint blocks have,"));
         }
     }
-    let conflict = format!("{} cannot be had together", parts.join(" and "));
+    let conflict = format!("{} are incompatible", parts.join(" and "));
     Error::Contradiction { conflict, remedies }
 }

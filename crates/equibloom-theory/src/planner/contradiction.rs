@@ -67,11 +67,8 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Erro
         None => "leave blocks and hints to the planner".to_owned(),
     });
     let names: Vec<String> = contenders.iter().map(ToString::to_string).collect();
-    let verb = if names.len() == 1 { "does not keep" } else { "do not keep" };
-    Error::Contradiction {
-        conflict: format!("{} {verb} to the limits", names.join(", ")),
-        remedies,
-    }
+    let verb = if names.len() == 1 { "does not meet" } else { "do not meet" };
+    Error::Contradiction { conflict: format!("{} {verb} the limits", names.join(", ")), remedies }
 }
 
 /// Not even a blocked filter fits.
