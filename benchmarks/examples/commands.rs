@@ -1,5 +1,6 @@
-//! `equibloom build` and `equibloom query` on generated keys: time, memory, rate; against what reading, hashing and the
-//! filter's own operations allow, measured apart in the same run; and against `grep` and `sort | comm`.
+//! Measures `equibloom build` and `equibloom query` on generated keys: time, memory and rate. Compares them
+//! with the parts of the job (reading, hashing, filter operations) timed separately, and with `grep` and `sort
+//! | comm`.
 //!
 //!     cargo build --release
 //!     cargo run --release -p equibloom-benchmarks --example commands -- --keys 100000000
@@ -19,24 +20,24 @@ use equibloom::{HashFilter, KeyHash, KeyHasher, Parameters, Stable, file};
 /// Measures `equibloom build` and `equibloom query`.
 #[derive(Parser)]
 struct Arguments {
-    /// Keys to build a filter of; as many lookups, half of them of strangers.
+    /// Number of keys; as many lookups, half of them of absent keys.
     #[arg(long, default_value_t = 10_000_000)]
     keys: u64,
-    /// Keys of the job that `grep` and `sort | comm` do as well; 0 for none.
+    /// Number of keys in the comparison with `grep` and `sort | comm`; 0 skips it.
     #[arg(long, default_value_t = 1_000_000)]
     peer_keys: u64,
-    /// The rate that is asked for.
+    /// Required false-positive rate.
     #[arg(long, default_value_t = 0.001)]
     rate: f64,
-    /// Where the files go.
+    /// Directory for the files.
     #[arg(long, default_value = "target/commands")]
     directory: PathBuf,
-    /// The command.
+    /// Path of the `equibloom` command.
     #[arg(long, default_value = "target/release/equibloom")]
     equibloom: PathBuf,
 }
 
-/// Hashes that are made and then used at once, so that each can be timed; as many as `build` inserts at once.
+/// Keys hashed before they are used, so that both steps can be timed; the batch size of `build`.
 const CHUNK: usize = 1 << 19;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -55,7 +56,7 @@ fn run(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
     let [key_file, query_file, set] =
         ["keys", "queries", "set"].map(|name| arguments.directory.join(name));
     generate(&key_file, 0..keys)?;
-    // Members from the middle, and strangers.
+    // Members from the middle, then absent keys.
     let members = keys / 2;
     generate(&query_file, keys - members..2 * keys - members)?;
     let bytes = fs::metadata(&key_file)?.len();
@@ -75,7 +76,7 @@ fn run(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
     let (query, selected) =
         measured(Command::new(equibloom).args(["query", "--count"]).args([&set, &query_file]))?;
     let selected: u64 = selected.trim().parse()?;
-    // False positives could hide lost keys above; here they cannot.
+    // Members only: false positives cannot hide a lost key.
     let (members_only, found) =
         measured(Command::new(equibloom).args(["query", "--count"]).args([&set, &key_file]))?;
     let found: u64 = found.trim().parse()?;
@@ -95,9 +96,9 @@ fn run(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
 
     let size = fs::metadata(&set)?.len();
     println!("filter: {:.1} MB, {:.2} bits per key", mega(size), 8.0 * size as f64 / keys as f64);
-    let strangers = (keys - members) as f64;
-    let measured_rate = (selected - members) as f64 / strangers;
-    let sigma = (arguments.rate / strangers).sqrt();
+    let absent = (keys - members) as f64;
+    let measured_rate = (selected - members) as f64 / absent;
+    let sigma = (arguments.rate / absent).sqrt();
     let expected = filter.statistics().expected_rate;
     println!(
         "rate: {measured_rate:.4e} measured, {expected:.4e} ± {sigma:.1e} by its bits, {rate} promised; \
@@ -141,7 +142,7 @@ fn run(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
     peers(arguments, equibloom)
 }
 
-/// The same smaller job for everyone: how many of the queries are among the keys?
+/// The same smaller job for every tool: how many of the queries are among the keys?
 fn peers(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> {
     let keys = arguments.peer_keys;
     if keys == 0 {
@@ -176,7 +177,7 @@ fn peers(arguments: &Arguments, equibloom: &Path) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Keys as addresses, none twice.
+/// Distinct keys in the form of addresses.
 fn generate(path: &Path, numbers: std::ops::Range<u64>) -> std::io::Result<()> {
     let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
     for number in numbers {
@@ -189,12 +190,12 @@ fn generate(path: &Path, numbers: std::ops::Range<u64>) -> std::io::Result<()> {
 
 struct Measured {
     time: Duration,
-    /// Of all threads: what others do on the machine matters less to it than to the time.
+    /// CPU time of all threads; less sensitive to other load than wall time.
     cpu: Duration,
     memory: u64,
 }
 
-/// Runs a command to its end, and looks at its memory all the while.
+/// Runs a command to its end and samples its memory.
 fn measured(command: &mut Command) -> Result<(Measured, String), Box<dyn Error>> {
     let start = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
@@ -219,23 +220,23 @@ fn measured(command: &mut Command) -> Result<(Measured, String), Box<dyn Error>>
     Ok((Measured { time, cpu, memory }, String::from_utf8(output.stdout)?))
 }
 
-/// The most memory that a process had, in bytes.
+/// Peak memory of a process in bytes.
 fn peak(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(1024 * kibibytes)
 }
 
-/// The time that processors have worked for a process, in Linux's hundredths of a second.
+/// CPU time of a process; Linux counts in hundredths of a second.
 fn cpu_time(stat: &str) -> Option<Duration> {
-    // Behind the command's name, which may contain anything.
+    // The fields follow the command's name, which may contain anything.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
     Some(Duration::from_millis(10 * (user + system)))
 }
 
-/// Two parts of a job, each with its own time.
+/// Two parts of a job, timed separately.
 struct Apart {
     reading: Duration,
     working: Duration,

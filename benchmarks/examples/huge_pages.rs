@@ -1,9 +1,9 @@
-//! What huge pages do for a filter and a map: two of each with the same contents, one in small pages and one in huge
-//! ones, asked in turn.
+//! The effect of huge pages on a filter and a map: two copies of each, one in small and one in huge pages,
+//! measured in turn.
 //!
 //!     cargo run --release -p equibloom-benchmarks --example huge_pages -- --keys 100000000
 //!
-//! Needs Linux, and 70 bytes of memory per key. `MiB in huge pages` says what the system gave; 0 means that it gives none.
+//! Needs Linux and 70 bytes of memory per key. `MiB in huge pages` shows what the system gave; 0 means none.
 
 use std::error::Error;
 use std::time::Instant;
@@ -14,28 +14,26 @@ use equibloom_tables::BalancedMap;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Keys in the filter; in the map a quarter of them.
+    /// Keys in the filter; the map holds a quarter of them.
     #[arg(long, default_value_t = 60_000_000)]
     keys: u64,
-    /// Lookups that are timed at once.
+    /// Lookups per measurement.
     #[arg(long, default_value_t = 2_000_000)]
     lookups: u64,
-    /// How often: the median counts.
+    /// Number of rounds; the median is reported.
     #[arg(long, default_value_t = 9)]
     rounds: usize,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let Arguments { keys, lookups, rounds } = Arguments::parse();
-    let strangers: Vec<KeyHash> =
-        (0..lookups).map(|key| KeyHash::from_u64(key | 1 << 60)).collect();
+    let absent: Vec<KeyHash> = (0..lookups).map(|key| KeyHash::from_u64(key | 1 << 60)).collect();
     let filters = each_kind_of_pages(|| filter(keys))?;
-    let single =
-        |filter: &HashFilter| strangers.iter().filter(|&&hash| filter.contains(hash)).count();
+    let single = |filter: &HashFilter| absent.iter().filter(|&&hash| filter.contains(hash)).count();
     let mut bits = Vec::new();
     report("filter, misses one by one", lookups, rounds, &filters, single);
     report("filter, misses in batches", lookups, rounds, &filters, |filter| {
-        filter.contains_batch_bitmap(&strangers, &mut bits);
+        filter.contains_batch_bitmap(&absent, &mut bits);
         bits.iter().map(|word| word.count_ones() as usize).sum()
     });
     drop(filters);
@@ -75,7 +73,7 @@ fn scattered(key: u64) -> u64 {
     key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The same thing in small pages and in huge ones.
+/// The same contents in small pages and in huge pages.
 fn each_kind_of_pages<T>(
     mut make: impl FnMut() -> Result<T, Box<dyn Error>>,
 ) -> Result<[T; 2], Box<dyn Error>> {
@@ -88,8 +86,8 @@ fn each_kind_of_pages<T>(
     Ok([small, huge])
 }
 
-/// Whether the system may give this process huge pages from now on.
-#[allow(unsafe_code, reason = "the system is told by a call without a safe name")]
+/// Allows or forbids huge pages for this process from now on.
+#[allow(unsafe_code, reason = "prctl has no safe wrapper")]
 fn allow_huge_pages(allow: bool) {
     let disable = libc::c_ulong::from(!allow);
     // SAFETY: sets one flag of the process and touches no memory.

@@ -1,9 +1,9 @@
-//! How much faster several threads build a filter than one, in turn, each time from an empty filter.
+//! Speedup of building a filter with several threads over one thread, in turn, each time from an empty filter.
 //!
 //!     cargo run --release -p equibloom-benchmarks --example threads -- --keys 50000000
 //!
-//! On a machine that others use, the time of the processors says more (Linux): what the threads used of them together,
-//! and what of it the first used, which nobody can share with it. From both follows the ratio if nobody disturbed.
+//! On a busy machine CPU time (Linux) is more reliable than wall time: the total of all threads, and the part
+//! of the first thread, which is serial. Both together give the ratio on an idle machine.
 
 use std::error::Error;
 use std::time::Instant;
@@ -17,10 +17,10 @@ struct Arguments {
     keys: u64,
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// How often each: the median counts.
+    /// Number of rounds; the median is reported.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Bits for each key.
+    /// Bits per key.
     #[arg(long, default_value_t = 16.0)]
     bits: f64,
 }
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut filters = [empty.clone(), empty];
         let mut times = [const { Vec::new() }; 2];
         let mut work = [Work::default(); 2];
-        // The first round touches the memory and does not count.
+        // The first round touches the memory and is not counted.
         for round in 0..=rounds {
             for (which, filter) in filters.iter_mut().enumerate() {
                 filter.clear();
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     work[which].add(Work::so_far(), before);
                 }
             }
-            assert!(filters[0] == filters[1], "one filter, whoever builds it");
+            assert!(filters[0] == filters[1], "the filter depends on the number of threads");
         }
         let [one, many] = times.map(|mut times| {
             times.sort_by(f64::total_cmp);
@@ -74,12 +74,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seconds of processors; 0 where nobody counts them.
+/// CPU seconds; 0 where the system does not count them.
 #[derive(Clone, Copy, Default)]
 struct Work {
-    /// Of all threads.
+    /// All threads.
     all: f64,
-    /// Of the first one.
+    /// The first thread.
     first: f64,
 }
 

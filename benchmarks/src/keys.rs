@@ -1,16 +1,16 @@
-//! The same keys for everybody, hashed before the clock starts.
+//! The same keys for every filter, hashed before the clock starts.
 
 use equibloom::{KeyHash, KeyHasher, Stable};
 
-/// Hashes of keys: 128 bits for those that take them, the lower half of each for those that take 64.
+/// Hashes of keys: 128 bits, and the lower 64 bits for filters that take those.
 ///
-/// Two arrays, so that nobody reads more memory than his own interface needs.
+/// Two arrays, so that no filter reads more memory than its interface needs.
 pub(crate) struct Hashes {
     full: Vec<KeyHash>,
     short: Vec<u64>,
 }
 
-/// Some of them.
+/// A part of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys<'a> {
     pub(crate) full: &'a [KeyHash],
@@ -34,7 +34,7 @@ impl<'a> Keys<'a> {
         self.full.len()
     }
 
-    /// At most `parts` parts of about the same size, none of them empty.
+    /// At most `parts` parts of about equal size, none empty.
     pub(crate) fn split(self, parts: usize) -> impl Iterator<Item = Keys<'a>> {
         let size = self.len().div_ceil(parts.max(1)).max(1);
         let halves = self.full.chunks(size).zip(self.short.chunks(size));
@@ -42,17 +42,17 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// What a race inserts and looks up.
+/// The keys of a race.
 pub(crate) struct Workload {
     /// Keys that are inserted.
     pub(crate) members: Hashes,
-    /// Keys that are not.
-    pub(crate) strangers: Hashes,
-    /// As many members as there are strangers, spread over all of them.
+    /// Absent keys.
+    pub(crate) misses: Hashes,
+    /// Members, spread over all of them, as many as there are absent keys.
     pub(crate) hits: Hashes,
-    /// Members and strangers in an order that nobody can foresee.
+    /// Members and absent keys in random order.
     pub(crate) mixed: Hashes,
-    /// How many of the mixed ones are members.
+    /// Number of members in `mixed`.
     pub(crate) members_in_mixed: usize,
 }
 
@@ -62,14 +62,14 @@ impl Workload {
             true => (u128::from(index) * u128::from(keys) / u128::from(lookups)) as u64,
             false => index % keys,
         };
-        let stranger = |index: u64| keys + index;
-        // Any bit of a hash with another seed is a fair coin that has nothing to do with the filters'.
+        let miss = |index: u64| keys + index;
+        // A bit of a hash with another seed is a fair coin, independent of the filters' hashes.
         let coin = Stable::with_seed(1);
         let is_member = |index: &u64| u128::from(coin.hash_key(index)) & 1 == 1;
-        let mixed = |index: u64| if is_member(&index) { hit(index) } else { stranger(index) };
+        let mixed = |index: u64| if is_member(&index) { hit(index) } else { miss(index) };
         Self {
             members: Hashes::of(0..keys),
-            strangers: Hashes::of((0..lookups).map(stranger)),
+            misses: Hashes::of((0..lookups).map(miss)),
             hits: Hashes::of((0..lookups).map(hit)),
             mixed: Hashes::of((0..lookups).map(mixed)),
             members_in_mixed: (0..lookups).filter(is_member).count(),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_are_members_and_strangers_are_not_whatever_is_more() {
+    fn hits_are_members_and_misses_are_absent() {
         for (keys, lookups) in [(1_000, 100), (100, 1_000), (7, 7), (1, 3)] {
             let workload = Workload::new(keys, lookups);
             let members = set(&workload.members);
@@ -96,8 +96,8 @@ mod tests {
             assert_eq!(workload.hits.full.len() as u64, lookups);
             assert_eq!(set(&workload.hits).len() as u64, keys.min(lookups));
             assert!(set(&workload.hits).is_subset(&members));
-            assert_eq!(set(&workload.strangers).len() as u64, lookups);
-            assert!(set(&workload.strangers).is_disjoint(&members));
+            assert_eq!(set(&workload.misses).len() as u64, lookups);
+            assert!(set(&workload.misses).is_disjoint(&members));
             let found = workload.mixed.full.iter().filter(|hash| members.contains(hash)).count();
             assert_eq!(found, workload.members_in_mixed);
         }

@@ -1,20 +1,20 @@
 //! Equibloom side by side with its peers: the same keys, the same memory, the same run.
 //!
-//! `cargo run --release -p equibloom-benchmarks` prints a table for each size and judges what Equibloom
-//! sets itself to show. Times on shared machines drift, so the contestants take turns in every round,
-//! medians and quartiles are shown, and what counts are the ratios: to the best peer, and to the limit
-//! (reading one word of each key's cache line, and nothing else). Answers are checked while they are timed.
+//! `cargo run --release -p equibloom-benchmarks` prints a table for each size and judges Equibloom's
+//! performance claims. Times on shared machines drift, so the filters take turns in every round, medians and
+//! quartiles are shown, and ratios are judged: to the best peer, and to the limit (reading one word of each
+//! key's cache line, nothing else). Answers are checked while they are timed.
 //!
 //! | module | question |
 //! |---|---|
-//! | [`keys`] | What is inserted and looked up? |
-//! | [`contestants`] | By whom? |
+//! | [`keys`] | Which keys are inserted and looked up? |
+//! | [`contestants`] | Which filters are compared? |
 //! | [`race`] | In which order, and are the answers right? |
 //! | [`pages`] | In which pages? |
-//! | [`second_thread`] | What does a second thread give on this machine, whatever it does? |
+//! | [`second_thread`] | How much does a second thread gain on this machine? |
 //! | [`measure`] | How long does it take, and what is the spread? |
-//! | [`pareto`], [`verdict`] | Who wins, and does what was to be shown hold? |
-//! | [`report`] | How is that told, to people and to programs? |
+//! | [`pareto`], [`verdict`] | Which filter is best, and do the claims hold? |
+//! | [`report`] | How are the results shown as text, HTML and JSON? |
 
 mod contestants;
 mod keys;
@@ -40,46 +40,46 @@ use report::Report;
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;
 
-/// Times inserts, misses, hits and mixed lookups of Equibloom, its peers and the memory itself.
+/// Times inserts, misses, hits and mixed lookups of Equibloom, its peers and plain memory reads.
 #[derive(Parser)]
 struct Arguments {
     /// Numbers of keys, a race for each.
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000, 50_000_000])]
     keys: Vec<u64>,
-    /// Memory of every filter, a race for each; if nothing is said 16, and 8, 12, 20 and 24 as well for a
-    /// million keys.
+    /// Bits per key of every filter, a race for each; by default 16, and also 8, 12, 20 and 24 for a million
+    /// keys.
     #[arg(long, value_delimiter = ',')]
     bits_per_key: Vec<f64>,
-    /// How often everybody takes a turn.
+    /// Number of rounds.
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// In how many of the rounds everybody is built anew, which takes longest; later only those are that several
-    /// threads can build.
+    /// Rounds in which every filter is rebuilt, the slowest part; in later rounds only filters that several
+    /// threads can build are.
     #[arg(long, default_value_t = 3)]
     builds: usize,
-    /// Lookups of each kind per turn.
+    /// Lookups of each kind per round.
     #[arg(long, default_value_t = 1_000_000)]
     lookups: u64,
-    /// Numbers of threads that look up, and insert where that can be; one is always among them.
+    /// Numbers of threads for lookups, and for inserts where supported; one is always included.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
-    /// Pages of everybody's memory, as far as the system has them.
+    /// Page size for all filters, as far as the system provides it.
     #[arg(long, value_enum, default_value_t = Pages::Huge)]
     pages: Pages,
-    /// Only these filters, by whole names (`limit`, `equibloom`) or parts of names (`removable`, `fuse`).
+    /// Runs only these filters, by whole names (`limit`, `equibloom`) or parts of names (`removable`, `fuse`).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Writes everything, each round's times as well, to this file.
+    /// Writes all results, including the times of each round, to this file.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Writes a page with plots to this file.
+    /// Writes an HTML page with plots to this file.
     #[arg(long)]
     html: Option<PathBuf>,
 }
 
 const USUAL_BITS: [f64; 1] = [16.0];
 const MANY_BITS: [f64; 5] = [16.0, 8.0, 12.0, 20.0, 24.0];
-/// Where it takes little time and the caches do not hide everything.
+/// A size that is quick to measure and larger than the caches.
 const KEYS_FOR_MANY_BITS: u64 = 1_000_000;
 
 fn main() -> ExitCode {
@@ -140,9 +140,9 @@ impl Arguments {
             };
             for &bits_per_key in bits {
                 if keys == 0 || !(1.0..=1_024.0).contains(&bits_per_key) {
-                    let wish = format!("{keys} keys with {bits_per_key} bits each");
+                    let size = format!("{keys} keys with {bits_per_key} bits each");
                     return Err(
-                        format!("no race with {wish}: at least one key, 1 to 1024 bits").into()
+                        format!("no race with {size}: at least one key, 1 to 1024 bits").into()
                     );
                 }
                 let (rounds, builds) = (self.rounds.max(1), self.builds.max(1));
@@ -157,13 +157,15 @@ impl Arguments {
     fn race(&self, size: &Size) -> Result<Outcome, Failure> {
         let line_up = contestants::line_up(size.keys, size.bytes(), &self.only)?;
         if line_up.entries.is_empty() {
-            return Err(format!("nobody is called {}; see --help", self.only.join(" or ")).into());
+            return Err(
+                format!("no filter is called {}; see --help", self.only.join(" or ")).into()
+            );
         }
         let terminal = std::io::stderr().is_terminal();
         let progress = |what: &str| {
             if terminal {
                 eprint!("\r\x1b[2K{} keys, {what}", report::grouped(size.keys));
-                // Progress that cannot be shown is no reason to stop.
+                // A failed progress message does not end the run.
                 let _ = std::io::stderr().flush();
             }
         };
@@ -175,7 +177,7 @@ impl Arguments {
     }
 }
 
-/// How to do it again, wherever the program lies.
+/// The command that repeats this run.
 fn command() -> String {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let command = "cargo run --release -p equibloom-benchmarks";

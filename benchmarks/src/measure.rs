@@ -1,4 +1,4 @@
-//! Times, and what can be said of several of them.
+//! Times and their statistics.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::{Serialize, Serializer};
 
-/// What is timed.
+/// The timed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Task {
     pub(crate) operation: Operation,
@@ -41,18 +41,18 @@ impl Operation {
 pub(crate) enum Mode {
     /// One key after the other.
     Single,
-    /// Many at once.
+    /// In batches.
     Batch,
 }
 
-/// Runs something; what it gave, and how many nanoseconds it took.
+/// Runs `f`; returns its result and the nanoseconds it took.
 pub(crate) fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
     let result = black_box(run());
     (result, start.elapsed().as_nanos() as f64)
 }
 
-/// Nanoseconds per key of each task, one value for each round.
+/// Nanoseconds per key of each task, one value per round.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Times(BTreeMap<Task, Vec<f64>>);
 
@@ -65,7 +65,7 @@ impl Times {
         self.0.get(&task).map(|times| &times[..])
     }
 
-    /// One by one or many at once, whatever is faster: who has many keys takes the better way.
+    /// The faster of one by one and batched.
     pub(crate) fn best(&self, operation: Operation, threads: usize) -> Option<&[f64]> {
         let ways = [Mode::Single, Mode::Batch].map(|mode| Task { operation, mode, threads });
         let times = ways.into_iter().filter_map(|task| self.of(task));
@@ -93,7 +93,7 @@ impl Serialize for Times {
     }
 }
 
-/// The middle of some numbers, and between what the middle half of them lies.
+/// Median and quartiles.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Spread {
     pub(crate) lower_quartile: f64,
@@ -102,7 +102,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` of nothing.
+    /// `None` for an empty slice.
     pub(crate) fn of(numbers: &[f64]) -> Option<Self> {
         let mut sorted = numbers.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -119,7 +119,7 @@ impl Spread {
         })
     }
 
-    /// Of the ratios round by round: what slowed a whole round down cancels out.
+    /// Quartiles of the ratios round by round: what slows a whole round down cancels out.
     pub(crate) fn of_ratios(dividends: &[f64], divisors: &[f64]) -> Option<Self> {
         let ratios = dividends.iter().zip(divisors).map(|(dividend, divisor)| dividend / divisor);
         Self::of(&ratios.collect::<Vec<_>>())

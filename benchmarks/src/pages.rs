@@ -1,13 +1,13 @@
-//! The same pages for everybody.
+//! The same page size for all filters.
 //!
-//! Equibloom asks the system for huge pages, its peers do not, and for a filter out of cache that decides
-//! more than anything else. So that filters are compared and not pages, all large memory of this program is
-//! asked for in huge pages, whoever allocates it; with `--pages small` nobody gets any.
+//! Equibloom asks the system for huge pages, its peers do not, and out of cache the page size matters more than
+//! the filter. To compare filters and not pages, this program requests huge pages for every large allocation,
+//! or for none with `--pages small`.
 #![allow(unsafe_code, reason = "an allocator, and two calls of the operating system")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// Bytes of the pages that filters lie in, as far as the system has them.
+/// Size of the filters' pages, as far as the system provides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Pages {
     /// 2 MiB.
@@ -16,14 +16,14 @@ pub(crate) enum Pages {
     Small,
 }
 
-/// The system's allocator, asked for huge pages where they can be used.
+/// The system's allocator with advice to use huge pages.
 pub(crate) struct HugePages;
 
-/// Less than this is not worth a call of the operating system.
+/// Smaller allocations are not worth a system call.
 const LARGE: usize = 4 << 20;
 
-// SAFETY: all memory comes from the system's allocator and goes back to it by the same layout; the advice
-// in between changes none of it.
+// SAFETY: all memory comes from the system's allocator and returns to it with the same layout; the advice does
+// not change it.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's.
@@ -61,13 +61,13 @@ fn advised(memory: *mut u8, layout: Layout) -> *mut u8 {
 }
 
 impl Pages {
-    /// Makes it so for all memory from now on.
+    /// Applies to all memory allocated from now on.
     pub(crate) fn choose(self) {
         #[cfg(target_os = "linux")]
         if self == Self::Small {
             let (yes, unused) = (1 as libc::c_ulong, 0 as libc::c_ulong);
-            // SAFETY: concerns this process's page sizes and nothing else. Where it is not known, the
-            // system says so, and pages are as they are.
+            // SAFETY: changes this process's page sizes only. A system without this option returns an error,
+            // and the pages stay as they are.
             unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, yes, unused, unused, unused) };
         }
     }

@@ -1,4 +1,4 @@
-//! Who is at once at most as large, at least as accurate and faster?
+//! Peers that dominate Equibloom: at most as large, at least as accurate, and faster.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::contestants::{DEFAULT_PLAN, Kind, ROUNDING};
 use crate::measure::{Mode, Operation, Spread, Task};
 use crate::race::{Lane, Outcome};
 
-/// A peer that nothing speaks against, in one operation.
+/// A peer that dominates in one operation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Dominance {
     pub(crate) peer: String,
@@ -14,7 +14,7 @@ pub(crate) struct Dominance {
     pub(crate) keys: u64,
     pub(crate) bits_per_key: f64,
     pub(crate) operation: Operation,
-    /// Many keys at once in each one's fastest way, or one by one.
+    /// Whether each filter's fastest batch interface is compared, or single keys.
     pub(crate) mode: Mode,
     /// The plan's time over the peer's.
     pub(crate) ratio: Spread,
@@ -22,8 +22,7 @@ pub(crate) struct Dominance {
     pub(crate) plan_rate: f64,
 }
 
-/// Every peer that takes inserts and dominates the plan that we would give for its memory; and how many
-/// comparisons there were.
+/// Every dynamic peer that dominates our plan for its memory, and the number of comparisons.
 pub(crate) fn dominances(outcome: &Outcome) -> (Vec<Dominance>, usize) {
     let (mut found, mut compared) = (Vec::new(), 0);
     for peer in outcome.lanes.iter().filter(|lane| lane.profile.kind == Kind::Peer) {
@@ -52,7 +51,7 @@ pub(crate) fn dominances(outcome: &Outcome) -> (Vec<Dominance>, usize) {
     (found, compared)
 }
 
-/// The plan for the peer's memory: one made for it, or the default if the peer is as large as it was told.
+/// The plan for the peer's memory: one made for it, or the default if the peer has the requested size.
 fn plan_for<'a>(outcome: &'a Outcome, peer: &Lane) -> Option<&'a Lane> {
     let made = |lane: &&Lane| lane.profile.rival.as_ref() == Some(&peer.profile.name);
     let as_large = |plan: &&Lane| plan.bits_per_key <= peer.bits_per_key * (1.0 + ROUNDING);
@@ -82,11 +81,11 @@ mod tests {
         {
             let peer = made_up::lane("peer", Kind::Peer, rate, time);
             let (found, compared) = dominances(&made_up::outcome(1_000, vec![plan(), peer]));
-            // Everything made up takes the same time.
+            // All times here are equal.
             assert_eq!(compared, 8);
             assert_eq!(found.len(), if dominates { 8 } else { 0 }, "{rate} {time}");
         }
-        // Neither is one compared whose memory the plan would not fit into, nor one that takes no inserts.
+        // Not compared: a peer smaller than the plan, and a static peer.
         let small = Lane { bits_per_key: 12.0, ..made_up::lane("peer", Kind::Peer, 1e-5, 1.0) };
         assert_eq!(dominances(&made_up::outcome(1_000, vec![plan(), small])).1, 0);
         let fuse = made_up::lane("fuse", Kind::Static, 0.0, 1.0);

@@ -1,18 +1,20 @@
-//! Contestants take turns, and their answers are checked.
+//! Filters take turns, and their answers are checked.
 //!
-//! In the first rounds everybody is built anew from the same keys, which takes longest; later only those are that
-//! several threads can build. In every round everybody looks the same keys up, operation by operation, so that
-//! those who are compared run within a second or so of each other. Who begins changes from round to round.
+//! In the first rounds every filter is rebuilt from the same keys, which takes longest; in later rounds only
+//! filters that several threads can build are. In every round all filters look up the same keys, operation by
+//! operation, so that compared measurements are about a second apart. The first filter changes from round to
+//! round.
 //!
-//! **Inserts** are timed from nothing to full: nobody's pages were touched before, and to make the empty
-//! filter belongs to it, so that it does not matter who zeroes his memory when. Parts of the keys are
-//! inserted one by one and many at once in turns, so that both ways meet filters as full. What several
-//! threads build at a stretch is compared with what one builds at a stretch.
+//! **Inserts** are timed from allocation to the full filter: pages are untouched before, and creating the empty
+//! filter counts, so that it does not matter when a filter zeroes its memory. Parts of the keys are inserted
+//! alternately one by one and in batches, so that both see filters equally full. A build by several threads is
+//! compared with an uninterrupted build by one.
 //!
-//! **The control** of what two threads gain runs once in every round, between inserts and lookups.
+//! **The control**, the gain of two threads in pure arithmetic, runs once in every round, between inserts and
+//! lookups.
 //!
-//! **Checked** are: no member is missed, ever; the ways of looking up agree; ours measure the rate that
-//! they expect from what they hold (4σ + 1 %).
+//! **Checks**: no member is missed; single and batched lookups agree; Equibloom's measured rates are the
+//! expected ones (4σ + 1 %).
 
 use std::thread;
 
@@ -23,49 +25,50 @@ use crate::keys::{Keys, Workload};
 use crate::measure::{Mode, Operation, Task, Times, timed};
 use crate::second_thread;
 
-/// How large a race is.
+/// Size of a race.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Size {
     pub(crate) keys: u64,
     pub(crate) bits_per_key: f64,
     pub(crate) rounds: usize,
-    /// In how many of the rounds everybody is built anew; at least in the first.
+    /// Rounds in which every filter is rebuilt; at least the first.
     pub(crate) builds: usize,
     pub(crate) lookups: u64,
     pub(crate) threads: Vec<usize>,
 }
 
 impl Size {
-    /// The memory that everybody is asked to take.
+    /// Memory per filter.
     pub(crate) fn bytes(&self) -> u64 {
         (self.keys as f64 * self.bits_per_key / 8.0).ceil() as u64
     }
 }
 
-/// What came out.
+/// Results of a race.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Outcome {
     pub(crate) size: Size,
     pub(crate) lanes: Vec<Lane>,
-    /// The time of one thread over that of two for the same arithmetic, in each round: what a second thread
-    /// gives on this machine. Empty if two threads were not asked for.
+    /// Time of one thread over that of two for the same arithmetic, in each round: the gain of a second thread
+    /// on this machine. Empty if two threads were not requested.
     pub(crate) second_thread: Vec<f64>,
-    /// Who could not run, and why.
+    /// Filters that could not run, and why.
     pub(crate) absent: Vec<String>,
 }
 
-/// One contestant's results.
+/// Results of one filter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Lane {
     #[serde(flatten)]
     pub(crate) profile: Profile,
     pub(crate) bits_per_key: f64,
-    /// The measured share of strangers that were taken for members; nothing for the limit.
+    /// Measured share of absent keys that were found; `None` for the limit.
     pub(crate) rate: Option<f64>,
     pub(crate) expected: Option<Expectation>,
     pub(crate) nanoseconds: Times,
-    /// Nanoseconds per key of builds by one thread at a stretch, of filters that several can build: those by
-    /// several are as long, where inserts by turns leave the first touch of most pages to one of the ways.
+    /// Nanoseconds per key of uninterrupted builds by one thread, of filters that several can build. Builds by
+    /// several are uninterrupted too; alternating inserts would charge the first touch of most pages to one of
+    /// the two ways.
     pub(crate) builds_by_one: Vec<f64>,
 }
 
@@ -75,23 +78,23 @@ impl Outcome {
     }
 }
 
-/// One contestant while the race lasts.
+/// One filter during the race.
 struct Runner {
     entry: Entry,
     filter: Option<Box<dyn Contestant>>,
     false_positives: u64,
     misses: u64,
-    /// What the first way of looking strangers up found in this round's filter.
+    /// Number of absent keys found by the first kind of lookup in this round's filter.
     found_first: Option<usize>,
     lane: Lane,
 }
 
-/// Parts that the keys are inserted in, by turns one by one and many at once.
+/// Number of parts in which keys are inserted, alternately one by one and in batches.
 const PARTS: usize = 16;
-/// Small filters are built several times a round, but not more often than this.
+/// Small filters are built several times a round, at most this often.
 const MOST_BUILDS: u64 = 32;
 
-/// Runs everybody who has lined up; `progress` is told what is going on.
+/// Runs all entries; `progress` receives status lines.
 pub(crate) fn run(
     size: &Size,
     line_up: LineUp,
@@ -127,7 +130,7 @@ pub(crate) fn run(
             }
         }
     }
-    // Back to the order of the line-up.
+    // Back to the order of the entries.
     let turned = size.rounds.saturating_sub(1) % runners.len().max(1);
     runners.rotate_right(turned);
     let lanes = runners.into_iter().map(|runner| runner.named_finish(size));
@@ -148,7 +151,7 @@ impl Runner {
         Self { entry, filter: None, false_positives: 0, misses: 0, found_first: None, lane }
     }
 
-    /// Errors say whose they are.
+    /// Prefixes errors with the filter's name.
     fn named<T>(
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -156,7 +159,7 @@ impl Runner {
         run(self).map_err(|error| format!("{}: {error}", self.entry.profile.name).into())
     }
 
-    /// Builds the filter by one thread, one by one and many at once in turns.
+    /// Builds the filter on one thread, alternately one by one and in batches.
     fn build(&mut self, size: &Size, members: Keys<'_>) -> Result<(), Failure> {
         let times = self.build_often(size, members, |filter| insert_by_turns(filter, members))?;
         for (mode, time) in [Mode::Single, Mode::Batch].into_iter().zip(times) {
@@ -168,7 +171,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Builds the filter at a stretch, if several threads can: by one and by more.
+    /// Builds the filter without interruption, by one thread and by more, if several can.
     fn build_by_threads(&mut self, size: &Size, members: Keys<'_>) -> Result<(), Failure> {
         let many: Vec<usize> =
             size.threads.iter().copied().filter(|&threads| threads > 1).collect();
@@ -188,7 +191,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Builds the filter as often as it takes to time it; means of what `build_once` tells.
+    /// Builds the filter often enough to time it; returns the means of `build_once`.
     fn build_often(
         &mut self,
         size: &Size,
@@ -207,13 +210,13 @@ impl Runner {
         Ok(sums.map(|sum| sum / builds as f64))
     }
 
-    /// Builds the filter; nanoseconds per key one by one and many at once, as far as it was done so.
+    /// Builds the filter; returns nanoseconds per key one by one and batched, as far as measured.
     fn build_once(
         &mut self,
         members: Keys<'_>,
         insert: impl FnOnce(&mut dyn Contestant) -> Result<[f64; 2], Failure>,
     ) -> Result<[f64; 2], Failure> {
-        // The old one's memory is free before the new one wants some.
+        // Frees the old filter's memory before the new one is allocated.
         self.filter = None;
         let (filter, making) = timed(|| (self.entry.make)(members));
         let mut filter = filter?;
@@ -235,7 +238,7 @@ impl Runner {
         let keys = match task.operation {
             Operation::Hit => workload.hits.all(),
             Operation::Mixed => workload.mixed.all(),
-            Operation::Insert | Operation::Miss => workload.strangers.all(),
+            Operation::Insert | Operation::Miss => workload.misses.all(),
         };
         let (found, time) = timed(|| count(filter, keys, task));
         self.lane.nanoseconds.push(task, time / keys.len() as f64);
@@ -254,7 +257,7 @@ impl Runner {
             let first = *self.found_first.get_or_insert(found);
             if found != first {
                 return Err(
-                    format!("finds {first} strangers in one way, {found} in another").into()
+                    format!("finds {first} absent keys in one way, {found} in another").into()
                 );
             }
             self.misses += keys.len() as u64;
@@ -263,7 +266,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The rate, and whether it is the expected one.
+    /// The measured rate, checked against the expected one.
     fn finish(&mut self, size: &Size) -> Result<Lane, Failure> {
         let filter = self.filter.take().ok_or("is not built")?;
         self.lane.bits_per_key = 8.0 * filter.bytes() as f64 / size.keys as f64;
@@ -286,17 +289,17 @@ impl Runner {
     }
 }
 
-/// Within 4σ + 1 %, σ being that of so many different keys; and one more may always come.
+/// Within 4σ + 1 %, σ for this many distinct keys, plus one.
 fn is_as_expected(rate: f64, expected: f64, lookups: f64) -> bool {
     let (found, mean) = (rate * lookups, expected * lookups);
     (found - mean).abs() <= 4.0 * mean.sqrt() + 0.01 * mean + 1.0
 }
 
-/// Inserts part after part, one by one and many at once in turns; nanoseconds per key of both.
+/// Inserts part after part, alternately one by one and batched; returns nanoseconds per key of both.
 fn insert_by_turns(filter: &mut dyn Contestant, keys: Keys<'_>) -> Result<[f64; 2], Failure> {
     let mut sums = [(0.0, 0); 2];
     for (index, part) in keys.split(PARTS).enumerate() {
-        // There and back again, so that neither way comes later on average.
+        // Forth and back, so that both ways see the same mean fill.
         let way = [0, 1, 1, 0][index % 4];
         let (done, time) = match way {
             0 => timed(|| filter.insert_each(part)),
@@ -310,7 +313,7 @@ fn insert_by_turns(filter: &mut dyn Contestant, keys: Keys<'_>) -> Result<[f64; 
     Ok(sums.map(|(sum, inserted)| sum / inserted.max(1) as f64))
 }
 
-/// Inserts all keys at once by so many threads; nanoseconds per key, as the second of both ways.
+/// Inserts all keys on this many threads; returns nanoseconds per key as the batched time.
 fn insert_at_a_stretch(
     filter: &mut dyn Contestant,
     keys: Keys<'_>,
@@ -321,7 +324,7 @@ fn insert_at_a_stretch(
     Ok([0.0, time / keys.len() as f64])
 }
 
-/// Looks keys up, each thread its part of them.
+/// Looks keys up, one part per thread.
 fn count(filter: &dyn Contestant, keys: Keys<'_>, task: Task) -> usize {
     let look_up = |keys| match task.mode {
         Mode::Single => filter.count_each(keys),
@@ -333,17 +336,17 @@ fn count(filter: &dyn Contestant, keys: Keys<'_>, task: Task) -> usize {
     thread::scope(|scope| {
         let spawn = |keys| scope.spawn(move || look_up(keys));
         let threads: Vec<_> = keys.split(task.threads).map(spawn).collect();
-        // A thread that panicked found nothing, which is noticed.
+        // A thread that panicked counts as nothing found, which the check notices.
         threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum()
     })
 }
 
-/// Races that nobody ran, for tests of what is said about them.
+/// Invented results for tests of the reports.
 #[cfg(test)]
 pub(crate) mod made_up {
     use super::*;
 
-    /// A lane in which everything took the same time.
+    /// A lane with equal times everywhere.
     pub(crate) fn lane(name: &str, kind: Kind, rate: f64, nanoseconds: f64) -> Lane {
         let mut times = Times::default();
         for operation in Operation::ALL {
@@ -382,7 +385,7 @@ pub(crate) mod made_up {
 mod tests {
     use super::*;
 
-    /// Answers as it is told to.
+    /// A filter with prescribed answers.
     struct Liar {
         misses_members: bool,
         batch_finds: usize,
@@ -446,7 +449,7 @@ mod tests {
         let lost = race_of(true, 0, 0.0).unwrap_err().to_string();
         assert_eq!(lost, "liar: lost 60 keys");
         let ways = race_of(false, 1, 0.0).unwrap_err().to_string();
-        assert_eq!(ways, "liar: finds 0 strangers in one way, 1 in another");
+        assert_eq!(ways, "liar: finds 0 absent keys in one way, 1 in another");
         let rate = race_of(false, 0, 0.5).unwrap_err().to_string();
         assert_eq!(rate, "liar: measures a rate of 0e0, expects 5e-1");
     }
@@ -459,7 +462,7 @@ mod tests {
             for mode in [Mode::Single, Mode::Batch] {
                 for threads in [1, 2] {
                     let times = lane.nanoseconds.of(Task { operation, mode, threads });
-                    // Several threads insert many at once.
+                    // Several threads insert in batches.
                     let expected = match (operation, mode, threads) {
                         (Operation::Insert, Mode::Single, 2) => None,
                         (Operation::Insert, _, 1) => Some(2),

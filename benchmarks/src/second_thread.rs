@@ -1,29 +1,27 @@
-//! What does a second thread give on this machine? The control of the judgement on building by two.
+//! The gain of a second thread on this machine: the control for the judgement on building by two.
 //!
-//! Where the system's two processors are two cores, the same arithmetic is done in half of the time; where
-//! they are two hardware threads of one core, or where neighbours use one of them, in little less than all
-//! of it. A program that waits for memory may gain more than that; one that calculates cannot. So the same
-//! run measures it.
+//! Two real cores do the same arithmetic in half the time. Two hardware threads of one core, or a core that
+//! other processes use, save little. A program that waits for memory may gain more; one that computes cannot.
+//! So the gain is measured in the same run.
 //!
-//! The arithmetic keeps the units of one core busy: several sums that do not wait for each other and fit
-//! into registers. One chain of dependent steps would leave room for the other thread and say that a shared
-//! core is two.
+//! The arithmetic keeps all units of a core busy: several independent sums in registers. A single dependency
+//! chain would leave room for the other hardware thread and make a shared core look like two.
 
 use std::hint::black_box;
 use std::thread;
 
 use crate::measure::timed;
 
-/// Steps for each of a round's lookups: with the usual million it takes less than a tenth of a second, in
-/// small runs next to nothing.
+/// Steps per lookup of a round: less than a tenth of a second for the default million lookups, next to nothing
+/// in small runs.
 const STEPS_PER_LOOKUP: u64 = 32;
-/// More do not say more.
+/// Upper limit; more steps add no precision.
 const MOST_STEPS: u64 = 64_000_000;
-/// Sums at once: more than one core can add to in one cycle.
+/// Independent sums: more than one core can add to in one cycle.
 const SUMS: usize = 8;
 
-/// The time of one thread over that of two for the same arithmetic: 2 where they do not share anything.
-/// Who begins changes from round to round.
+/// Time of one thread over that of two for the same arithmetic: 2 if they share nothing. The order changes from
+/// round to round.
 pub(crate) fn gain(lookups: u64, round: usize) -> f64 {
     let steps = steps(lookups);
     let time = |threads| timed(|| by_threads(steps, threads, arithmetic)).1;
@@ -41,20 +39,20 @@ fn steps(lookups: u64) -> u64 {
     lookups.saturating_mul(STEPS_PER_LOOKUP).min(MOST_STEPS)
 }
 
-/// Each thread works at its share of the steps, all at the same time. One thread is started as two are, so
-/// that to start it counts on both sides.
+/// Each thread does its share of the steps, all at the same time. A single thread is spawned too, so that the
+/// cost of spawning counts on both sides.
 fn by_threads(steps: u64, threads: u64, work: impl Fn(u64) -> u64 + Sync) -> u64 {
     thread::scope(|scope| {
         let work = &work;
         let share = |index| steps / threads + u64::from(index < steps % threads);
         let spawn = |index| scope.spawn(move || work(share(index)));
         let threads: Vec<_> = (0..threads).map(spawn).collect();
-        // Nothing in it panics; what it gives only has to be wanted, or the compiler leaves it out.
+        // Nothing in it panics. The sum keeps the compiler from dropping the work.
         threads.into_iter().map(|thread| thread.join().unwrap_or(0)).fold(0, u64::wrapping_add)
     })
 }
 
-/// Adds, rotates and exclusive ors, each sum by itself.
+/// Adds, rotates and exclusive ors, each sum independent.
 fn arithmetic(steps: u64) -> u64 {
     let mut sums: [u64; SUMS] = black_box([1, 2, 3, 4, 5, 6, 7, 8]);
     for step in 0..steps {
@@ -84,7 +82,7 @@ mod tests {
     #[test]
     fn two_threads_work_at_the_same_time() {
         let (working, changed) = (Mutex::new(0), Condvar::new());
-        // Each waits for the other. The deadline is only for the case that the other never comes.
+        // Each thread waits for the other. The deadline only catches a thread that never comes.
         let met = by_threads(2, 2, |_| {
             let mut count = working.lock().unwrap();
             *count += 1;

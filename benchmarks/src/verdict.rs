@@ -1,7 +1,6 @@
-//! What Equibloom sets itself to show, judged by what was measured.
+//! Equibloom's performance claims, judged by the measurements.
 //!
-//! Nothing here is known beforehand: every number comes from the outcomes, and what was not measured is not
-//! judged.
+//! Every number comes from the measured outcomes; claims without a measurement are not judged.
 
 use std::fmt;
 
@@ -12,44 +11,44 @@ use crate::measure::{Mode, Operation, Spread, Task};
 use crate::pareto::{Dominance, dominances};
 use crate::race::{Lane, Outcome};
 
-/// Out of cache are at least so many keys, in cache at most so many.
+/// Least number of keys out of cache, and most in cache.
 const OUT_OF_CACHE_KEYS: u64 = 50_000_000;
 const IN_CACHE_KEYS: u64 = 1_000_000;
 const BITS_PER_KEY: f64 = 16.0;
 
-/// All that was to be shown.
+/// All claims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Verdict {
     pub(crate) judgements: Vec<Judgement>,
-    /// Peers that dominate us, by race.
+    /// Peers that dominate Equibloom, by race.
     pub(crate) dominances: Vec<Dominance>,
-    /// Comparisons with peers that were made to find them.
+    /// Number of comparisons made to find them.
     pub(crate) comparisons: usize,
 }
 
-/// One line of it.
+/// One claim with its result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Judgement {
     pub(crate) claim: String,
     pub(crate) bound: Bound,
-    /// Nothing if it was not measured.
+    /// `None` if not measured.
     pub(crate) measured: Option<Spread>,
     pub(crate) holds: Option<bool>,
-    /// What the measured number is to be read by; only where it depends on more than us.
+    /// A reference for claims that also depend on the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) control: Option<Control>,
 }
 
-/// A remark beside a judgement, measured in the same race: nothing that holds or not.
+/// A remark beside a judgement, measured in the same race; not judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Control {
-    /// The ratio that was measured.
+    /// The measured ratio.
     pub(crate) what: &'static str,
     pub(crate) meaning: &'static str,
     pub(crate) measured: Spread,
 }
 
-/// What a ratio has to be.
+/// Required ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Bound {
@@ -190,7 +189,7 @@ fn over(dividends: Option<&[f64]>, divisors: Option<&[f64]>) -> Option<Spread> {
     Spread::of_ratios(dividends?, divisors?)
 }
 
-/// The race that something is to be shown in, if there was one.
+/// The race that a claim is about, if it was run.
 #[derive(Clone, Copy)]
 struct Stage<'a>(Option<&'a Outcome>);
 
@@ -233,7 +232,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A contestant's batched misses over what the memory needs for its lines.
+/// A filter's batched misses over the limit for the lines it reads.
 pub(crate) fn over_limit(outcome: &Outcome, lane: &Lane) -> Option<Spread> {
     let task = Task { operation: Operation::Miss, mode: Mode::Batch, threads: 1 };
     let lines = lane.expected.map_or(1.0, |expected| expected.lines_per_miss);
@@ -336,7 +335,7 @@ mod tests {
             judgement(&small, "in cache (1,000,000 keys): batched misses").holds,
             Some(true)
         );
-        // fastbloom took no part.
+        // fastbloom was not run.
         assert_eq!(judgement(&small, "single misses ÷ fastbloom").holds, None);
         assert!(judge(&[]).judgements.iter().all(|judgement| judgement.holds.is_none()));
     }

@@ -1,6 +1,6 @@
-//! Any bytes as a filter file: no panic, `load` and `verify` agree, and what is accepted works.
+//! Random bytes as a filter file: no panic, `load` and `verify` agree, and accepted filters work.
 //!
-//! Every input is tried as it is, and again with its checksums made right, because no fuzzer guesses those.
+//! Every input is tried unchanged, and again with correct checksums, which no fuzzer guesses.
 
 #![no_main]
 

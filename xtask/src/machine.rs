@@ -1,10 +1,10 @@
-//! What a clean Debian machine with a Rust toolchain may lack.
+//! Tools that a clean Debian machine with a Rust toolchain may lack.
 
 use std::process::{Command, Stdio};
 
 use crate::step::{Step, shell};
 
-/// Steps that install what is missing; none on a machine that has everything.
+/// Steps that install the missing tools.
 pub(crate) fn missing_parts() -> Vec<Step> {
     let mut steps = Vec::new();
     if !works("cargo fmt --version && cargo clippy --version") {
@@ -13,15 +13,15 @@ pub(crate) fn missing_parts() -> Vec<Step> {
     if !works("cc --version") {
         steps.push(debian_packages("gcc libc6-dev"));
     }
-    // The theory is checked against mpmath, in a Python environment that its test makes.
+    // For the theory's comparison with mpmath, which creates a virtual environment.
     if !works("python3 -c 'import ensurepip, venv'") {
         steps.push(debian_packages("python3 python3-venv"));
     }
-    // Instructions of the hot paths are counted.
+    // Counts the instructions of the hot paths.
     if !works("valgrind --version") {
         steps.push(debian_packages("valgrind"));
     }
-    // The report of `equibloom reproduce` is opened in a real browser.
+    // Opens the report of `equibloom reproduce`.
     if !works("chromium --version") {
         steps.push(debian_packages("chromium"));
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: installs what a clean Debian machine lacks, then runs every check there is.
+//! `cargo xtask test`: installs the tools that a clean Debian machine lacks, then runs every check.
 
 #[cfg(test)]
 mod errata;
@@ -17,14 +17,14 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => step::run_all(machine::missing_parts().into_iter().chain(checks())),
         _ => {
-            eprintln!("usage: cargo xtask test    set the machine up and run every check");
+            eprintln!("usage: cargo xtask test    set up the machine and run every check");
             ExitCode::from(2)
         }
     }
 }
 
-/// Needs a nightly compiler and cargo-fuzz, which are large: where they are missing, the tests' own hundred
-/// thousand mutations have to do. What is found goes to a corpus that is not committed.
+/// Needs a nightly compiler and cargo-fuzz, which are large. Without them, the tests' hundred thousand
+/// mutations replace it. New inputs go to a corpus that is not committed.
 const FUZZING: &str = "\
     if cargo +nightly fuzz --version >/dev/null 2>&1; then
         mkdir -p fuzz/target/corpus &&
@@ -34,8 +34,7 @@ const FUZZING: &str = "\
         echo 'skipped: to fuzz, install a nightly toolchain and cargo-fuzz'
     fi";
 
-/// Every contestant, operation and kind of report, with so few keys that it takes no time; the answers are
-/// checked all the same.
+/// Every filter, operation and kind of report, with few keys; the answers are checked.
 const BENCHMARKS: &str = "\
     directory=$(mktemp -d) && trap 'rm -r \"$directory\"' EXIT &&
     cargo run --release -p equibloom-benchmarks -- --keys 2000,20000 --bits-per-key 12,16 \
@@ -72,7 +71,7 @@ fn checks() -> Vec<Step> {
         ),
         cargo("command without Parquet", "check -p equibloom-cli --no-default-features"),
         cargo("tests", "test --workspace --all-features"),
-        // Apart from the rest, which need not be built anew for it.
+        // In its own target directory, so that the rest is not rebuilt.
         cargo(
             "shared filters, under every interleaving",
             "test --release --target-dir target/loom -p equibloom --lib \

@@ -1,9 +1,9 @@
-//! A program that uses the library builds few packages along with it.
+//! The library has few dependencies.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// The library's own packages included.
+/// Including the library's own packages.
 const MOST_PACKAGES: usize = 10;
 
 #[test]
@@ -12,7 +12,7 @@ fn the_library_with_planner_and_files_needs_at_most_ten_packages() {
     let output = Command::new(env!("CARGO")).args(arguments.split(' ')).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let tree = String::from_utf8(output.stdout).unwrap();
-    // A package that is needed twice has two lines, of which the first word is the name.
+    // The first word of a line is the package; a package may have several lines.
     let packages: BTreeSet<&str> =
         tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(packages.contains("equibloom-theory") && packages.contains("memmap2"), "{packages:?}");

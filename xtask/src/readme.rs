@@ -1,10 +1,10 @@
-//! The README's commands, run as they stand.
+//! Runs the README's commands unchanged.
 
 use crate::step::{Step, shell};
 
 const README: &str = include_str!("../../README.md");
 
-/// A step for every line in the README's `sh` fences, except the one that brought us here.
+/// A step for every line in the README's `sh` fences, except `cargo xtask test` itself.
 pub(crate) fn commands() -> Vec<Step> {
     let mut in_shell_block = false;
     let mut steps = Vec::new();

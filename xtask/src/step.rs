@@ -1,9 +1,9 @@
-//! One command after the other, each with its name and its time, until one fails.
+//! Runs commands in order, with their names and times, until one fails.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// A command with a name for people.
+/// A command and its displayed name.
 pub(crate) struct Step {
     name: String,
     command: Command,
@@ -17,7 +17,7 @@ pub(crate) fn cargo(name: &str, arguments: &str) -> Step {
     Step { name: name.to_owned(), command }
 }
 
-/// A step that runs a line of shell.
+/// A step that runs a shell command.
 pub(crate) fn shell(name: &str, line: &str) -> Step {
     let mut command = Command::new("sh");
     command.args(["-c", line]);

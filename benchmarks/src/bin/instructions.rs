@@ -1,12 +1,11 @@
-//! Instructions of the hot paths, counted by callgrind, against a baseline in the repository.
+//! Instruction counts of the hot paths, measured by callgrind and compared with a baseline in the repository.
 //!
-//! `cargo run --release -p equibloom-benchmarks --bin instructions` runs itself under valgrind, once for
-//! each kind of filter or map and operation, and fails if an operation takes 5 % more than
-//! `benchmarks/instructions.txt` says. Times on a shared machine drift by more than that; instructions do
-//! not. `-- --bless` writes the baseline (after a change that is meant, or for another compiler).
+//! `cargo run --release -p equibloom-benchmarks --bin instructions` runs itself under valgrind, once for each
+//! kind of filter or map and operation. It fails if an operation takes 5 % more instructions than
+//! `benchmarks/instructions.txt` says. Times on a shared machine drift by more than that; instruction counts do
+//! not. `-- --bless` writes the baseline (after an intended change, or for another compiler).
 //!
-//! Without valgrind, or on a processor without AVX2, whose numbers the baseline has, it says so and
-//! checks nothing.
+//! The baseline is for AVX2. Without valgrind or AVX2 the program says so and checks nothing.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -21,23 +20,23 @@ use equibloom::{
 };
 use equibloom_tables::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 
-/// Keys and strangers.
+/// Number of keys, and of absent keys.
 const KEYS: u64 = 20_000;
 const FILTERS: [&str; 6] =
     ["blocked", "multi-level", "fingerprint", "short-fingerprint", "plan-11.55", "plan-16"];
 const FILTER_OPERATIONS: [&str; 6] =
     ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
-/// Some of the filters in the form that threads share.
+/// Filters that are also measured in their shared form.
 const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-plan-16"];
-/// The balanced map with buckets of one cache line and the usual one, and the cuckoo map.
+/// The balanced map with buckets of one cache line and with the default bucket, and the cuckoo map.
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
-/// Of shared filters and of maps.
+/// Operations of shared filters and of maps.
 const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
-/// What an operation may take more than the baseline says.
+/// Allowed growth over the baseline.
 const TOLERANCE: f64 = 0.05;
 
-/// Filters of 16 bits per key (one of ten): what the planner gives for a million keys, for fewer of them. And
-/// the plans for a number of keys and of bits per key, with nothing else asked for.
+/// Filters of 16 bits per key (one of ten) with the planner's parameters for a million keys, scaled down; and
+/// default plans for a number of keys and of bits per key.
 fn empty_filter(kind: &str) -> Result<HashFilter, Box<dyn Error>> {
     if kind.starts_with("plan-") {
         return Ok(HashFilter::load(plan_file(kind)?)?);
@@ -55,7 +54,7 @@ fn empty_filter(kind: &str) -> Result<HashFilter, Box<dyn Error>> {
             &[573, 48, 4],
             Rule::below(34),
         )?,
-        // Ten bits per key: remainders without a byte of their own.
+        // Ten bits per key: remainders of less than a byte.
         "short-fingerprint" => Layout::multi_level(
             Blocks::Fingerprint { slots: 54, lists: 66, remainder_bits: 7, hints: 14 },
             &[363, 25, 3],
@@ -70,7 +69,7 @@ fn empty_filter(kind: &str) -> Result<HashFilter, Box<dyn Error>> {
     Ok(HashFilter::new(&Parameters { keys: KEYS, seed: 0, design: layout.into() })?)
 }
 
-/// Where a planned filter waits, beside the program, for the runs under valgrind: to plan it there would take
+/// Where a planned filter is saved, beside the program, for the runs under valgrind: planning there would take
 /// most of their time.
 fn plan_file(kind: &str) -> std::io::Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(format!("{kind}.equibloom")))
@@ -86,17 +85,17 @@ fn save_plans() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Hashes of the keys, and of as many that are not inserted.
-fn keys_and_strangers() -> [Vec<KeyHash>; 2] {
+/// Hashes of the keys, and of as many absent keys.
+fn present_and_absent() -> [Vec<KeyHash>; 2] {
     [0..KEYS, KEYS..2 * KEYS]
         .map(|range| range.map(|key| Stable::default().hash_key(&key)).collect())
 }
 
-/// Makes a filter, fills it if the operation is a lookup or `filled`, and runs the operation once on
-/// every key. What is made but not run is what the others are compared with.
+/// Makes a filter, fills it if the operation is a lookup or `filled`, and runs the operation once on every key.
+/// Runs without an operation are the baseline that is subtracted.
 fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     let mut filter = empty_filter(kind)?;
-    let [keys, strangers] = keys_and_strangers();
+    let [keys, absent] = present_and_absent();
     let mut found = vec![0; KEYS.div_ceil(64) as usize];
     if !matches!(operation, "empty" | "insert" | "insert-batch") {
         filter.insert_batch(&keys)?;
@@ -112,10 +111,10 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
             filter.insert_batch(&keys)?;
         }
         "miss" | "hit" => {
-            let asked = if operation == "hit" { &keys } else { &strangers };
+            let asked = if operation == "hit" { &keys } else { &absent };
             black_box(asked.iter().filter(|&&key| filter.contains(key)).count());
         }
-        "miss-batch" => filter.contains_batch_bitmap(&strangers, &mut found),
+        "miss-batch" => filter.contains_batch_bitmap(&absent, &mut found),
         "hit-batch" => filter.contains_batch_bitmap(&keys, &mut found),
         _ => return Err("no such operation".into()),
     }
@@ -123,11 +122,11 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same with a filter that threads share, by one thread.
+/// The same with a shared filter, on one thread.
 fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     let filter: Filter<u64> = Filter::from_hash_filter(empty_filter(kind)?, Stable::default());
     let filter = filter.into_shared()?;
-    let [keys, strangers] = keys_and_strangers();
+    let [keys, absent] = present_and_absent();
     if operation != "empty" {
         for &key in &keys {
             filter.insert_hash(key)?;
@@ -136,7 +135,7 @@ fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     match operation {
         "empty" | "filled" | "insert" => {}
         "miss" | "hit" => {
-            let asked = if operation == "hit" { &keys } else { &strangers };
+            let asked = if operation == "hit" { &keys } else { &absent };
             black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
         }
         _ => return Err("no such operation".into()),
@@ -145,7 +144,7 @@ fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Hashes of keys that are hashes: what is counted is the map's.
+/// Identity hashing: only the map's instructions are counted.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -190,7 +189,7 @@ fn use_map<T: RawTable<Entry = (u64, u64)>>(
     let words = |range: std::ops::Range<u64>| -> Vec<u64> {
         range.map(|key| Stable::default().hash_key(&key).candidate(0)).collect()
     };
-    let (keys, strangers) = (words(0..KEYS), words(KEYS..2 * KEYS));
+    let (keys, absent) = (words(0..KEYS), words(KEYS..2 * KEYS));
     if operation != "empty" {
         for &key in &keys {
             map.insert(key, key);
@@ -199,7 +198,7 @@ fn use_map<T: RawTable<Entry = (u64, u64)>>(
     match operation {
         "empty" | "filled" | "insert" => {}
         "miss" | "hit" => {
-            let asked = if operation == "hit" { &keys } else { &strangers };
+            let asked = if operation == "hit" { &keys } else { &absent };
             black_box(asked.iter().filter(|&key| map.get(key).is_some()).count());
         }
         _ => return Err("no such operation".into()),

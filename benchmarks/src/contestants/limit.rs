@@ -1,10 +1,11 @@
-//! What the memory itself allows: one word of each key's line is read, or written, and that is all.
+//! The limit set by memory: one word of each key's line is read or written, nothing else.
 //!
-//! The table is as large as the filters and allocated as theirs are, by the global allocator and zeroed
-//! lazily, so that it has the same pages. The loops are those of Equibloom's batches: lines are asked for
+//! The table is as large as the filters and allocated in the same way, by the global allocator and zeroed
+//! lazily, so that it lies in the same pages. The loops are those of Equibloom's batches: lines are prefetched
 //! a chunk ahead of lookups and a few keys ahead of inserts, and answers go to a bitmap. It reads 128-bit
-//! hashes, as ours do. It is no proven bound: sbbf-rs behind our loop, with hashes of half that size and
-//! another distance, has been seen below it (0.65 to 1.06 of its time, on a busy machine; why is not known).
+//! hashes, as Equibloom does. It is no proven bound: sbbf-rs in our prefetching loop, with 64-bit hashes and
+//! another distance, has been measured below it (0.65 to 1.06 of its time, on a busy machine; the reason is
+//! unknown).
 
 use equibloom::KeyHash;
 
@@ -13,7 +14,7 @@ use super::{Contestant, Entry, Failure, Kind, LIMIT, Many, Profile};
 use crate::keys::Keys;
 
 const WORDS_PER_LINE: usize = 8;
-/// How far ahead Equibloom asks for a line, in lookups and in inserts.
+/// Equibloom's prefetch distance in lookups and in inserts.
 const LOOKUPS_AHEAD: usize = 64;
 const INSERTS_AHEAD: usize = 32;
 

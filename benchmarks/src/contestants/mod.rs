@@ -1,8 +1,8 @@
-//! What takes part, each behind the same few operations.
+//! The filters that are compared, behind one trait.
 //!
-//! Equal care for all: the best documented interface, hashes instead of keys where they are taken, and
-//! for those without a call for many keys a loop that asks for memory in advance, where their
-//! memory can be reached ([`peers`] says for whom it cannot).
+//! All get equal care: the best documented interface, hashes instead of keys where they are accepted, and a
+//! prefetching loop where there is no batch call but the memory can be reached (the table in [`peers`] says
+//! where it cannot).
 
 mod limit;
 mod ours;
@@ -19,54 +19,54 @@ pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
 /// A filter in the race. Loops are inside, so that a dynamic call is paid once for many keys.
 pub(crate) trait Contestant: Send + Sync {
-    /// All bytes that it occupies.
+    /// All bytes it occupies.
     fn bytes(&self) -> u64;
 
     /// Inserts keys one by one.
     fn insert_each(&mut self, keys: Keys<'_>) -> Result<(), Failure>;
 
-    /// Inserts keys in the fastest way there is for many.
+    /// Inserts keys by the fastest batch interface.
     fn insert_batch(&mut self, keys: Keys<'_>) -> Result<(), Failure> {
         self.insert_each(keys)
     }
 
-    /// Inserts keys by so many threads.
+    /// Inserts keys on this many threads.
     fn insert_parallel(&mut self, keys: Keys<'_>, _threads: usize) -> Result<(), Failure> {
         self.insert_batch(keys)
     }
 
-    /// Looks keys up one by one; how many were found.
+    /// Looks keys up one by one; returns the number found.
     fn count_each(&self, keys: Keys<'_>) -> usize;
 
-    /// Looks keys up in the fastest way there is for many; how many were found.
+    /// Looks keys up by the fastest batch interface; returns the number found.
     fn count_batch(&self, keys: Keys<'_>) -> usize {
         self.count_each(keys)
     }
 
-    /// What the filter, as it is now, says of itself.
+    /// The filter's own expectation in its present state.
     fn expectation(&self) -> Option<Expectation> {
         None
     }
 }
 
-/// What a filter expects of lookups of absent keys.
+/// A filter's expectation for lookups of absent keys.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Expectation {
     pub(crate) rate: f64,
-    /// Cache lines that are read.
+    /// Cache lines read.
     pub(crate) lines_per_miss: f64,
 }
 
-/// Who takes part, before any memory is taken.
+/// A contestant before its memory is allocated.
 pub(crate) struct Entry {
     pub(crate) profile: Profile,
     pub(crate) make: Make,
 }
 
-/// An empty filter; of those that are built once, the full one.
+/// Makes an empty filter, or the full one if it is static.
 pub(crate) type Make = Box<dyn Fn(Keys<'_>) -> Result<Box<dyn Contestant>, Failure>>;
 
-/// What is known of a contestant without running it.
+/// Properties of a contestant that need no run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Profile {
     pub(crate) name: String,
@@ -74,53 +74,53 @@ pub(crate) struct Profile {
     pub(crate) many: Many,
     /// Whether several threads can insert at once.
     pub(crate) parallel_inserts: bool,
-    /// The rate that was promised before it was built.
+    /// The planned rate.
     pub(crate) promised_rate: Option<f64>,
-    /// The peer whose memory this one was planned for.
+    /// The peer whose memory size this plan was made for.
     pub(crate) rival: Option<String>,
 }
 
-/// What a contestant is.
+/// Kind of contestant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
-    /// No filter: what the memory allows.
+    /// No filter: the limit set by memory.
     Limit,
     /// Equibloom.
     Ours,
-    /// Somebody else's, and takes inserts.
+    /// Another library's filter that takes inserts.
     Peer,
-    /// Somebody else's, and is built once from all keys.
+    /// Another library's static filter, built once from all keys.
     Static,
 }
 
-/// How many keys are asked for at once.
+/// How batches are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Many {
-    /// By a call of its own.
+    /// By the library's batch call.
     Call,
-    /// By this program's loop, which asks for memory in advance.
+    /// By this program's prefetching loop.
     PrefetchingLoop,
-    /// Not at all: no such call, and nobody outside can tell where it will read.
+    /// Not at all: no batch call, and the memory addresses are not accessible.
     OneByOne,
 }
 
-/// Name of the plan that users get who say nothing but their keys and memory.
+/// Name of the plan for keys and memory with no other requirements.
 pub(crate) const DEFAULT_PLAN: &str = "equibloom";
 pub(crate) const LIMIT: &str = "limit";
 pub(crate) const SBBF: &str = "sbbf-rs";
 pub(crate) const FASTBLOOM: &str = "fastbloom";
 pub(crate) const QFILTER: &str = "qfilter";
 
-/// Who runs, and who does not although wanted.
+/// The contestants that run, and those requested that cannot.
 pub(crate) struct LineUp {
     pub(crate) entries: Vec<Entry>,
     /// Names and reasons.
     pub(crate) absent: Vec<String>,
 }
 
-/// Everybody who is meant by one of the words (or everybody), for so many keys in so many bytes.
+/// All contestants that match one of the words (or all), for this many keys and bytes.
 pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, Failure> {
     let mut entries = vec![limit::entry(bytes)];
     entries.extend(peers::entries(keys, bytes)?);
@@ -128,7 +128,7 @@ pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, 
     let names =
         entries.iter().map(|entry| &entry.profile.name).chain(plans.iter().map(|p| &p.name));
     let names: Vec<String> = names.cloned().collect();
-    // A whole name means that one; anything else, everybody whose name holds it.
+    // A whole name selects one contestant; any other word selects all whose name contains it.
     let means = |word: &String, name: &str| match names.contains(word) {
         true => word == name,
         false => name.contains(&word[..]),
@@ -142,7 +142,7 @@ pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, 
     for plan in plans.iter().filter(|plan| wanted(&plan.name)) {
         match plan.entry() {
             Ok(entry) => entries.push(entry),
-            // Not everything can be had in very little memory; the default plan can.
+            // Some plans do not fit into very little memory; the default plan does.
             Err(error) if plan.name != DEFAULT_PLAN => {
                 absent.push(format!("{}: {error}", plan.name));
             }
@@ -152,7 +152,7 @@ pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, 
     Ok(LineUp { entries, absent })
 }
 
-/// Peers that take inserts and cannot be made as large as they are told, and how large they are.
+/// Dynamic peers whose memory cannot be chosen, with their actual size.
 fn rivals(entries: &[Entry], asked: u64) -> Result<Vec<(String, u64)>, Failure> {
     let mut rivals = Vec::new();
     for entry in entries.iter().filter(|entry| entry.profile.kind == Kind::Peer) {
@@ -164,7 +164,7 @@ fn rivals(entries: &[Entry], asked: u64) -> Result<Vec<(String, u64)>, Failure> 
     Ok(rivals)
 }
 
-/// Up to this share, a difference in memory is rounding.
+/// A difference in memory up to this share counts as rounding.
 pub(crate) const ROUNDING: f64 = 0.01;
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
     const KEYS: u64 = 30_000;
 
     #[test]
-    fn everybody_finds_every_key_in_every_way_within_the_memory() {
+    fn every_contestant_finds_every_key_in_every_way_within_the_memory() {
         let bytes = KEYS * 2;
         let workload = Workload::new(KEYS, 3_000);
         for entry in line_up(KEYS, bytes, &[]).unwrap().entries {
@@ -188,12 +188,12 @@ mod tests {
                 [filter.count_each(workload.hits.all()), filter.count_batch(workload.hits.all())];
             assert_eq!((found, at_once), (3_000, 3_000), "{name}");
             if entry.profile.kind != Kind::Limit {
-                let strangers = workload.strangers.all();
-                assert_eq!(filter.count_each(strangers), filter.count_batch(strangers), "{name}");
-                // Nobody here has a rate above 3 %.
-                assert!(filter.count_each(strangers) < 130, "{name}");
+                let misses = workload.misses.all();
+                assert_eq!(filter.count_each(misses), filter.count_batch(misses), "{name}");
+                // All rates here are below 3 %.
+                assert!(filter.count_each(misses) < 130, "{name}");
             }
-            // Ours keep to the byte; others round up, or count a few fields of their own.
+            // Equibloom keeps to the byte; others round up, or count a few fields of their own.
             let most = match entry.profile.kind {
                 Kind::Ours if entry.profile.rival.is_none() => bytes,
                 Kind::Static => bytes * 3 / 2,
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_planned_is_named() {
+    fn plans_that_do_not_fit_are_named() {
         let line_up = line_up(3_000, 6_000, &["removable".to_owned()]).unwrap();
         assert!(line_up.entries.is_empty());
         assert!(line_up.absent[0].starts_with("equibloom, removable: "), "{:?}", line_up.absent);
     }
 
     #[test]
-    fn only_those_run_that_are_asked_for_and_rivals_get_a_plan() {
+    fn only_selected_contestants_run_and_rivals_get_a_plan() {
         let names = |only: &[&str]| -> Vec<String> {
             let only: Vec<String> = only.iter().map(|&word| word.to_owned()).collect();
             let entries = line_up(KEYS, KEYS * 2, &only).unwrap().entries;
@@ -219,7 +219,7 @@ mod tests {
         };
         assert_eq!(names(&["limit", "sbbf"]), [LIMIT, SBBF]);
         assert_eq!(names(&["equibloom"]), [DEFAULT_PLAN]);
-        assert!(names(&["nobody"]).is_empty());
+        assert!(names(&["unknown"]).is_empty());
         let all = names(&[]);
         assert!(
             all.contains(&ours::name_beside(QFILTER)) && !all.contains(&ours::name_beside(SBBF))

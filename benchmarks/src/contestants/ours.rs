@@ -5,23 +5,23 @@ use equibloom::{BlockKind, Filter, FilterBuilder, HashFilter, Placement};
 use super::{Contestant, DEFAULT_PLAN, Entry, Expectation, Failure, Kind, Many, Profile};
 use crate::keys::Keys;
 
-/// Keys that are looked up by one call. Their answers stay in the first-level cache.
+/// Keys per batch call; the answers stay in the L1 cache.
 const BATCH: usize = 16_384;
 
-/// What is to be planned, and under which name it runs.
+/// Requirements of a plan, and the name it runs under.
 pub(super) struct Planned {
     pub(super) name: String,
     builder: FilterBuilder<u64>,
     rival: Option<String>,
 }
 
-/// The default plan, and others in the same memory that some will prefer.
+/// The default plan, and alternatives for other workloads in the same memory.
 pub(super) fn plans(keys: u64, bytes: u64) -> Vec<Planned> {
     let builder = Filter::builder().keys(keys).memory(bytes);
     let bloom = builder.clone().block(BlockKind::Bloom).block_bits(512);
     [
         (DEFAULT_PLAN, builder.clone()),
-        // For those who look up one by one: it seldom needs a second line, which nobody could ask for in time.
+        // For single lookups: it seldom reads a second line, which could not be prefetched in time.
         ("equibloom, 1.1 lines", builder.clone().accesses_miss(1.1)),
         ("equibloom, removable", builder.removable()),
         ("equibloom, multi-level Bloom", bloom.clone().placement(Placement::MultiLevel)),
@@ -32,7 +32,7 @@ pub(super) fn plans(keys: u64, bytes: u64) -> Vec<Planned> {
     .collect()
 }
 
-/// The default plan for the memory that a peer takes.
+/// The default plan for the memory of a peer.
 pub(super) fn beside(rival: &str, keys: u64, bytes: u64) -> Planned {
     let builder = Filter::builder().keys(keys).memory(bytes);
     Planned { name: name_beside(rival), builder, rival: Some(rival.to_owned()) }
@@ -43,7 +43,7 @@ pub(super) fn name_beside(rival: &str) -> String {
 }
 
 impl Planned {
-    /// Plans now, builds when asked: planning is not what is timed.
+    /// Plans now and builds later: planning is not timed.
     pub(super) fn entry(&self) -> Result<Entry, Failure> {
         let promised_rate = Some(self.builder.plan()?.rate());
         let parameters = self.builder.parameters()?;
@@ -51,7 +51,7 @@ impl Planned {
             name: self.name.clone(),
             kind: Kind::Ours,
             many: Many::Call,
-            // All of them could, but one is enough to see what a second thread gives.
+            // All of them can; one is enough to measure a second thread.
             parallel_inserts: self.name == DEFAULT_PLAN,
             promised_rate,
             rival: self.rival.clone(),

@@ -1,17 +1,17 @@
-//! The filters of others.
+//! Filters of other libraries.
 //!
 //! | crate | keys are given as | many at once |
 //! |---|---|---|
-//! | sbbf-rs | 64-bit hashes | our loop: the block follows from the hash as the Parquet format has it, and the crate shows its memory |
-//! | fastbloom | 64-bit hashes | our loop, for the first of its bits: where that is follows from the hash, and the crate shows its memory |
+//! | sbbf-rs | 64-bit hashes | our loop: the Parquet format defines the block of a hash, and the crate exposes its memory |
+//! | fastbloom | 64-bit hashes | our loop, for the first bit only: its position follows from the hash, and the crate exposes its memory |
 //! | qfilter | 64-bit hashes | no: the memory is private |
-//! | bloomfilter | the hash as a key, which it hashes once more | no: nobody outside knows what it becomes |
-//! | parquet | the hash as a key, which it hashes once more | no: the memory is private |
-//! | cuckoofilter | the hash as a key, by a hasher that lets it pass | no: the memory is private |
-//! | xorf | 64-bit hashes, all at once | no: it is built once, and here for comparison only |
+//! | bloomfilter | the hash as a key, hashed once more | no: the second hash is private |
+//! | parquet | the hash as a key, hashed once more | no: the memory is private |
+//! | cuckoofilter | the hash as a key, with an identity hasher | no: the memory is private |
+//! | xorf | 64-bit hashes, all at once | no: static, for comparison only |
 //!
-//! They get as much memory as they can be told to take. qfilter and cuckoofilter have a power of two
-//! of slots: they get as much of it as fits, or what they need at least.
+//! Each gets the largest size that fits the memory. qfilter and cuckoofilter have a power of two of slots: they
+//! get the largest that fits, or the smallest that holds the keys.
 
 use std::hash::Hasher;
 
@@ -24,17 +24,17 @@ use super::prefetch::prefetch;
 use super::{Contestant, Entry, FASTBLOOM, Failure, Kind, Many, Profile, QFILTER, SBBF};
 use crate::keys::Keys;
 
-/// How many keys ahead the loop asks for memory.
+/// Prefetch distance of the loop, in keys.
 const AHEAD: usize = 32;
 
-/// What a peer can do with a hash.
+/// A peer's operations on a hash.
 trait Peer: Send + Sync {
     const MANY: Many = Many::OneByOne;
     fn bytes(&self) -> u64;
-    /// Whether there was room for it.
+    /// Returns whether there was room for it.
     fn insert(&mut self, hash: u64) -> bool;
     fn contains(&self, hash: u64) -> bool;
-    /// Asks for the memory that the hash will want, if that can be known.
+    /// Prefetches the memory of the hash, where its address is known.
     fn ask_for(&self, _hash: u64) {}
 }
 
@@ -82,14 +82,14 @@ impl<P: Peer> Contestant for Lane<P> {
     }
 }
 
-/// All peers, for so many keys in so many bytes.
+/// All peers, for this many keys and bytes.
 pub(super) fn entries(keys: u64, bytes: u64) -> Result<Vec<Entry>, Failure> {
     let (items, bits) = (usize::try_from(keys)?, usize::try_from(bytes * 8)?);
     let bytes = usize::try_from(bytes)?;
     Ok(vec![
-        // It wants whole bits for each of some keys: a byte for each of as many as there are bytes.
+        // The constructor takes a number of keys and whole bits per key: one byte for each of `bytes` keys.
         peer(SBBF, move || Ok(SplitBlock::new(8, bytes))),
-        // The constructor that takes any size copies a bitmap, and its inserts are charged for that.
+        // The constructor that takes any size copies a bitmap; the copy counts as insert time.
         peer("parquet", move || Ok(Sbbf::new(&vec![0; bytes.next_multiple_of(SPLIT_BLOCK_BYTES)]))),
         peer(FASTBLOOM, move || {
             Ok(fastbloom::BloomFilter::with_num_bits(bits).expected_items(items))
@@ -218,11 +218,9 @@ impl Peer for qfilter::Filter {
     }
 }
 
-/// The rate of the largest quotient filter that fits into so many bits; it has at least one bit a
-/// remainder.
+/// The rate of the largest quotient filter that fits into this many bits, with at least one bit per remainder.
 fn quotient_rate(keys: u64, bits: u64) -> Result<f64, Failure> {
-    // Rate and storage per slot of the filter with one bit; every further bit halves the one and adds to
-    // the other.
+    // Rate and storage per slot with one-bit remainders; each further bit halves the rate and adds one bit.
     let specs = qfilter::filter_specs(keys, 0.5)?;
     let spare = bits.saturating_sub(8 * specs.memory_bytes_max as u64);
     let slots = specs.memory_bytes_max as f64 * 8.0 / specs.bits_per_item;
@@ -245,12 +243,12 @@ impl Peer for CuckooFilter<Passing> {
     }
 }
 
-/// Slots for so many keys: filled above nine tenths, it begins to lose keys.
+/// Slots for this many keys: above nine tenths full it begins to lose keys.
 fn cuckoo_slots(keys: usize) -> usize {
     (keys.saturating_mul(10) / 9 + 1).next_power_of_two()
 }
 
-/// Lets 64-bit hashes pass as they are, and spreads the single bytes that cuckoofilter also hashes.
+/// Passes 64-bit hashes through, and spreads the single bytes that cuckoofilter also hashes.
 #[derive(Default)]
 struct Passing(u64);
 
@@ -268,7 +266,7 @@ impl Hasher for Passing {
         }
     }
 
-    /// The length of an array of fixed length says nothing.
+    /// The length of a fixed-size array is constant.
     #[inline(always)]
     fn write_usize(&mut self, _length: usize) {}
 
@@ -278,9 +276,9 @@ impl Hasher for Passing {
     }
 }
 
-/// A filter that is built once from all hashes.
+/// A static filter, built once from all hashes.
 trait Fuse: xorf::Filter<u64> + Send + Sync + Sized + 'static {
-    /// Of a fingerprint.
+    /// Bits of a fingerprint.
     const BYTES: usize;
     fn build(hashes: &[u64]) -> Result<Self, &'static str>;
 }
@@ -313,7 +311,7 @@ impl<F: Fuse> Contestant for Built<F> {
         (self.0.len() * F::BYTES + size_of::<F>()) as u64
     }
 
-    /// They are in it already.
+    /// A static filter already holds them.
     fn insert_each(&mut self, _keys: Keys<'_>) -> Result<(), Failure> {
         Ok(())
     }

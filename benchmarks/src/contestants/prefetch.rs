@@ -1,7 +1,7 @@
-//! Asking for memory before it is needed.
-#![allow(unsafe_code, reason = "an instruction that Rust has no safe name for")]
+//! Prefetching.
+#![allow(unsafe_code, reason = "prefetch instructions have no safe wrapper")]
 
-/// Asks for the cache line of a value. Changes nothing but time.
+/// Prefetches the cache line of a value into all levels.
 #[inline(always)]
 pub(super) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -23,8 +23,8 @@ pub(super) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// The same into the second-level cache only, as our batched lookups do. (For the loops around peers it makes no
-/// difference.)
+/// Prefetches into the second-level cache only, as Equibloom's batched lookups do. (For the loops around peers
+/// it makes no difference.)
 #[inline(always)]
 pub(super) fn prefetch_to_second_level<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! One page: the verdict, and rates against times and against memory, drawn as the lab draws its figures.
+//! An HTML page: the verdict, and rates against times and against memory, drawn as the lab's figures.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::report::{judgements, table};
 
 const TEMPLATE: &str = include_str!("page.html");
 
-/// The whole report as one page that needs nothing else.
+/// The whole report as one self-contained page.
 pub(crate) fn page(report: &Report) -> Result<String, Error> {
     let names = names(&report.races);
     let (mut figures, mut tables) = (String::new(), String::new());
@@ -30,7 +30,7 @@ pub(crate) fn page(report: &Report) -> Result<String, Error> {
         section(&mut figures, &rate_against_memory(&report.races, keys, &names), Files::None)?;
     }
     let fill_in = |page: String, (name, text): (&str, &str)| page.replacen(name, text, 1);
-    // The command is the only part that others write: last, so that nothing in it is filled in.
+    // The command is the only foreign text: inserted last, so that nothing in it is substituted.
     let parts = [
         ("{{style}}", &style()[..]),
         ("{{machine}}", &escape(&report.machine)),
@@ -56,7 +56,7 @@ fn names(races: &[Outcome]) -> Vec<&str> {
     names
 }
 
-/// The palette was made for schemes; here its colours stand for filters, one after the other.
+/// The lab's palette, its colours assigned to filters in order.
 const HUES: [Hue; 15] = [
     Hue::Blocked,
     Hue::OnePlusAlpha,
@@ -109,29 +109,34 @@ fn rate_against_time(race: &Outcome, names: &[&str]) -> Figure {
         id: format!("time-{}-{bits}", race.size.keys).replace('.', "-"),
         source: format!("{keys} keys, {bits} bits per key"),
         title: "rate against time at equal memory".to_owned(),
-        statement: "No filter that takes inserts is at once at most as large, at least as accurate and \
+        statement:
+            "No filter that takes inserts is at once at most as large, at least as accurate and \
                     faster than the plan for its memory."
-            .to_owned(),
+                .to_owned(),
         finding,
         parameters: format!(
-            "Medians of {} rounds, each filter in its fastest way for many keys, one thread",
+            "Medians of {} rounds, each filter by its fastest batch interface, one thread",
             race.size.rounds
         ),
         notes: vec![
-            "Lower is more accurate, further left is faster. Filters whose memory cannot be chosen freely \
-             are at their own, beside the plan for that."
+            "Lower is more accurate, further left is faster. Filters whose memory cannot be chosen \
+             are shown at their own size, beside a plan of that size."
                 .to_owned(),
-            "The time of filters that take no inserts is that of building them.".to_owned(),
+            "The insert time of static filters is that of building them.".to_owned(),
         ],
         x: Axis::logarithmic("nanoseconds per key"),
         y: Axis::logarithmic("false-positive rate"),
         panels: OPERATIONS.map(|operation| operation.name().to_owned()).to_vec(),
         series: all,
-        claims: vec![Claim::promised("Comparisons that a peer wins in everything", 0.0, found.len() as f64)],
+        claims: vec![Claim::promised(
+            "Comparisons in which a peer dominates",
+            0.0,
+            found.len() as f64,
+        )],
     }
 }
 
-/// The numbers of keys, each once.
+/// The distinct numbers of keys.
 fn sizes(races: &[Outcome]) -> Vec<u64> {
     let mut sizes: Vec<u64> = races.iter().map(|race| race.size.keys).collect();
     sizes.sort_unstable();
@@ -172,11 +177,11 @@ fn rate_against_memory(races: &[Outcome], keys: u64, names: &[&str]) -> Figure {
     }
 }
 
-/// Rates that plans promise, with what was measured.
+/// Planned rates with the measured ones.
 fn promises<'a>(races: impl Iterator<Item = &'a Outcome>) -> Vec<(f64, Estimate)> {
     let promise = |lane: &Lane, lookups: u64| {
         let promised = lane.profile.promised_rate?;
-        // That of counting, and a quarter of a per cent, so that four of them are 4σ + 1 %.
+        // Counting error plus a quarter of a per cent: four of them are 4σ + 1 %.
         let sigma = (promised / lookups as f64).sqrt() + 0.0025 * promised;
         Some((promised, Estimate { mean: lane.rate?, sigma }))
     };
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn promises_are_judged_with_four_deviations_and_a_per_cent() {
-        // A hundred are promised: 40 more may come by chance, and one for the per cent.
+        // Expected 100: 40 more may come by chance, and one for the per cent.
         for (rate, keeps) in [(0.2e-4, true), (1.40e-4, true), (1.42e-4, false)] {
             assert_eq!(kept(&promises([race(rate)].iter())).agrees, keeps, "{rate}");
         }
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_page_has_every_filter_in_every_figure_and_nothing_left_to_fill_in() {
-        // So many that two threads are judged, with the control beside it.
+        // Enough keys to judge two threads, with the control beside it.
         let mut race = race(1e-4);
         race.size.keys = 50_000_000;
         race.second_thread = vec![1.25];
@@ -231,7 +236,7 @@ mod tests {
         assert_eq!(page.matches("<section class='figure'").count(), 2);
         let figures = [rate_against_time(&report.races[0], &names(&report.races))];
         for figure in &figures {
-            // Misses, hits and inserts of two filters; the limit is none.
+            // Misses, hits and inserts of two filters; the limit is not one.
             assert_eq!(figure.series.len(), 6);
         }
         assert!(page.contains("two threads of pure arithmetic ÷ one = 1.25 (1.25 … 1.25)"));

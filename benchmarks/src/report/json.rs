@@ -1,11 +1,11 @@
-//! All of it, for programs.
+//! The JSON report.
 
 use super::Report;
 
-/// One document: every round's times, medians, quartiles, rates and the verdict.
+/// One document: the times of every round, medians, quartiles, rates and the verdict.
 ///
-/// What a second thread gives on this machine has each race in `second_thread`, round by round, and the
-/// judgement on building by two in `control`, with median and quartiles; it is no judgement of its own.
+/// Each race has the gain of a second thread in `second_thread`, round by round. The judgement on building by
+/// two has its median and quartiles in `control`, which is not judged itself.
 pub(crate) fn json(report: &Report) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(report)
 }

@@ -1,4 +1,4 @@
-//! What came out, for people and for programs.
+//! Reports as text, HTML and JSON.
 
 mod html;
 mod json;
@@ -13,19 +13,19 @@ pub(crate) use table::{judgements, table};
 use crate::race::Outcome;
 use crate::verdict::Verdict;
 
-/// Everything that a run gives.
+/// All results of a run.
 #[derive(Serialize)]
 pub(crate) struct Report {
     pub(crate) command: String,
     pub(crate) machine: String,
-    /// Instructions that the compiler was allowed to use everywhere; more are found at run time.
+    /// Target features enabled at compile time; more are detected at run time.
     pub(crate) compiled_for: &'static str,
     pub(crate) version: &'static str,
     pub(crate) races: Vec<Outcome>,
     pub(crate) verdict: Verdict,
 }
 
-/// A whole number with a comma between thousands.
+/// A whole number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

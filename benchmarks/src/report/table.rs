@@ -10,15 +10,15 @@ use crate::measure::{Mode, Operation, Spread, Task};
 use crate::race::{Lane, Outcome, Size};
 use crate::verdict::{Control, Verdict, over_limit};
 
-/// One line below the header, nothing else.
+/// A line below the header, no other borders.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// All contestants of one race, a table for each number of threads.
+/// All filters of one race, a table for each number of threads.
 pub(crate) fn table(outcome: &Outcome) -> String {
     let Size { keys, bits_per_key, rounds, lookups, .. } = &outcome.size;
     let mut text = format!(
-        "{} keys, {bits_per_key} bits per key asked for, {} lookups of each kind, median of {rounds} \
+        "{} keys, {bits_per_key} bits per key, {} lookups of each kind, median of {rounds} \
          rounds ± half the distance between quartiles, nanoseconds per key\n",
         grouped(*keys),
         grouped(*lookups),
@@ -28,8 +28,8 @@ pub(crate) fn table(outcome: &Outcome) -> String {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{by}:\n{}\n", of_threads(outcome, threads).trim_fmt());
     }
-    for absent in &outcome.absent {
-        let _ = writeln!(text, "Did not run: {absent}");
+    for filter in &outcome.absent {
+        let _ = writeln!(text, "Did not run: {filter}");
     }
     text
 }
@@ -96,7 +96,7 @@ fn with_spread(spread: Option<Spread>, digits: usize) -> String {
     })
 }
 
-/// Misses in the best way over those of the fastest peer that takes inserts.
+/// Misses in the best way over those of the fastest dynamic peer.
 fn over_best_peer(outcome: &Outcome, lane: &Lane, threads: usize) -> Option<Spread> {
     let best = |lane: &'_ Lane| {
         let times = lane.nanoseconds.best(Operation::Miss, threads)?;
@@ -107,23 +107,22 @@ fn over_best_peer(outcome: &Outcome, lane: &Lane, threads: usize) -> Option<Spre
     Spread::of_ratios(&best(lane)?.1, &fastest)
 }
 
-/// What was to be shown, line by line.
+/// The claims, line by line.
 pub(crate) fn judgements(verdict: &Verdict) -> String {
-    let mut text =
-        String::from("What was to be shown (medians of the rounds' ratios; quartiles)\n");
+    let mut text = String::from("Claims (medians and quartiles of the rounds' ratios)\n");
     for judgement in &verdict.judgements {
         let bound = judgement.bound;
         let _ = match (&judgement.measured, judgement.holds) {
             (Some(measured), Some(holds)) => writeln!(
                 text,
-                "  {:<14} {} = {:.2} ({:.2} … {:.2}), has to be {bound}",
+                "  {:<14} {} = {:.2} ({:.2} … {:.2}), must be {bound}",
                 if holds { "holds" } else { "DOES NOT HOLD" },
                 judgement.claim,
                 measured.median,
                 measured.lower_quartile,
                 measured.upper_quartile,
             ),
-            _ => writeln!(text, "  {:<14} {}, has to be {bound}", "not measured", judgement.claim),
+            _ => writeln!(text, "  {:<14} {}, must be {bound}", "not measured", judgement.claim),
         };
         if let Some(Control { what, meaning, measured }) = &judgement.control {
             let _ = writeln!(
@@ -189,7 +188,7 @@ mod tests {
         let text = judgements(&judge(&[outcome()]));
         let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap().trim();
         assert!(line("limit × lines").starts_with("holds "), "{text}");
-        assert!(line("limit × lines").ends_with("= 1.50 (1.50 … 1.50), has to be ≤ 1.5"), "{text}");
+        assert!(line("limit × lines").ends_with("= 1.50 (1.50 … 1.50), must be ≤ 1.5"), "{text}");
         assert!(line("of qfilter").starts_with("not measured "));
         assert!(text.contains("in 8 comparisons: none"));
         assert!(!text.contains("control"), "{text}");

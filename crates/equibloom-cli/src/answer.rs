@@ -1,4 +1,4 @@
-//! How commands answer: a text for people or JSON for programs, and errors in the command's own words.
+//! Output of the commands: text or JSON, and errors in terms of the flags.
 
 use std::fmt::{self, Display};
 use std::io::{ErrorKind, Write};
@@ -7,13 +7,12 @@ use equibloom::LayoutError;
 use indicatif::HumanCount;
 use serde::Serialize;
 
-/// Prints the answer in one form or the other.
+/// Prints the answer as text or JSON.
 pub(crate) fn print<A: Serialize + Display>(answer: &A, json: bool) -> anyhow::Result<()> {
     write(&if json { serde_json::to_string_pretty(answer)? + "\n" } else { answer.to_string() })
 }
 
-/// Writes to standard output. A reader that has closed the pipe (`| head`) is no error; `println!` would
-/// panic.
+/// Writes to standard output. A closed pipe (`| head`) is not an error; `println!` would panic.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -21,15 +20,15 @@ pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Says how many records had no key, if any.
+/// Prints the number of records without a key, if any.
 pub(crate) fn write_missing(f: &mut fmt::Formatter<'_>, missing: u64) -> fmt::Result {
     match missing {
         0 => Ok(()),
-        missing => writeln!(f, "  passed over           {} null or missing", HumanCount(missing)),
+        missing => writeln!(f, "  skipped               {} null or missing", HumanCount(missing)),
     }
 }
 
-/// The library's arguments under the names that the command gives them.
+/// Replaces the library's argument names by the command's flags.
 pub(crate) fn in_flags(error: equibloom_theory::Error) -> anyhow::Error {
     match error {
         equibloom_theory::Error::OutOfRange { argument, value, accepted } => {
@@ -53,7 +52,7 @@ pub(crate) fn in_flags(error: equibloom_theory::Error) -> anyhow::Error {
     }
 }
 
-/// Few digits, and powers of ten where zeros would hide the number.
+/// About four digits, and powers of ten for very small or large numbers.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),

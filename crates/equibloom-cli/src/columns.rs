@@ -1,12 +1,12 @@
-//! Tables on the terminal: names on the left, numbers on the right.
+//! Tables on the terminal: names left-aligned, numbers right-aligned.
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
-/// One line below the header, nothing else.
+/// A line below the header, no other borders.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// A table whose first column has names and the others numbers.
+/// A table with names in the first column and numbers in the others.
 pub(crate) fn table<const COLUMNS: usize>(
     header: [&str; COLUMNS],
     rows: impl IntoIterator<Item = [String; COLUMNS]>,

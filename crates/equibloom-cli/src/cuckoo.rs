@@ -7,15 +7,15 @@ use equibloom_tables::{Move, Outcome, Step, Trace};
 
 use crate::answer;
 
-/// Follows cuckoo hashing step by step: two tables, one key a bucket, h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
+/// Shows cuckoo hashing step by step: two tables, one key per bucket, h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
 ///
 /// Example: equibloom cuckoo --trace --keys 20,50,53,75 --buckets 11
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Show every step. (Without it, only how the keys end.)
+    /// Show every step (without it, only the final tables).
     #[arg(long)]
     trace: bool,
-    /// Keys in the order they come.
+    /// Keys in insertion order.
     #[arg(
         long,
         value_name = "KEYS",
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     buckets: u64,
 }
 
-/// Wider tables would not be read.
+/// Wider tables would be unreadable.
 const MOST_BUCKETS: u64 = 1_000;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Membership filters that need few memory accesses.
+/// Membership filters with few memory accesses.
 #[derive(Parser)]
 #[command(name = "equibloom", version, arg_required_else_help = true)]
 struct Arguments {
@@ -33,7 +33,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    // With files of keys.
+    // Commands on key files.
     Build(Box<build::Arguments>),
     Query(query::Arguments),
     Add(add::Arguments),
@@ -41,7 +41,7 @@ enum Command {
     Merge(merge::Arguments),
     Info(info::Arguments),
     Verify(verify::Arguments),
-    // Without.
+    // Others.
     Plan(plan::Arguments),
     Demo(demo::Arguments),
     Theory(theory::Arguments),
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Build(arguments) => build::run(&arguments)?,
-        // Like grep: nothing found is no error, but worth a status.
+        // As grep: no match is no error, but has its own status.
         Command::Query(arguments) => return query::run(&arguments).map(success_if),
         Command::Add(arguments) => add::run(&arguments)?,
         Command::Remove(arguments) => add::run_remove(&arguments)?,
@@ -75,7 +75,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plan(arguments) => plan::run(&arguments)?,
         Command::Demo(arguments) => demo::run(&arguments)?,
         Command::Theory(arguments) => theory::run(&arguments)?,
-        // A claim that does not hold is no error of the command.
+        // A claim that does not hold is not an error of the command.
         Command::Reproduce(arguments) => return reproduce::run(&arguments).map(success_if),
         Command::Tables(arguments) => tables::run(&arguments)?,
         Command::Cuckoo(arguments) => cuckoo::run(&arguments)?,

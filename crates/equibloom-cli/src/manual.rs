@@ -1,4 +1,4 @@
-//! `equibloom completions` and `equibloom man`: what shells and `man` want to know, from the arguments themselves.
+//! `equibloom completions` and `equibloom man`, generated from the arguments.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) struct CompletionsArguments {
 /// Example: equibloom man ~/.local/share/man/man1
 #[derive(clap::Args)]
 pub(crate) struct ManArguments {
-    /// Where to; made if it is not there.
+    /// Output directory; created if missing.
     directory: PathBuf,
 }
 

@@ -12,7 +12,8 @@ use crate::answer::{self, number};
 use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
 use crate::query::open;
 
-/// Merges filters that were built with the same --keys, requirements and --seed: every key of either is in the result.
+/// Merges filters that were built with the same --keys, requirements and --seed: the result contains the keys
+/// of all.
 ///
 /// All are checked first. The output may be one of them; it is replaced when the result is complete.
 ///
@@ -25,10 +26,10 @@ pub(crate) struct Arguments {
     /// The filter file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// What to do if they have more keys together than each is planned for.
+    /// How to handle more keys in total than each filter is planned for.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
     when_full: WhenFull,
-    /// Print nothing but errors.
+    /// Print errors only.
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object.
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let mut filling = Filling::new(HashFilter::load(first)?, arguments.when_full);
     for path in others {
-        // Checked whole and then asked in place: one of them in memory is enough.
+        // Each file is verified, then mapped: only one filter is in memory.
         file::verify(path)?;
         let other = open(path)?;
         filling.filter.merge(&other).map_err(|error| disagreement(first, path, error))?;
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.quiet { Ok(()) } else { answer::print(&merged, arguments.json) }
 }
 
-/// What two filters differ in, in the words of `build`.
+/// The difference between two filters, in terms of the flags of `build`.
 fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error {
     let (first, other) = (first.display(), other.display());
     if let MergeError::OtherKeys { ours, theirs } = &error {
@@ -94,7 +95,7 @@ fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error 
 struct Merged {
     file: String,
     filters: usize,
-    /// The sum of all; keys that are in several filters are counted several times.
+    /// The sum of all; keys in several filters are counted several times.
     keys: u64,
     planned_keys: u64,
     rate_now: f64,

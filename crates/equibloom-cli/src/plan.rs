@@ -15,10 +15,10 @@ const EXAMPLES: &str = "Examples:
   equibloom plan --keys 1M --fpr 1e-6 --removable
   equibloom plan --keys 1M --bits-per-key 24 --block bloom --accesses-miss 1.1";
 
-/// Finds the best filter for your keys, memory, rate and accesses, and says why.
+/// Finds the best filter for your keys, memory, rate and accesses, and explains it.
 ///
-/// Give keys with memory, bits per key or a rate; or memory with a rate or bits per key. Everything else is
-/// chosen so that the false-positive rate is lowest.
+/// Give keys with memory, bits per key or a rate; or memory with a rate or bits per key. All other parameters
+/// are chosen for the lowest false-positive rate.
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 #[derive(Serialize)]
 struct Answer {
     placement: &'static str,
-    /// None for the classical filter.
+    /// `None` for the classical filter.
     block: Option<Blocks>,
     /// Whether keys can be removed.
     removable: bool,
@@ -60,7 +60,7 @@ struct Answer {
     accesses_hit: f64,
     lines_miss: f64,
     overflow: f64,
-    /// Lookups of absent keys that look into the overflow list too.
+    /// Lookups of absent keys that also read the overflow list.
     overflow_probes_miss: f64,
     parameters: Parameters,
     reasons: Vec<String>,

@@ -1,4 +1,4 @@
-//! Numbers as people write them.
+//! Parses numbers with units.
 //!
 //! | | examples |
 //! |---|---|
@@ -7,21 +7,21 @@
 //! | shares and rates | `0.001`, `1e-6`, `0.1%` |
 //! | real numbers | `1.2`, `16` |
 
-/// Above 2⁵³ a float does not hold every whole number.
+/// Above 2⁵³ a float does not represent every whole number.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Reads a count.
+/// Parses a count.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     whole(text, &DECIMAL, "count", "give a whole number such as 250000, 4M or 1e9")
 }
 
-/// Reads a number of bytes.
+/// Parses a number of bytes.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let units = [&BINARY[..], &DECIMAL_BYTES, &DECIMAL].concat();
     whole(text, &units, "number of bytes", "give bytes such as 4096, 150MB or 1GiB")
 }
 
-/// Reads a share from 0 to 1, also in per cent.
+/// Parses a share from 0 to 1, also in per cent.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (digits, unit) = match text.strip_suffix('%') {
         Some(digits) => (digits.trim_end(), 0.01),
@@ -38,7 +38,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a finite real number.
+/// Parses a finite real number.
 pub(crate) fn real(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .replace('_', "")
@@ -51,7 +51,7 @@ pub(crate) fn real(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Endings and what they multiply by; the longer of two that match come first.
+/// Units and their factors; longer names come first.
 type Units = [(&'static str, f64)];
 const DECIMAL: [(&str, f64); 4] = [("k", 1e3), ("m", 1e6), ("g", 1e9), ("t", 1e12)];
 const DECIMAL_BYTES: [(&str, f64); 5] =
@@ -70,7 +70,7 @@ fn whole(text: &str, units: &Units, what: &str, accepted: &str) -> Result<u64, S
         return Ok(number);
     }
     let value = digits.parse::<f64>().map_err(|_| not_a_number(text, accepted))? * unit;
-    // 1.1G is a whole number although the product of floats may miss it by a hair.
+    // 1.1G is a whole number although the floating-point product may be slightly off.
     let nearest = value.round();
     let is_whole = (value - nearest).abs() <= 1e-9 * unit.min(nearest);
     if (0.0..=LARGEST_EXACT).contains(&nearest) && is_whole {

@@ -18,11 +18,11 @@ const EXAMPLES: &str = "Examples:
   equibloom query ids.eqb --type int -e 5
   zcat log.gz | equibloom query customers.eqb --json-field user.email --invert";
 
-/// Prints the records whose keys may be in the set: all that were inserted, and a few others at the filter's
+/// Prints the records whose keys may be in the set: all inserted keys, and others at the filter's
 /// false-positive rate.
 ///
-/// Lines are printed as they are; of CSV and TSV the header and whole rows; of JSON whole lines; of Parquet the
-/// keys. Empty lines are no keys and are not printed, unless --keep-empty says so.
+/// Lines are printed unchanged; of CSV and TSV the header and whole rows; of JSON whole lines; of Parquet the
+/// keys. Empty lines are skipped, unless --keep-empty is given.
 ///
 /// Exit status: 0 if a record was selected, 1 if none was, 2 after an error.
 #[derive(clap::Args)]
@@ -31,31 +31,30 @@ pub(crate) struct Arguments {
     /// The filter file.
     #[arg(value_name = "FILE")]
     filter: PathBuf,
-    /// A key to ask for; can be given several times. Standard input is not read then, unless it is named `-`.
+    /// A key to look up; can be repeated. Standard input is then not read, unless given as `-`.
     #[arg(short = 'e', long = "key", value_name = "KEY", allow_hyphen_values = true)]
     literal: Vec<OsString>,
     /// Select the records whose keys are certainly not in the set.
     #[arg(short = 'v', long)]
     invert: bool,
-    /// Print how many records are selected, instead of the records.
+    /// Print the number of selected records instead of the records.
     #[arg(short, long)]
     count: bool,
-    /// Print nothing, and stop at the first selected record: the exit status tells.
+    /// Print nothing and stop at the first selected record; only set the exit status.
     #[arg(short, long)]
     quiet: bool,
-    /// Print one JSON object with the numbers, instead of the records.
+    /// Print one JSON object with the counts instead of the records.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     key_files: KeyFiles,
 }
 
-/// Tells whether a record was selected.
-/// Maps a filter file. Changing the file while a command reads it is as wrong as with any program that reads
-/// files; `equibloom` itself only replaces files.
+/// Maps a filter file. It must not be modified while it is read; `equibloom` itself only replaces files.
 pub(crate) fn open(path: &Path) -> Result<HashFilter, FileError> {
-    // SAFETY: no command writes to a filter file in place. Should another program do so, a command that has
-    // the file mapped answers wrongly or is ended by the system; it only reads words, of which any bits are one.
+    // SAFETY: no command writes to a filter file in place. If another program does so, a command that has the
+    // file mapped gives wrong answers or is killed by the system; it only reads words, and every bit pattern is
+    // valid.
     unsafe { HashFilter::open(path) }
 }
 
@@ -65,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     input.settle_kind(Some((&arguments.filter, filter.key_kind())))?;
     let hasher = Stable::with_seed(filter.parameters().seed);
     let prints_records = !(arguments.count || arguments.quiet || arguments.json);
-    // On a terminal the bar would stand between the records.
+    // On a terminal the bar would appear between the records.
     let hidden = arguments.quiet || (prints_records && io::stdout().is_terminal());
     let progress = keys::progress("asking", input.bytes(), Unit::Bytes, hidden);
     let mut selection = Selection {
@@ -110,7 +109,7 @@ struct Selection<'a> {
     /// Where records are printed, if they are.
     output: Option<BufWriter<StdoutLock<'static>>>,
     terminator: u8,
-    /// The answers for a batch, a bit each.
+    /// The answers for a batch, one bit each.
     found: Vec<u64>,
     keys: u64,
     selected: u64,

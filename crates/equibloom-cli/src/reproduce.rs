@@ -1,4 +1,4 @@
-//! `equibloom reproduce`: every figure of the papers, redrawn from real runs.
+//! `equibloom reproduce`: redraws every figure of the papers from real runs.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -14,35 +14,34 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::answer;
 
-/// Redraws the papers' figures: models, simulation and filters laid over each other, every claim checked.
+/// Redraws the papers' figures: models, simulation and filters in one plot, every claim checked.
 ///
-/// The report is DIR/index.html. A run that was interrupted goes on where it stopped. The exit code is 1 if
-/// a claim does not hold.
+/// The report is DIR/index.html. An interrupted run is resumed. The exit status is 1 if a claim does not hold.
 ///
 /// Example: equibloom reproduce --quick --out report
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Directory of the report; made if it is not there.
+    /// Directory of the report; created if missing.
     #[arg(long, value_name = "DIR", default_value = "reproduced")]
     out: PathBuf,
-    /// Only this figure; may be given several times.
+    /// Only this figure; can be repeated.
     #[arg(long, value_name = "ID")]
     figure: Vec<String>,
-    /// Show the figures there are, and make none.
+    /// List the figures and make none.
     #[arg(long)]
     list: bool,
-    /// About a minute in all.
+    /// Short runs, about a minute in all.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// The papers' lengths: 100 repetitions of a million elements, and 10^9 e-mail addresses (1 GB).
     #[arg(long)]
     full: bool,
-    /// Where all randomness comes from.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Tells whether every claim agrees.
+/// Returns whether every claim agrees.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let figures: Vec<&'static Experiment> = if arguments.figure.is_empty() {
         experiments::ALL.iter().collect()

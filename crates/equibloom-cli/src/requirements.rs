@@ -1,4 +1,4 @@
-//! What the filter has to be: the flags that `equibloom plan` and `equibloom build` share.
+//! Requirements of a filter: the flags shared by `equibloom plan` and `equibloom build`.
 
 use equibloom::{BlockKind, DEFAULT_ACCESSES_MISS, Placement};
 use equibloom_theory::planner::Requirements;
@@ -11,22 +11,22 @@ pub(crate) struct RequirementFlags {
     /// Highest false-positive rate, such as 0.1% or 1e-6.
     #[arg(long, value_name = "RATE", value_parser = quantity::share, allow_negative_numbers = true)]
     fpr: Option<f64>,
-    /// Most memory, everything counted, such as 150MB or 1GiB.
+    /// Maximum memory, everything counted, such as 150MB or 1GiB.
     #[arg(long, value_name = "BYTES", value_parser = quantity::bytes, allow_negative_numbers = true)]
     memory: Option<u64>,
-    /// Most memory per key, everything counted.
+    /// Maximum memory per key in bits, everything counted.
     #[arg(long, value_name = "BITS", value_parser = quantity::real, allow_negative_numbers = true)]
     bits_per_key: Option<f64>,
     #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
-    #[arg(help = format!("Most accesses of a lookup of an absent key, on average [default: {DEFAULT_ACCESSES_MISS}]"))]
+    #[arg(help = format!("Maximum accesses of a lookup of an absent key, on average [default: {DEFAULT_ACCESSES_MISS}]"))]
     accesses_miss: Option<f64>,
-    /// Most accesses of an insert, on average.
+    /// Maximum accesses of an insert, on average.
     #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
     accesses_insert: Option<f64>,
     /// Bits of a block: 64 to 32768 [default: a cache line, 512].
     #[arg(long, value_name = "BITS")]
     block_bits: Option<u32>,
-    /// Most accesses of any key.
+    /// Maximum accesses of any key.
     #[arg(long, value_name = "COUNT")]
     choices: Option<u32>,
     /// Largest share of the keys in the overflow list, such as 0.5%.
@@ -42,14 +42,14 @@ pub(crate) struct RequirementFlags {
     /// Hint bits of a block, instead of the best number: 0 (the papers' rule, by the load) to 64.
     #[arg(long, value_name = "COUNT")]
     hints: Option<u32>,
-    /// Keys can be removed again (`equibloom remove`): every key is stored as often as it comes, in fingerprint
+    /// Allow keys to be removed (`equibloom remove`): every occurrence of a key is stored, in fingerprint
     /// blocks.
     #[arg(long)]
     removable: bool,
 }
 
 impl RequirementFlags {
-    /// The requirements of so many keys, if that is known.
+    /// The requirements for this many keys, if known.
     pub(crate) fn requirements(&self, keys: Option<u64>) -> Requirements {
         Requirements {
             keys,

@@ -1,4 +1,4 @@
-//! `equibloom verify`: is a filter file whole?
+//! `equibloom verify`: checks the integrity of filter files.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::answer;
 
-/// Reads filter files through and checks every byte against their checksums.
+/// Reads filter files and checks every byte against their checksums.
 ///
-/// Exit status: 0 if all are whole, 2 if one is not.
+/// Exit status: 0 if all are intact, 2 if one is not.
 ///
 /// Example: equibloom verify customers.eqb
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// The filter files.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Print nothing but errors.
+    /// Print errors only.
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON list.
@@ -47,7 +47,7 @@ struct Whole(Vec<File>);
 #[derive(Serialize)]
 struct File {
     file: String,
-    /// Of the format.
+    /// Version of the format.
     version: u32,
     bytes: u64,
     keys: u64,

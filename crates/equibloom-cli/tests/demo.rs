@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const SCHEMES: [&str; 9] = [
+const FILTERS: [&str; 9] = [
     "classical",
     "blocked",
     "single",
@@ -21,17 +21,17 @@ fn demo(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_equibloom")).arg("demo").args(arguments).output().unwrap()
 }
 
-/// The filters of a run, in the order of [`SCHEMES`].
+/// The filters of a run, in the order of [`FILTERS`].
 fn filters(arguments: &[&str]) -> Vec<Value> {
     let output = demo(&[arguments, &["--json"]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(results["keys"].is_u64() && results["queries"].is_u64());
     let filters = results["filters"].as_array().unwrap().clone();
-    let schemes: Vec<&str> =
-        filters.iter().map(|filter| filter["scheme"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        filters.iter().map(|filter| filter["filter"].as_str().unwrap()).collect();
     // Below 9 bits per key there is no room for fingerprints.
-    assert_eq!(schemes, SCHEMES[..if arguments.contains(&"8") { 8 } else { 9 }]);
+    assert_eq!(names, FILTERS[..if arguments.contains(&"8") { 8 } else { 9 }]);
     filters
 }
 
@@ -71,7 +71,7 @@ fn multi_level_comes_out_several_times_below_blocked() {
     assert_eq!(number(blocked, "accesses_miss"), 1.0);
 }
 
-/// What the papers leave open: misses of about one block, and rates below the classical filter's.
+/// Beyond the papers: misses of about one block, and rates below the classical filter's.
 #[test]
 fn hints_spare_a_block_and_fingerprints_beat_the_classical_rate() {
     let filters = filters(&["--bits-per-key", "16", "--keys", "300000"]);
@@ -88,8 +88,8 @@ fn hints_spare_a_block_and_fingerprints_beat_the_classical_rate() {
 fn the_table_names_every_filter_and_says_what_it_shows() {
     let output = demo(&["--keys", "20k"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    for scheme in SCHEMES {
-        assert!(text.lines().any(|line| line.trim_start().starts_with(scheme)), "{text}");
+    for name in FILTERS {
+        assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{text}");
     }
     assert!(text.contains("No key may ever be lost: 0 were."));
     assert!(output.stderr.is_empty(), "no progress bar in a pipe");

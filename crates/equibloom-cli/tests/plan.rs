@@ -1,4 +1,4 @@
-//! `equibloom plan` from the outside.
+//! `equibloom plan` as a process.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use std::process::{Command, Output};
@@ -48,7 +48,7 @@ fn a_filter_from_the_json_measures_what_it_says() {
 }
 
 #[test]
-fn sizes_are_found_from_any_sufficient_requirements() {
+fn sizes_are_found_from_all_sufficient_requirements() {
     let by_rate = json("--keys 1e6 --fpr 1e-4");
     assert!(by_rate["bits_per_key"].as_f64().unwrap() < 17.0);
     let by_memory = json("--memory 1MiB --fpr 1%");
@@ -58,7 +58,7 @@ fn sizes_are_found_from_any_sufficient_requirements() {
 }
 
 #[test]
-fn blocks_can_be_asked_for() {
+fn blocks_can_be_required() {
     let removable = json("--keys 1M --bits-per-key 12 --removable");
     assert_eq!(removable["block"]["kind"], "fingerprint");
     assert_eq!(removable["removable"], true);
@@ -72,7 +72,7 @@ fn blocks_can_be_asked_for() {
 }
 
 #[test]
-fn people_get_a_text_with_reasons() {
+fn the_text_has_reasons() {
     let output = run("--keys 1M --bits-per-key 24 --accesses-miss 1.2");
     let text = String::from_utf8(output.stdout).unwrap();
     for words in ["false-positive rate", "bits per key", "cache lines", "Why:", "Not blocked"] {
@@ -81,7 +81,7 @@ fn people_get_a_text_with_reasons() {
 }
 
 #[test]
-fn the_default_limit_is_told() {
+fn the_default_limit_is_shown() {
     let limit = DEFAULT_ACCESSES_MISS;
     let default = format!("on average [default: {limit}]");
     let reason = format!("with at most {limit} accesses per miss");

@@ -1,4 +1,4 @@
-//! `equibloom tables` and `equibloom cuckoo` as a user runs them.
+//! `equibloom tables` and `equibloom cuckoo` as processes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use std::process::{Command, Output};

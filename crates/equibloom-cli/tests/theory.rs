@@ -1,4 +1,4 @@
-//! `equibloom theory` from the outside: the published values, and what is refused.
+//! `equibloom theory` as a process: the published values, and errors.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ fn json(arguments: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Equal to the last digit that was printed.
+/// Equal up to the last printed digit.
 fn assert_printed(answer: &Value, field: &str, printed: f64, unit: f64) {
     let value = answer[field].as_f64().unwrap();
     assert!((value - printed).abs() <= 0.5 * unit, "{field}: {value} is not {printed} in {answer}");
@@ -108,7 +108,7 @@ fn exact_rates_count_all_memory() {
     }
 }
 
-/// All memory counted, at most 1.25 blocks per miss and 1.2 per insert unless said otherwise.
+/// All memory counted, at most 1.25 blocks per miss and 1.2 per insert unless stated otherwise.
 #[test]
 fn blocks_past_the_papers_have_lower_rates() {
     for (blocks, bits, rate) in [
@@ -161,7 +161,7 @@ fn fluid_limits_end_where_the_optimum_is() {
 }
 
 #[test]
-fn people_get_texts() {
+fn texts_name_the_results() {
     for (arguments, words) in [
         ("lower-bound --load 8 --accesses 1", "infinite"),
         ("optimum --placement multi-level --load 8", "subtables"),
@@ -178,7 +178,7 @@ fn people_get_texts() {
 }
 
 #[test]
-fn what_is_outside_the_domain_is_refused_by_name_value_and_range() {
+fn arguments_outside_the_domain_are_refused_by_name_value_and_range() {
     for (arguments, words) in [
         ("lower-bound --load 0 --accesses 1.2", &["--load", "0", "above 0"][..]),
         ("lower-bound --load 8 --accesses 0.5", &["--accesses", "0.5", "at least"]),

@@ -1,4 +1,4 @@
-//! How long a run is, and what an experiment needs from its surroundings.
+//! The length of a run, and the context of an experiment.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +16,7 @@ pub enum Length {
     Quick,
     /// Some minutes.
     Default,
-    /// The papers' own lengths.
+    /// The lengths of the papers.
     Full,
 }
 
@@ -48,20 +48,19 @@ impl Length {
     }
 }
 
-/// What an experiment is given.
+/// The context of an experiment.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// How much to measure.
     pub length: Length,
-    /// Where all randomness comes from.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Is told which share of the figure is done.
+    /// Receives the finished share of the figure.
     pub progress: &'a (dyn Fn(f64) + Sync),
 }
 
 impl Context<'_> {
-    /// Does something for every item, on all cores; the results come in the order of the items, whatever
-    /// the number of cores.
+    /// Maps items on all cores; the results are in the order of the items, whatever the number of cores.
     pub fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -77,7 +76,7 @@ impl Context<'_> {
         items.par_iter().map(each).collect()
     }
 
-    /// Does something for every repetition, each with a seed of its own.
+    /// Maps repetitions, each with a seed of its own.
     pub fn repeat<R: Send>(
         &self,
         what: &str,

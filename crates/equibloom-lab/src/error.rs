@@ -1,4 +1,4 @@
-//! What can go wrong while figures are made.
+//! Errors while figures are made.
 
 use std::path::PathBuf;
 
@@ -9,29 +9,29 @@ pub enum Error {
     /// There is no figure of this name.
     #[error("there is no figure `{id}`; the figures are {}", known.join(", "))]
     UnknownFigure {
-        /// What was asked for.
+        /// The requested name.
         id: String,
-        /// What there is.
+        /// The existing names.
         known: Vec<&'static str>,
     },
     /// A file or directory could not be written.
     #[error("cannot write {}: {source}; give a directory with room that can be written", path.display())]
     Write {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A model refused its arguments.
     #[error(transparent)]
     Theory(#[from] equibloom_theory::Error),
-    /// A filter could not be made, for want of memory for instance.
+    /// A filter could not be made, for example for lack of memory.
     #[error(transparent)]
     Build(#[from] equibloom::BuildError),
     /// A hash table could not be made.
     #[error(transparent)]
     Table(#[from] equibloom_tables::TableError),
-    /// A filter turned a key away.
+    /// A filter rejected a key.
     #[error(transparent)]
     Full(#[from] equibloom::FullError),
     /// A figure could not be written as JSON.

@@ -1,4 +1,4 @@
-//! Means of repeated measurements and how far they may be off.
+//! Means of repeated measurements and their standard deviations.
 
 /// A mean over repetitions with its standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -10,10 +10,10 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The mean of `values`, each of which is known to have at least the deviation `floor`.
+    /// The mean of `values`, each with a standard deviation of at least `floor`.
     ///
-    /// A few repetitions tell their own spread badly, and sometimes far too low: then the floor, from the
-    /// theory of the thing measured, stands in for it.
+    /// The spread of a few repetitions is a poor estimate, and sometimes far too low. The floor, known from
+    /// theory, replaces it then.
     pub fn of(values: impl IntoIterator<Item = f64>, floor: f64) -> Self {
         let values: Vec<f64> = values.into_iter().collect();
         let count = values.len().max(1) as f64;
@@ -23,8 +23,8 @@ impl Estimate {
         Self { mean, sigma: (sample.max(floor * floor) / count).sqrt() }
     }
 
-    /// A share of `trials` independent things, seen as so many counts in all repetitions together. One
-    /// count more or less is always possible.
+    /// A share of `trials` independent trials, given as counts in all repetitions together. One count more or
+    /// less is always possible.
     pub fn of_share(counts: u64, trials: f64, expected: f64) -> Self {
         let sigma = (expected * (1.0 - expected).max(0.0) / trials).sqrt() + 0.5 / trials;
         Self { mean: counts as f64 / trials, sigma }

@@ -1,4 +1,4 @@
-//! The same point of a curve from every side: models, simulation, filter.
+//! A point of a curve from every source: models, simulation, filter.
 
 use equibloom_theory::paper::Scheme;
 
@@ -27,22 +27,22 @@ pub(crate) struct Point {
     pub(crate) elements: u64,
     pub(crate) moment: u64,
     pub(crate) repetitions: u64,
-    /// Inserted and absent keys looked up in each filter; none if accesses do not matter.
+    /// Inserted and absent keys looked up in each filter; 0 if accesses are not measured.
     pub(crate) lookups: u64,
 }
 
 impl Point {
-    /// A full filter of the run's usual size.
+    /// A full filter of the run's default size.
     pub(crate) fn full(context: &Context<'_>, x: f64, subject: Subject) -> Self {
         let (elements, repetitions) = (context.length.elements(), context.length.repetitions());
         Self { x, subject, elements, moment: elements, repetitions, lookups: 0 }
     }
 }
 
-/// Everything known about a point.
+/// All results for a point.
 pub(crate) struct Evidence {
     pub(crate) x: f64,
-    /// Of full filters only.
+    /// Full filters only.
     pub(crate) paper: Option<Observables>,
     pub(crate) definition: Observables,
     pub(crate) exact: Observables,
@@ -50,7 +50,7 @@ pub(crate) struct Evidence {
     pub(crate) filter: Measured,
 }
 
-/// Repeated measurements, and the spread each has at least.
+/// Repeated measurements, and the least spread of each.
 pub(crate) struct Measured {
     runs: Vec<Observables>,
     floor: Observables,
@@ -83,7 +83,7 @@ fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidenc
     let filter = context.repeat(&name("filter"), repetitions, |seed| {
         Ok(subject.run_filter(elements, &moments, lookups, seed)?[0])
     })?;
-    // Counts of rare things vary like their root; blocks vary one by one.
+    // Counts of rare events vary as their square root; blocks vary individually.
     let (keys, blocks) = (moment.max(1) as f64, subject.blocks(elements) as f64);
     let beyond_one = |accesses: f64| (accesses - 1.0).max(0.0);
     let looked_up = if lookups > 0 { keys.min(lookups as f64) } else { keys };
@@ -104,7 +104,7 @@ fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidenc
     })
 }
 
-/// A curve as it is drawn: the models, then simulation and filter with their deviations.
+/// A curve as drawn: the models, then simulation and filter with their deviations.
 pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -> Vec<Series> {
     let x: Vec<f64> = evidence.iter().map(|point| point.x).collect();
     let make = |origin, y| Series::new(&curve.name, curve.hue, origin, &x, y);
@@ -118,7 +118,7 @@ pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -
     if paper.len() == x.len() {
         series.push(make(Origin::Paper, paper));
     }
-    // Where definition and filter are one, one curve is enough.
+    // One curve is enough where definition and filter agree.
     if definition.iter().zip(&exact).any(|(a, b)| (a - b).abs() > 0.01 * b.abs()) {
         series.push(make(Origin::Definition, definition));
     }
@@ -134,7 +134,7 @@ pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -
     series
 }
 
-/// Claims that the simulation lies on the model of its definition, and the filter on the exact one.
+/// Claims that the simulation agrees with the model of its definition, and the filter with the exact model.
 pub(crate) fn on_models(name: &str, evidence: &[Evidence], quantity: Quantity) -> [Claim; 2] {
     let check =
         |what: &str, model: fn(&Evidence) -> &Observables, measured: fn(&Evidence) -> &Measured| {

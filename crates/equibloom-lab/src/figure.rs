@@ -1,4 +1,4 @@
-//! A figure as data: what is drawn, what the paper says about it, and whether that holds.
+//! A figure as data: series, the paper's claims, and whether they hold.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use crate::estimate::Estimate;
 pub struct Figure {
     /// Its name on the command line and in files.
     pub id: String,
-    /// Where it stands: "Balanced, Fig. 4".
+    /// Where it is printed: "Balanced, Fig. 4".
     pub source: String,
     /// What it shows.
     pub title: String,
     /// What the paper claims, in one line.
     pub statement: String,
-    /// What was measured, in one line.
+    /// The measured result, in one line.
     pub finding: String,
-    /// Sizes, repetitions and everything else needed to do it again.
+    /// Sizes, repetitions and all else needed to repeat it.
     pub parameters: String,
-    /// Where the paper's words and its own formulas differ, and what else a reader must know.
+    /// Differences between the paper's words and its formulas, and other remarks.
     pub notes: Vec<String>,
     /// Horizontal axis.
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
-    /// Titles of the panels side by side; empty if there is one without a title.
+    /// Titles of the panels side by side; empty for a single panel without a title.
     pub panels: Vec<String>,
     /// The curves and points.
     pub series: Vec<Series>,
-    /// What was checked.
+    /// The checks.
     pub claims: Vec<Claim>,
 }
 
@@ -82,11 +82,11 @@ pub enum Scale {
 /// A curve or a set of points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// What it is about: a scheme, or a value of a parameter.
+    /// Its subject: a scheme, or a value of a parameter.
     pub subject: String,
     /// Colour and marker.
     pub hue: Hue,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     pub origin: Origin,
     /// The panel it is drawn in.
     pub panel: usize,
@@ -130,7 +130,7 @@ impl Series {
     }
 }
 
-/// Where numbers come from.
+/// The source of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -138,14 +138,14 @@ pub enum Origin {
     Model,
     /// The papers' model: loads by the fluid limit, bits independent.
     Paper,
-    /// The model of the schemes as the papers define them (every element placed, balanced by elements),
-    /// with the exact distribution of the bits set.
+    /// The model of the schemes as the papers define them (every element placed, balanced by elements), with
+    /// the exact distribution of the bits set.
     Definition,
     /// The exact model of the library's filters.
     Exact,
     /// The simulator.
     Simulation,
-    /// The filters of others.
+    /// The filters of other libraries.
     Peer,
     /// The library's filters.
     Filter,
@@ -180,13 +180,13 @@ impl Origin {
         }
     }
 
-    /// Whether it is drawn as points, not as a line.
+    /// Whether it is drawn as points instead of a line.
     pub const fn is_measured(self) -> bool {
         matches!(self, Self::Simulation | Self::Peer | Self::Filter | Self::Map)
     }
 
-    /// Model, simulation or filter, as `results.json` says it. That knows three kinds: a map is the
-    /// library itself, as a filter is.
+    /// Model, simulation or filter, the three kinds in `results.json`. A map counts as the library itself, as a
+    /// filter does.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Model | Self::Paper | Self::Definition | Self::Exact => "model",
@@ -214,50 +214,50 @@ pub enum Hue {
     TwoChoice,
     /// Power of 1 + α.
     OnePlusAlpha,
-    /// Cuckoo hashing with one slot a bucket.
+    /// Cuckoo hashing with one slot per bucket.
     OneSlot,
-    /// Cuckoo hashing with four slots a bucket.
+    /// Cuckoo hashing with four slots per bucket.
     FourSlots,
     /// A value of a parameter, by its number.
     Value(u8),
 }
 
-/// Something checked.
+/// A check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What is claimed.
+    /// The claim.
     pub text: String,
-    /// What it would be.
+    /// The claimed value.
     pub expected: f64,
-    /// What it is.
+    /// The measured value.
     pub measured: f64,
-    /// By how much they may differ.
+    /// The allowed difference.
     pub tolerance: f64,
-    /// Whether they do not.
+    /// Whether they agree.
     pub agrees: bool,
 }
 
 impl Claim {
-    /// Measured is expected within the tolerance.
+    /// The measured value is the expected one within the tolerance.
     pub fn new(text: impl Into<String>, expected: f64, measured: f64, tolerance: f64) -> Self {
         // Rounding must not decide: 0.5 units of the last digit may be 0.5000000001.
         let agrees = (measured - expected).abs() <= tolerance * (1.0 + 1e-9);
         Self { text: text.into(), expected, measured, tolerance, agrees }
     }
 
-    /// A printed number is met to its last digit, which is worth `unit`.
+    /// A printed number is met to its last digit, whose unit is `unit`.
     pub fn printed(text: impl Into<String>, expected: f64, measured: f64, unit: f64) -> Self {
         Self::new(text, expected, measured, unit / 2.0)
     }
 
-    /// A promise is kept: the value is not above it.
+    /// The value is at most the promised one.
     pub fn promised(text: impl Into<String>, most: f64, measured: f64) -> Self {
         let agrees = measured <= most;
         Self { text: text.into(), expected: most, measured, tolerance: most, agrees }
     }
 
-    /// Measured values lie on a model, each within 4σ + 1 % of it. The claim's number is the worst
-    /// deviation in units of that.
+    /// Measured values agree with a model, each within 4σ + 1 %. The claim's number is the worst deviation in
+    /// units of that.
     pub fn on_model(what: &str, model: &[f64], measured: &[Estimate]) -> Self {
         let mut worst = 0.0_f64;
         for (model, measured) in model.iter().zip(measured) {
@@ -269,12 +269,12 @@ impl Claim {
         }
         let count = model.len();
         let text = format!("{what}: worst of {count} points, as a share of 4σ + 1 %");
-        // Infinity is no number in JSON.
+        // JSON has no infinity.
         Self::new(text, 0.0, worst.min(1e9), 1.0)
     }
 
-    /// Measured values are not above a bound, but for 4σ. The claim's number is the worst excess in units
-    /// of that, or 0 if there is none.
+    /// Measured values are at most a bound + 4σ. The claim's number is the worst excess in units of that, or 0
+    /// if there is none.
     pub fn at_most(what: &str, bound: &[f64], measured: &[Estimate]) -> Self {
         let excess = |(bound, measured): (&f64, &Estimate)| match measured.mean - bound {
             above if above > 0.0 => above / (4.0 * measured.sigma),

@@ -1,17 +1,17 @@
 //! Every figure of the papers, redrawn from real runs.
 //!
-//! For each figure there are up to four things, laid over each other: the papers' model, the exact model, a
-//! simulation written from the scheme's definition, and the library's own filter or hash table.
+//! Each figure lays up to four things over each other: the papers' model, the exact model, a simulation written
+//! from the scheme's definition, and the library's own filter or hash table.
 //!
 //! | module | question |
 //! |---|---|
-//! | [`simulator`] | Where do elements go, by the schemes' definitions? |
-//! | [`occupancy`], [`observables`] | What follows for rates and accesses? |
-//! | [`subject`] | What do models, simulator and library say of one filter? |
-//! | [`experiments`] | What is each figure, and what does its paper claim? |
+//! | [`simulator`] | Where are elements placed, by the schemes' definitions? |
+//! | [`occupancy`], [`observables`] | Which rates and accesses follow? |
+//! | [`subject`] | What do models, simulator and library give for one filter? |
+//! | [`experiments`] | What does each figure show, and what does its paper claim? |
 //! | [`figure`] | What is a finished figure? |
-//! | [`plot`], [`report`] | How does it look, as SVG and as a page? |
-//! | [`run`] | How do all figures get into a directory, and go on after an interruption? |
+//! | [`plot`], [`report`] | How is it drawn, as SVG and as a page? |
+//! | [`run`] | How are all figures written to a directory, and resumed after an interruption? |
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! Numbers for people.
+//! Formats numbers for text.
 
 /// Three significant digits; powers of ten where they help.
 pub fn short(value: f64) -> String {
     significant(value, 3)
 }
 
-/// So many significant digits; powers of ten where they help.
+/// This many significant digits; powers of ten where they help.
 pub fn significant(value: f64, digits: usize) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 || !value.is_finite() {
@@ -58,7 +58,7 @@ mod tests {
     use super::{power_of_ten, short};
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_short() {
         for (value, text) in [
             (0.0, "0"),
             (1.2, "1.2"),

@@ -1,4 +1,4 @@
-//! What is measured of a filter, and how it follows from the loads of its blocks.
+//! The measured quantities of a filter, and how they follow from the loads of its blocks.
 
 use core::cmp::Ordering;
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use equibloom_layout::{Layout, Rule};
 use crate::occupancy::block_rates;
 use crate::simulator::Snapshot;
 
-/// What can be measured at a filter.
+/// The measured quantities of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Observables {
     /// False-positive rate.
@@ -24,10 +24,10 @@ pub struct Observables {
 }
 
 impl Observables {
-    /// Of an empty filter: a lookup ends at its first block.
+    /// An empty filter: a lookup ends at its first block.
     pub const EMPTY: Self = Self { rate: 0.0, insert: 0.0, hit: 0.0, miss: 1.0, overflow: 0.0 };
 
-    /// Of a classical filter with this share of its bits set. An access is one bit.
+    /// A classical filter with this share of its bits set. An access is one bit.
     pub fn classical(set: f64, hashes: u32) -> Self {
         let k = f64::from(hashes);
         let rate = set.powi(hashes as i32);
@@ -36,10 +36,10 @@ impl Observables {
     }
 }
 
-/// A lookup by the papers' rule with a coin of key and probe: go on while a block rejects the key.
+/// A lookup by the papers' rule with a coin of key and probe: it goes on while a block rejects the key.
 pub(crate) struct Lookup<'a> {
     layout: &'a Layout,
-    /// φ by load, made as far as it is needed.
+    /// φ by load, computed on demand.
     rates: RefCell<Vec<f64>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Lookup<'a> {
         Self { layout, rates: RefCell::default() }
     }
 
-    /// What a simulated table shows.
+    /// The quantities of a simulated table.
     pub(crate) fn observe(&self, snapshot: &Snapshot) -> Observables {
         if snapshot.elements == 0 {
             return Observables::EMPTY;
@@ -63,7 +63,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Accesses of looking up all elements, if inserting them took so many.
+    /// Accesses of looking up all elements, if inserting them took this many.
     pub(crate) fn to_find(&self, accesses: f64) -> f64 {
         match self.layout.rule {
             // An element is equally often in each of its candidates.

@@ -1,11 +1,11 @@
-//! How often a Bloom block answers wrongly, by the number of elements it holds: exactly.
+//! The exact false-positive rate of a Bloom block, by the number of its elements.
 //!
 //! The papers take the bits of a block as independent. Here the number of set bits is followed element by
-//! element: of k distinct bits drawn from U, with s of them set already, the number of new ones is
-//! hypergeometric. Written apart from the theory crate's own chain, so that each can check the other.
+//! element: of k distinct bits drawn from U, s of which are set, the number of new ones is hypergeometric. This
+//! code is independent of the theory crate's chain, so that each checks the other.
 
-/// φ(0), φ(1), …, φ(`most`): the probability that k distinct random bits are all set in a block of `bits`
-/// bits that holds so many elements.
+/// φ(0), φ(1), …, φ(`most`): the probability that k distinct random bits are all set in a block of `bits` bits
+/// that holds this many elements.
 pub fn block_rates(bits: u32, hashes: u32, most: usize) -> Vec<f64> {
     let (bits, hashes) = (bits as usize, hashes as usize);
     let choose = Choose::up_to(bits);
@@ -50,7 +50,7 @@ impl Choose {
         Self { ln_factorial }
     }
 
-    /// Minus infinity where there is no way.
+    /// Minus infinity for impossible choices.
     fn ln(&self, from: usize, take: usize) -> f64 {
         if take > from {
             return f64::NEG_INFINITY;

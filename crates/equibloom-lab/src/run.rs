@@ -1,7 +1,7 @@
-//! All figures into a directory, one after the other; after an interruption the finished ones are kept.
+//! Makes all figures of a report directory; after an interruption the finished ones are kept.
 //!
-//! A figure is finished when its JSON is there. It is written last, under another name first, so it is
-//! there whole or not at all. A later run of the same length, seed and parameters takes it as it is.
+//! A figure is finished when its JSON exists. It is written last, to a temporary name first, and is therefore
+//! complete. A later run of the same length, seed and parameters reuses it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,27 @@ use crate::figure::Figure;
 use crate::plot::standalone_svg;
 use crate::report::{Provenance, csv, page, results};
 
-/// What to make, and where.
+/// The figures to make, and their directory.
 pub struct Request<'a> {
-    /// Where the report goes.
+    /// Directory of the report.
     pub directory: &'a Path,
     /// Which figures.
     pub figures: &'a [&'static Experiment],
-    /// Length, seed, command and machine.
+    /// Length, seed, command and computer.
     pub provenance: &'a Provenance,
 }
 
-/// Is told how far a run is.
+/// Receives the progress of a run.
 pub trait Observer: Sync {
     /// A figure begins.
     fn begin(&self, experiment: &Experiment);
-    /// So much of it is done.
+    /// This share of it is done.
     fn progress(&self, share: f64);
     /// A figure is finished; `kept` if an earlier run had made it.
     fn end(&self, figure: &Figure, kept: bool);
 }
 
-/// What tells figures of one run from those of another.
+/// Parameters that distinguish the figures of different runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Stamp {
     version: String,
@@ -51,11 +51,11 @@ struct Finished {
 }
 
 impl Request<'_> {
-    /// Makes the figures that are not there yet, and the report over all that are.
+    /// Makes the missing figures, and the report of all.
     pub fn run(&self, observer: &dyn Observer) -> Result<Vec<Figure>, Error> {
         fs::create_dir_all(self.directory)
             .map_err(|source| Error::Write { path: self.directory.to_owned(), source })?;
-        // A directory that cannot be written is better known before the first figure than after it.
+        // Fails before the first figure if the directory is not writable.
         self.write_report()?;
         let mut figures = Vec::new();
         for experiment in self.figures {
@@ -89,14 +89,14 @@ impl Request<'_> {
         Stamp { version, length, seed, parameters: experiment.parameters(length) }
     }
 
-    /// A figure that an earlier run of the same kind has left; anything else is as good as nothing.
+    /// A figure of an earlier run with the same parameters; `None` for anything else.
     fn finished(&self, experiment: &Experiment) -> Option<Figure> {
         let text = fs::read(self.directory.join(format!("{}.json", experiment.id))).ok()?;
         let finished: Finished = serde_json::from_slice(&text).ok()?;
         (finished.run == self.stamp(experiment)).then_some(finished.figure)
     }
 
-    /// The page and `results.json` over every figure that is finished, asked for now or before.
+    /// The page and `results.json` of all finished figures, requested now or before.
     fn write_report(&self) -> Result<(), Error> {
         let figures: Vec<Figure> =
             experiments::ALL.iter().filter_map(|experiment| self.finished(experiment)).collect();
@@ -104,12 +104,12 @@ impl Request<'_> {
         self.write("index.html", &page(&figures, self.provenance)?)
     }
 
-    /// Writes a file beside its place, then moves it there.
+    /// Writes a file beside its target, then renames it.
     fn write(&self, name: &str, text: &str) -> Result<(), Error> {
         let (part, path) = (self.path(&format!("{name}.part")), self.path(name));
         let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
         written.map_err(|source| {
-            // What is left of it is of no use; that it cannot be removed does not matter either.
+            // The partial file is useless; failing to remove it does not matter.
             let _ = fs::remove_file(&part);
             Error::Write { path, source }
         })

@@ -1,5 +1,5 @@
-//! A filter under study, seen five ways: paper model, model of its definition, exact model, simulation,
-//! and the library's filter.
+//! A filter under study, in five views: paper model, model of its definition, exact model, simulation, and the
+//! library's filter.
 
 use equibloom::{AccessStatistics, Filter, Parameters};
 use equibloom_layout::{Blocks, Design, Layout, MAX_HASHES, Overflow, WhenFull};
@@ -31,7 +31,7 @@ impl Subject {
         paper_hashes(self.bits_per_element).min(MAX_HASHES)
     }
 
-    /// Blocks for so many elements.
+    /// Number of blocks for this many elements.
     pub fn blocks(&self, elements: u64) -> u64 {
         let blocks = elements as f64 * self.bits_per_element / f64::from(self.block_bits);
         (blocks.round() as u64).max(1)
@@ -42,14 +42,14 @@ impl Subject {
         Ok(self.scheme.optimum(f64::from(self.block_bits) / self.bits_per_element)?)
     }
 
-    /// The filter for so many elements. Its overflow list never fills, so that thresholds hold past capacity
+    /// The filter for this many elements. Its overflow list never fills, so that thresholds hold past capacity
     /// too.
     pub fn design(&self, elements: u64) -> Result<Design, Error> {
         let (blocks, count) =
             (Blocks::bloom(self.block_bits, self.hashes()), self.blocks(elements));
         let overflow = Overflow { capacity: elements, when_full: WhenFull::Refuse };
         Ok(match (self.optimum()?, self.scheme) {
-            // For the papers' load, which is that of `count` blocks up to rounding.
+            // At the papers' load, which is that of `count` blocks up to rounding.
             (Some(optimum), _) => optimum.layout(blocks, count, elements, overflow).into(),
             (None, Scheme::Classical) => Design::Classical {
                 bits: ((elements as f64 * self.bits_per_element).round() as u64).max(1),
@@ -59,13 +59,13 @@ impl Subject {
         })
     }
 
-    /// The library's filter for so many elements, empty.
+    /// The library's empty filter for this many elements.
     pub fn filter(&self, elements: u64, seed: u64) -> Result<Filter<u64>, Error> {
         let design = self.design(elements)?;
         Ok(Filter::new(&Parameters { keys: elements, seed, design })?)
     }
 
-    /// What the papers' model says of the full filter.
+    /// The papers' model of the full filter.
     pub fn paper_model(&self) -> Result<Observables, Error> {
         let rate = paper::rate(self.scheme, self.block_bits, self.bits_per_element, Hashes::Paper)?;
         Ok(Observables {
@@ -77,8 +77,8 @@ impl Subject {
         })
     }
 
-    /// What the exact model says of the library's filter for `elements`, after `moments` of them, and
-    /// the standard deviation of the rate from one filter to the next.
+    /// The exact model of the library's filter for `elements`, after `moments` of them, and the standard
+    /// deviation of the rate from one filter to the next.
     pub fn exact_model(
         &self,
         elements: u64,
@@ -106,7 +106,7 @@ impl Subject {
         moments: &[u64],
     ) -> Result<Vec<Observables>, Error> {
         let Design::Blocked(layout) = self.design(elements)? else {
-            // The library's filter is as the papers define it.
+            // Here the library's filter follows the papers' definition.
             let exact = self.exact_model(elements, moments)?;
             return Ok(exact.into_iter().map(|(observables, _)| observables).collect());
         };
@@ -134,7 +134,7 @@ impl Subject {
         })
     }
 
-    /// The number of blocks at each load in one simulated table; none of the classical filter.
+    /// The number of blocks at each load in one simulated table; empty for the classical filter.
     pub fn simulate_loads(&self, elements: u64, seed: u64) -> Result<Vec<u64>, Error> {
         let design = self.design(elements)?;
         let Some(Layout { candidates, rule, budget, .. }) = design.layout() else {
@@ -143,8 +143,8 @@ impl Subject {
         Ok(fill(candidates, *rule, *budget, &[elements], seed)[0].all_loads())
     }
 
-    /// One of the library's filters after `moments` keys. Its rate is read off its bits. Hits and misses
-    /// are counted in `lookups` of each; without any, hits are not known and misses read off the loads.
+    /// One of the library's filters after `moments` keys. Its rate is computed from its bits. Hits and misses
+    /// are counted in `lookups` of each; without any, hits are unknown and misses are computed from the loads.
     pub fn run_filter(
         &self,
         elements: u64,
@@ -201,7 +201,7 @@ fn limit(
         return Ok(Observables::EMPTY);
     }
     let (candidates, rule) = (layout.candidates.proportions(), layout.rule);
-    // The budget of the optimum is spent with the last element the table is made for.
+    // The optimum's budget is spent with the last element the table is made for.
     let placed = if layout.budget.is_some() { moment.min(elements) } else { moment } as f64;
     let load = placed / layout.candidates.blocks() as f64;
     let state = match fluid::closed_form(&candidates, rule, load, 1.0)? {

@@ -1,4 +1,4 @@
-//! The lab's own exact bits against the theory crate's: two ways, one number.
+//! The lab's exact bits against the theory crate's independent computation.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom_lab::subject::Subject;
@@ -6,9 +6,9 @@ use equibloom_theory::paper::Scheme;
 
 const ELEMENTS: u64 = 1_000_000_000;
 
-/// Definition and filter differ only by keys that look present, which are rare at many bits per element.
+/// Definition and filter differ only by apparently present keys, which are rare at many bits per element.
 #[test]
-fn definition_and_filter_agree_where_no_key_looks_present() {
+fn definition_and_filter_agree_where_no_key_is_apparently_present() {
     let schemes = [
         (Scheme::Blocked, 1e-4),
         (Scheme::Single { overflow: 0.005 }, 4e-3),
@@ -35,7 +35,7 @@ fn definition_and_filter_agree_where_no_key_looks_present() {
 }
 
 #[test]
-fn an_empty_table_shows_nothing() {
+fn an_empty_table_has_rate_zero() {
     for scheme in [Scheme::Blocked, Scheme::Classical, Scheme::Single { overflow: 0.01 }] {
         let subject = Subject { scheme, block_bits: 256, bits_per_element: 16.0 };
         assert_eq!(subject.simulate(10_000, &[0], 1).unwrap()[0].rate, 0.0);

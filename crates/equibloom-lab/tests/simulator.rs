@@ -33,7 +33,7 @@ fn schemes() -> Vec<(Candidates, Rule)> {
     ]
 }
 
-/// What theory says of a scheme at this load.
+/// The theory's result for a scheme at this load.
 fn limit(candidates: &Candidates, rule: Rule, load: f64) -> State {
     let candidates = candidates.proportions();
     let closed = fluid::closed_form(&candidates, rule, load, 1.0).unwrap();
@@ -62,7 +62,7 @@ fn loads_accesses_and_overflow_are_those_of_the_fluid_limit() {
                     let trials: u64 = runs.iter().flat_map(|run| &run.loads[table]).sum();
                     let seen = runs.iter().map(count).sum();
                     let mut share = Estimate::of_share(seen, trials as f64, expected);
-                    // What reaches later subtables varies too, and hundreds of cells are looked at.
+                    // Arrivals at later subtables vary too, and hundreds of cells are checked.
                     share.sigma *= 1.3 * (1 + table) as f64;
                     near(&format!("{name}, table {table}, load {value}"), share, expected);
                 }
@@ -103,7 +103,7 @@ fn the_offline_process_gives_the_lower_bound() {
         for (load, &expected) in bound.iter().enumerate() {
             let count = counts.get(load).copied().unwrap_or(0);
             let mut share = Estimate::of_share(count, BUCKETS as f64, expected);
-            // The two loads at the cut take up what chance leaves in all others.
+            // The two loads at the cut absorb the random deviations of all others.
             share.sigma += 0.002;
             near(&format!("a = {accesses}, γ = {overflow}, load {load}"), share, expected);
         }
@@ -111,7 +111,7 @@ fn the_offline_process_gives_the_lower_bound() {
 }
 
 #[test]
-fn the_urn_sets_as_many_bits_as_the_classical_filter() {
+fn the_simulated_classical_filter_sets_the_expected_share_of_bits() {
     let (bits, hashes, elements) = (1 << 20, 6, 100_000_u64);
     let shares = share_of_set_bits(bits, hashes, &[elements / 2, elements], 5);
     for (share, elements) in shares.into_iter().zip([elements / 2, elements]) {
@@ -143,7 +143,7 @@ fn a_hundred_million_elements_take_less_than_a_minute_on_one_core() {
     }
 }
 
-/// A bucket of the first table is filled by the first element that tries it, and stays so.
+/// A bucket of the first table is filled by the first element that tries it, and stays full.
 #[test]
 fn one_slot_cuckoo_tables_fill_the_first_table_like_balls_in_bins() {
     let (buckets, elements) = (20_000_u64, 16_000_u64);

@@ -1,10 +1,10 @@
-//! Why a table could not be made.
+//! Errors of tables.
 
 use core::fmt;
 
 use equibloom_layout::LayoutError;
 
-/// Why a table could not be made or enlarged. Nothing has changed when one of these is returned.
+/// Why a table could not be made or enlarged. The table is unchanged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TableError {
@@ -13,16 +13,16 @@ pub enum TableError {
     /// There is no optimal plan for these numbers.
     #[cfg(feature = "planner")]
     Theory(equibloom_theory::Error),
-    /// The size in bytes is not a number this machine can address.
+    /// The size in bytes exceeds the address space.
     TooLarge {
-        /// Buckets or entries that were asked for.
+        /// Requested buckets or entries.
         count: u64,
         /// Bytes of each.
         bytes: u64,
     },
     /// The operating system refused the memory.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Requested bytes.
         bytes: u64,
     },
 }
@@ -38,7 +38,10 @@ impl fmt::Display for TableError {
                 "{count} × {bytes} bytes is more than this machine can address: give fewer entries"
             ),
             Self::OutOfMemory { bytes } => {
-                write!(f, "{bytes} bytes of memory could not be had: ask for less or free some")
+                write!(
+                    f,
+                    "{bytes} bytes of memory could not be allocated: request less or free some"
+                )
             }
         }
     }

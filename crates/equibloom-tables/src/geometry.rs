@@ -18,9 +18,9 @@
 //! many classes of keys as there is room for counters: the more there are, the fewer lookups go on without need. (At
 //! six entries a bucket, misses read 1.71 buckets with one class, 1.13 with nine and 1.07 with eighteen.)
 //!
-//! Rejected: header and entries of a bucket in one line. Hits then read a line less, but the lines that
-//! misses read are spread over the whole table and not over an eighth of it: at a million entries of 16
-//! bytes misses took 80 to 110 ns, and 23 to 27 ns with the headers apart.
+//! Rejected: header and entries of a bucket in one line. Hits then read a line less, but misses read lines from
+//! the whole table and not from an eighth of it: at a million entries of 16 bytes misses took 80 to 110 ns, and
+//! 23 to 27 ns with separate headers.
 
 use core::alloc::Layout;
 
@@ -48,7 +48,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// `count` buckets of `slots` entries of type `T` with at least so many counters, and the memory they
+    /// `count` buckets of `slots` entries of type `T` with at least this many counters, and the memory they
     /// need.
     pub(crate) fn of<T>(
         count: usize,

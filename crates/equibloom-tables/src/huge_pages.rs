@@ -1,18 +1,18 @@
-//! Pages of 2 MiB instead of 4 KiB, where Linux has them for the asking.
+//! Requests pages of 2 MiB instead of 4 KiB from Linux.
 //!
-//! The processor remembers the addresses of some thousand pages: a few MiB of small ones, a few GiB of huge ones.
-//! The library's filters ask in the same way (`memory/huge_pages.rs`). The few lines stand twice, because a
-//! crate for one system call would cost more than it saves.
+//! The processor caches the addresses of some thousand pages: a few MiB of small ones, a few GiB of huge ones.
+//! The library's filters contain the same code (`memory/huge_pages.rs`): a crate for one system call would cost
+//! more than it saves.
 
 #![allow(unsafe_code, reason = "`madvise` has no safe name")]
 
 use core::ptr::NonNull;
 
-/// Bytes of a huge page. Where it is larger (small pages of 16 or 64 KiB), the system rounds what is asked for.
+/// Bytes of a huge page. Where it is larger (small pages of 16 or 64 KiB), the system rounds the request.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Asks for huge pages in allocated memory that has not been touched yet, as far as whole ones lie in it. If the
-/// system has none, small pages do.
+/// Requests huge pages for allocated memory that has not been touched yet, as far as whole ones lie in it.
+/// Without them the memory stays in small pages.
 pub(crate) fn ask_for_huge_pages(memory: NonNull<u8>, bytes: usize) {
     let before = memory.align_offset(HUGE_PAGE);
     let whole = bytes.saturating_sub(before) / HUGE_PAGE * HUGE_PAGE;
@@ -36,7 +36,7 @@ mod tests {
         Some(number(start)?..number(end)?)
     }
 
-    /// The flag `hg` of a mapping says that huge pages were asked for.
+    /// The flag `hg` of a mapping says that huge pages were requested.
     #[test]
     fn a_large_table_asks_for_huge_pages() {
         let mut array = BucketArray::<u64>::new(1 << 20, 8, 0).unwrap();
@@ -47,7 +47,7 @@ mod tests {
         let mapping =
             maps.lines().skip_while(|&line| !range(line).is_some_and(|r| r.contains(&address)));
         let flags = mapping.into_iter().find(|line| line.starts_with("VmFlags:")).unwrap();
-        // A kernel that was built without huge pages has nothing to be asked.
+        // A kernel that was built without huge pages has no such flag.
         let has_any = std::fs::exists("/sys/kernel/mm/transparent_hugepage").unwrap();
         assert_eq!(flags.split(' ').any(|flag| flag == "hg"), has_any, "{flags}");
     }

@@ -33,8 +33,8 @@
 //! - `huge-pages`: large tables ask Linux for pages of 2 MiB.
 //! - `serde`: `Serialize` and `Deserialize` for [`BucketPlan`] and the statistics.
 #![no_std]
-// Not `forbid`, for two exceptions: buckets hold entries in slots that may be free (`buckets/`), and
-// `madvise` has no safe name (`huge_pages.rs`).
+// Not `forbid`, for two exceptions: buckets hold entries in slots that may be free (`buckets/`), and `madvise`
+// has no safe wrapper (`huge_pages.rs`).
 #![deny(unsafe_code)]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! What a table over hashes can do, and how it is rebuilt. [`Map`](super::Map) puts keys in front.
+//! The operations of a table over hashes, and how it is rebuilt. [`Map`](super::Map) adds keys.
 
 use core::mem;
 
@@ -61,7 +61,7 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// Grows a table that is full, and rebuilds one whose stash has become too long.
     ///
     /// A rebuild that does not shorten the stash (all hashes may be equal) is tried again only when the stash
-    /// is twice as long. If the memory for more buckets cannot be had, the table stays as it is, and the stash
+    /// is twice as long. If the allocation of more buckets fails, the table is unchanged, and the stash
     /// takes the entries that its buckets cannot.
     #[inline]
     fn make_room(&mut self, hash_of: impl Fn(&Self::Entry) -> u64) {
@@ -96,7 +96,7 @@ pub trait RawTable: Sized + sealed::Sealed {
 /// Entries that the smallest table with memory has room for.
 const MIN_CAPACITY: usize = 12;
 
-/// The entries of an old table on their way into a new one.
+/// The move of all entries from an old table to a new one.
 struct Rebuild<'a, R: RawTable> {
     table: &'a mut R,
     pending: Option<R::Entry>,
@@ -115,7 +115,7 @@ impl<R: RawTable> Rebuild<'_, R> {
     }
 }
 
-/// Something is left only if `hash_of` panicked.
+/// Entries are left only if `hash_of` panicked.
 impl<R: RawTable> Drop for Rebuild<'_, R> {
     fn drop(&mut self) {
         for entry in self.pending.take().into_iter().chain(&mut self.rest) {

@@ -153,7 +153,7 @@ impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
         self.map.try_reserve(additional)
     }
 
-    /// Makes room for `additional` more keys, if the memory can be had.
+    /// Makes room for `additional` more keys, unless the allocation fails.
     pub fn reserve(&mut self, additional: usize) {
         self.map.reserve(additional);
     }

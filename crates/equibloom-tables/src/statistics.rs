@@ -6,7 +6,7 @@ use super::observer::ReadCounter;
 use super::raw::RawTable;
 use equibloom_layout::KeyHash;
 
-/// The state of a table, found by looking through all of it.
+/// The state of a table, computed by a pass over all of it.
 ///
 /// ```
 /// use equibloom_tables::BalancedMap;
@@ -29,19 +29,19 @@ pub struct TableStatistics {
     pub stashed: usize,
     /// Number of buckets.
     pub buckets: usize,
-    /// Entries that a bucket has room for.
+    /// Capacity of a bucket.
     pub slots: usize,
     /// `sizes[i]` buckets hold `i` entries.
     pub sizes: Vec<u64>,
     /// Bytes of buckets and stash as allocated, and of the table's own fields.
     pub bytes: usize,
-    /// Lookups of the entries that are there, each once.
+    /// Lookups of all entries, each once.
     pub hits: LookupStatistics,
-    /// Lookups of keys that are not there.
+    /// Lookups of absent keys.
     pub misses: LookupStatistics,
 }
 
-/// What lookups of one kind read.
+/// The reads of one kind of lookup.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LookupStatistics {
@@ -61,13 +61,13 @@ pub struct Distribution {
     pub mean: f64,
     /// Variance.
     pub variance: f64,
-    /// 99 of 100 are at most this.
+    /// 99th percentile.
     pub p99: usize,
     /// The largest.
     pub max: usize,
 }
 
-/// Absent keys that are looked up, at random but always the same ones.
+/// Number of absent keys looked up: random, but always the same ones.
 const SAMPLED_MISSES: u64 = 1 << 17;
 
 impl TableStatistics {
@@ -123,7 +123,7 @@ impl TableStatistics {
     }
 }
 
-/// Histograms of what lookups read.
+/// Histograms of the reads of lookups.
 struct Tally {
     reads: ReadCounter,
     buckets: Vec<u64>,
@@ -167,7 +167,7 @@ fn tally(histogram: &mut Vec<u64>, value: usize) {
 }
 
 impl Distribution {
-    /// Of a histogram: `histogram[i]` values are `i`.
+    /// From a histogram: `histogram[i]` values are `i`.
     pub fn of(histogram: &[u64]) -> Self {
         let total = histogram.iter().sum::<u64>();
         let average = |of: fn(f64) -> f64| {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distribution_is_told_in_four_numbers() {
+    fn a_distribution_has_four_numbers() {
         let found = Distribution::of(&[0, 98, 1, 0, 1]);
         assert_eq!((found.mean, found.p99, found.max), (1.04, 2, 4));
         assert!((found.variance - (98.0 + 4.0 + 16.0) / 100.0 + 1.04 * 1.04).abs() < 1e-12);

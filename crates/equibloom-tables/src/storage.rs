@@ -1,4 +1,4 @@
-//! What every table is made of: buckets, a stash, and the number of entries in both.
+//! The parts of every table: buckets, a stash, and the number of entries in both.
 
 use core::num::NonZeroU8;
 
@@ -39,7 +39,7 @@ impl Place {
 }
 
 impl<T> Storage<T> {
-    /// Nothing, without any memory.
+    /// An empty storage without memory.
     pub(crate) fn empty(slots: usize) -> Self {
         Self::over(BucketArray::empty(slots))
     }
@@ -82,12 +82,12 @@ impl<T> Storage<T> {
         taken
     }
 
-    /// Whether the entry was put where it is under its hash.
+    /// Whether the entry is where its hash places it.
     pub(crate) fn is_hashed(&self, place: Place) -> bool {
         !matches!(place.0, Position::Stash(at) if self.stash.is_unhashed(at))
     }
 
-    /// Keeps an entry whose hash is not known. It counts as having passed every bucket by.
+    /// Stores an entry whose hash is unknown. It counts as having passed every bucket by.
     pub(crate) fn keep_unhashed(&mut self, entry: T) {
         if !self.stash.has_unhashed() {
             self.buckets.count_many_everywhere();
@@ -150,8 +150,7 @@ impl<T> Storage<T> {
         in_buckets.chain((0..self.stash.len()).map(Position::Stash)).map(Place)
     }
 
-    /// The last place there can be an entry at, and with [`place_before`](Self::place_before) every
-    /// other one.
+    /// The last place that can hold an entry; [`place_before`](Self::place_before) gives every other one.
     pub(crate) fn last_place(&self) -> Option<Place> {
         match self.stash.len().checked_sub(1) {
             Some(at) => Some(Place(Position::Stash(at))),
@@ -159,7 +158,7 @@ impl<T> Storage<T> {
         }
     }
 
-    /// The place before this one. There may be no entry at it.
+    /// The place before this one. It may be empty.
     pub(crate) fn place_before(&self, place: Place) -> Option<Place> {
         match place.0 {
             Position::Stash(0) => self.last_slot(self.buckets.count()),

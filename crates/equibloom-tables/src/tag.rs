@@ -1,4 +1,4 @@
-//! What a table draws from a key's hash: the tag and the class.
+//! The parts of a key's hash that a table uses: the tag and the class.
 
 use core::num::NonZeroU8;
 

@@ -45,9 +45,9 @@ pub fn component_size(load: f64) -> Result<f64, Error> {
 ///     Pr{all fit} = m!² n! / ((2m − n)! m^{2n}) · [s^m u^m] (s + u − su)^{2m−n} (1 − su)^{1/2} e^{m(s+u)}
 /// ```
 ///
-/// and that is a double integral over circles through the saddle point s = u = c, or just inside of 1 where
-/// c is too near to it. Where the probability would be lost in the rounding of 1, his first term, of order 1/m,
-/// is the answer.
+/// and that is a double integral over circles through the saddle point s = u = c, or just inside of 1 where c
+/// is too near to it. Where the probability would be lost in the rounding of 1, Kutzelnigg's first term, of
+/// order 1/m, is used.
 pub fn rehash_probability(load: f64, buckets: u64) -> Result<f64, Error> {
     let c = edges_per_node(load)?;
     require(buckets > 0, "buckets", buckets as f64, "at least 1")?;
@@ -67,7 +67,7 @@ fn first_order_failure(c: f64) -> f64 {
     (2.0 * e * e - 5.0 * e + 5.0) * c.powi(3) / (12.0 * (2.0 - e).powi(2) * e.powi(3))
 }
 
-/// Below this the rounding of n! shows.
+/// Below this the rounding of n! is visible.
 const LEAST_FROM_INTEGRAL: f64 = 1e-6;
 /// The integral reaches this many standard deviations to each side, …
 const REACH: f64 = 8.0;
@@ -85,7 +85,7 @@ fn success_probability(n: f64, m: f64) -> f64 {
         return 1.0;
     }
     let trees = 2.0 * m - n;
-    // The saddle point; but (1 − su)^{1/2} has a branch point at 1, which steps must not be too coarse for.
+    // The saddle point; but the steps must resolve the branch point of (1 − su)^{1/2} at 1.
     let radius = (n / m).min(1.0 - 0.5 * m.cbrt().recip());
     let peak = radius * (2.0 - radius);
     let integrand = |a: f64, b: f64| {
@@ -101,8 +101,8 @@ fn success_probability(n: f64, m: f64) -> f64 {
             trees * tree.1.atan2(tree.0) + 0.5 * cycle.1.atan2(cycle.0) + m * sum.1 - 2.0 * m * a;
         logarithm.exp() * angle.cos()
     };
-    // Standard deviations of the peak along s = u and s = 1/u. Where it is wider than the circle, its a from
-    // −π to π and its b from −π/2 to π/2 are all angles once.
+    // Standard deviations of the peak along s = u and s = 1/u. Where it is wider than the circle, a from −π to
+    // π and b from −π/2 to π/2 cover all angles once.
     let wide = (2.0 * m * radius - 2.0 * trees * radius / (2.0 - radius).powi(2)).sqrt().recip();
     let narrow = (2.0 * trees / (2.0 - radius) + 2.0 * m * radius).sqrt().recip();
     let finest = -radius.ln() / STEPS_TO_BRANCH;
@@ -140,14 +140,14 @@ fn steps(reach: f64, width: f64, half_period: f64) -> Steps {
     Steps { count: count as u32, width: 2.0 * reach / count }
 }
 
-/// Mean number of times that all elements are placed anew until they fit: a geometric series.
+/// Mean number of rehashes until all elements fit: a geometric series.
 pub fn rehashes(load: f64, buckets: u64) -> Result<f64, Error> {
     let failure = rehash_probability(load, buckets)?;
     Ok(failure / (1.0 - failure))
 }
 
-/// What the insertion of one more element puts somewhere, itself and those it displaces, at most on average:
-/// the size of the component it comes to.
+/// Bound on the mean number of elements that one more insertion places, itself and those it displaces: the size
+/// of its component.
 pub fn insertion_cost_bound(load: f64) -> Result<f64, Error> {
     component_size(load)
 }
@@ -211,7 +211,7 @@ pub struct Component {
 }
 
 impl Component {
-    /// Elements that find no place, since a bucket holds one.
+    /// Elements without a place, since a bucket holds one.
     pub fn excess(&self) -> u64 {
         self.edges.saturating_sub(self.nodes.len() as u64)
     }
@@ -223,7 +223,7 @@ impl Component {
 }
 
 /// The components of the graph whose edges join a bucket of the first table and one of the second, each
-/// numbered from 0 to `buckets` − 1. Largest components first; single buckets are components, too.
+/// numbered from 0 to `buckets` − 1. Largest components first; isolated buckets are components, too.
 pub fn components(
     edges: impl IntoIterator<Item = [u64; 2]>,
     buckets: u64,
@@ -249,7 +249,7 @@ pub fn components(
     Ok(components)
 }
 
-/// Sets that are joined, each a tree of parents.
+/// Disjoint sets, each a tree of parents.
 struct Forest {
     parents: Vec<usize>,
 }

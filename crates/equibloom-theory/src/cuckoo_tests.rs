@@ -87,7 +87,7 @@ fn a_second_cycle_is_as_likely_as_the_model_says() {
 
 /// Three edges have a second cycle if they are all the same; below three there is none.
 #[test]
-fn a_handful_of_elements_is_exact() {
+fn few_elements_are_exact() {
     for buckets in [4, 5, 8, 20_u64] {
         let load = |elements: f64| elements / (2 * buckets) as f64;
         let expected = (buckets as f64).powi(-4);
@@ -122,7 +122,7 @@ fn costs_begin_at_one_and_grow_without_limit_towards_one_half() {
 /// At one half a random graph is without a second cycle with probability √(2/3) (Drmota and Kutzelnigg), up to
 /// terms of order m^(−1/3).
 #[test]
-fn at_one_half_tables_of_any_size_fail_alike() {
+fn at_load_one_half_failure_does_not_depend_on_the_size() {
     for buckets in [10, 1_000, 1_000_000] {
         let found = rehash_probability(0.5 - 1e-9, buckets).unwrap();
         let limit = 1.0 - (2.0_f64 / 3.0).sqrt();
@@ -132,7 +132,7 @@ fn at_one_half_tables_of_any_size_fail_alike() {
 }
 
 #[test]
-fn loads_that_cannot_work_and_edges_outside_are_named() {
+fn loads_and_edges_out_of_range_are_named() {
     for load in [0.5, 0.9, -0.1, f64::NAN] {
         let message = component_size(load).unwrap_err().to_string();
         assert!(message.contains("load is") && message.contains("below 0.5"), "{message}");

@@ -1,4 +1,4 @@
-//! Why a question has no answer: the value, what would be accepted, and thereby the cure.
+//! Errors: the value, the accepted range, and the cure.
 
 use core::fmt;
 
@@ -19,9 +19,9 @@ pub enum Error {
     },
     /// No scheme of this kind reaches the lower bound at this point of the (accesses, overflow) plane.
     OutsideOptimalityRegion {
-        /// Mean accesses asked for.
+        /// Required mean accesses.
         accesses: f64,
-        /// Overflow fraction asked for.
+        /// Required overflow fraction.
         overflow: f64,
         /// Largest number of accesses of one element.
         choices: u32,
@@ -32,16 +32,16 @@ pub enum Error {
     },
     /// The threshold would be infinite: nothing may overflow and nothing may be read twice.
     InfiniteThreshold {
-        /// Mean accesses asked for.
+        /// Required mean accesses.
         accesses: f64,
-        /// Overflow fraction asked for.
+        /// Required overflow fraction.
         overflow: f64,
     },
     /// The lower bound holds for convex, non-decreasing costs only.
     UnfitCost {
         /// `"convex"`, `"non-decreasing"` or `"finite"`.
         property: &'static str,
-        /// Where it fails.
+        /// Load at which the cost fails.
         load: u32,
         /// Load of the first entry of `costs`.
         first_load: u32,
@@ -52,11 +52,11 @@ pub enum Error {
         /// Last load that carries probability.
         to: u32,
     },
-    /// The filter in question cannot be built.
+    /// The filter cannot be built.
     Layout(LayoutError),
     /// The requirements fix no size, or more than one.
     SizeNotFixed {
-        /// The requirements about sizes that were given.
+        /// The size requirements that were given.
         given: String,
     },
     /// No filter meets all requirements.
@@ -66,7 +66,7 @@ pub enum Error {
         /// Requirements to relax, any one of which is enough, each with a value that can be met.
         remedies: Vec<String>,
     },
-    /// The ODE solver gave up; carries its own words.
+    /// The ODE solver failed; carries its message.
     Integration(String),
 }
 

@@ -88,7 +88,7 @@ pub fn closed_form(
     })
 }
 
-/// What cannot be a filter of many large blocks is no table of buckets either.
+/// A table is possible only if a filter of many large blocks with the same candidates and rule is.
 fn check(candidates: &Proportions, rule: Rule, load: f64) -> Result<(), Error> {
     check_point(load, 1.0, 0.0)?;
     Layout::new(Blocks::bloom(MAX_BLOCK_BITS, 1), candidates.with_blocks(1 << 32), rule).check()?;

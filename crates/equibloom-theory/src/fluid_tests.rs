@@ -108,7 +108,7 @@ fn more_choices_keep_mass_and_mean_and_narrow_the_distribution() {
 }
 
 #[test]
-fn times_and_parameters_outside_their_range_are_refused() {
+fn times_and_parameters_out_of_range_are_refused() {
     let rule = Rule::LeastLoaded;
     assert!(trace(&some(0.5), rule, 8.0, &[0.5, 0.4]).is_err());
     assert!(trace(&some(0.5), rule, 8.0, &[1.5]).is_err());

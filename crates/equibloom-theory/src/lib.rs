@@ -1,5 +1,5 @@
-//! The theory of balanced Bloom filters: what no scheme can beat, how to reach it, and what a filter built
-//! that way will measure.
+//! The theory of balanced Bloom filters: the lower bound, the parameters that reach it, and the exact
+//! properties of a filter built with them.
 //!
 //! ```
 //! use equibloom_theory::{lower_bound::lower_bound, optimum};
@@ -17,16 +17,16 @@
 //! | [`optimum`] | Which thresholds, coins and subtables reach it, and with how much overflow? |
 //! | [`fluid`] | How do the loads evolve while a table fills? |
 //! | `paper` (feature `papers`) | Which false-positive rates do the papers print? |
-//! | [`exact`] | Which rates, accesses and overflow will a filter really measure? |
+//! | [`exact`] | Which rates, accesses and overflow does a real filter have? |
 //! | [`planner`] | Which filter is best for these keys, this memory, this rate? |
 //! | `cuckoo` (feature `papers`) | When does cuckoo hashing succeed, and what does an insertion cost? |
 //!
-//! `paper` and `exact` are two models and never mixed: the first meets published values, the second predicts
-//! filters (it is tested against real bits in `tests/exact_model.rs`). All numbers are checked against an
-//! independent computation in high precision (`tests/against_mpmath.rs`).
+//! `paper` and `exact` are separate models: the first reproduces published values, the second predicts filters
+//! (it is tested against real bits in `tests/exact_model.rs`). All numbers are checked against an independent
+//! computation in high precision (`tests/against_mpmath.rs`).
 //!
-//! Every function answers any input: impossible ones with an [`Error`] that names the argument, its value
-//! and what would be accepted.
+//! Every function accepts any input: impossible values give an [`Error`] that names the argument, its value and
+//! the accepted range.
 
 #![forbid(unsafe_code)]
 

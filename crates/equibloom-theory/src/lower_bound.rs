@@ -23,8 +23,8 @@ use crate::poisson::{LARGEST_MEAN, Poisson};
 
 /// Probabilities below this do not count as carrying mass when a cost function is checked.
 ///
-/// An unbounded distribution (infinite k0) reaches loads where the false-positive rate of a block is
-/// no longer convex, with probabilities that no bound can feel.
+/// An unbounded distribution (infinite k0) reaches loads where the false-positive rate of a block is no longer
+/// convex, with negligible probabilities.
 pub const NEGLIGIBLE_MASS: f64 = 1e-12;
 
 /// Probabilities below this are left off the end of an unbounded distribution.
@@ -57,7 +57,7 @@ pub fn lower_bound(load: f64, accesses: f64, overflow: f64) -> Result<LowerBound
     let surplus = Surplus { arrivals: &arrivals, load, overflow, removed: load * removed };
     let k0 = surplus.last_positive();
     let mut distribution: Vec<f64> = (0..k0).map(|i| arrivals.mass(i)).collect();
-    // The clamps only ever remove rounding noise.
+    // The clamps only remove rounding noise.
     distribution.push((arrivals.mass(k0) - surplus.at(k0 + 1)).max(0.0));
     distribution.push(surplus.at(k0).max(0.0));
     Ok(LowerBound {
@@ -68,7 +68,7 @@ pub fn lower_bound(load: f64, accesses: f64, overflow: f64) -> Result<LowerBound
     })
 }
 
-/// Refuses what is no point of the (load, accesses, overflow) space.
+/// Refuses points outside the (load, accesses, overflow) space.
 pub(crate) fn check_point(load: f64, accesses: f64, overflow: f64) -> Result<(), Error> {
     require(
         load > 0.0 && load <= LARGEST_MEAN,

@@ -29,7 +29,7 @@ fn one_access_and_no_overflow_give_an_infinite_k0_and_the_poisson_distribution()
 
 #[test]
 fn a_k0_of_zero_is_well_defined() {
-    // r(1−γ) ≤ Pr{X ≥ 1}: nothing is certain to be kept.
+    // r(1−γ) ≤ Pr{X ≥ 1}: k0 = 0.
     let bound = lower_bound(0.5, 3.0, 0.0).unwrap();
     assert_eq!(bound.k0, Some(0));
     assert_eq!(bound.e0, 0.0);
@@ -52,7 +52,7 @@ fn every_bound_is_a_distribution_with_the_required_mean() {
 }
 
 #[test]
-fn ready_costs_have_their_meaning() {
+fn predefined_costs_have_their_meaning() {
     let bound = lower_bound(8.0, 1.2, 0.1).unwrap();
     near(bound.cost(costs::identity()).unwrap(), 7.2, 1e-13);
     let mean = bound.mean_load();

@@ -1,8 +1,8 @@
-//! The lowest point of a function that falls and then rises, over the reals and over whole numbers.
+//! The minimum of a function that falls and then rises, over the reals and over whole numbers.
 
 use crate::error::Error;
 
-/// Where a search over [0, 1] ends: rates are so flat at their minimum that more digits mean nothing.
+/// Tolerance of a search over [0, 1]: rates are so flat at their minimum that more digits mean nothing.
 const TOLERANCE: f64 = 5e-4;
 
 /// The x in [0, 1] with the least f(x), by golden sections; an end of the interval if that is no worse.
@@ -10,12 +10,12 @@ pub(crate) fn of_unimodal(f: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, 
     of_unimodal_within(TOLERANCE, f)
 }
 
-/// The same, as near as `tolerance`.
+/// The same with a given `tolerance`.
 pub(crate) fn of_unimodal_within(
     tolerance: f64,
     f: impl Fn(f64) -> Result<f64, Error>,
 ) -> Result<f64, Error> {
-    // A golden section leaves one of the two inner points in place.
+    // A golden section keeps one of the two inner points.
     let section = (5.0_f64.sqrt() - 1.0) / 2.0;
     let (mut low, mut high) = (0.0, 1.0);
     let (mut left, mut right) = (1.0 - section, section);
@@ -42,7 +42,7 @@ pub(crate) fn of_unimodal_within(
     Ok(best)
 }
 
-/// The number in 1..=`most` with the least f, and what f tells of it: walks from `start` in the direction that
+/// The number in 1..=`most` with the least f, and its value of f: walks from `start` in the direction that
 /// lowers f until it rises again.
 pub(crate) fn of_whole_numbers<T>(
     start: u32,
@@ -67,8 +67,8 @@ pub(crate) fn of_whole_numbers<T>(
     Ok(best)
 }
 
-/// The lowest point found on [0, `most`] for a smooth function that is curved upwards, and what f tells of it:
-/// starting from three points, each step goes to the lowest point of the parabola through the best three.
+/// The minimum on [0, `most`] of a smooth convex function, and its value of f: starting from three points, each
+/// step goes to the minimum of the parabola through the best three.
 pub(crate) fn of_parabola<T>(
     start: [f64; 3],
     most: f64,
@@ -87,7 +87,7 @@ pub(crate) fn of_parabola<T>(
         let curvature = 2.0 * (left - right);
         let vertex = b - ((b - a) * left - (b - c) * right) / curvature;
         let x = if vertex.is_finite() { vertex.clamp(0.0, most) } else { *a };
-        // Nothing is gained from a point that is known.
+        // A known point gains nothing.
         if points.iter().any(|(known, ..)| (known - x).abs() <= 1e-4 * most) {
             break;
         }

@@ -54,8 +54,8 @@ impl Optimum {
         Rule::FirstWithRoom { below: self.threshold, coin: Share::clamped(self.probability) }
     }
 
-    /// The filter that has these parameters with `count` blocks for `keys` keys. Where all candidates share one
-    /// table, placing keys may cost `accesses · keys` in all (Theorem 4); subtables keep to that by themselves.
+    /// The filter with these parameters, `count` blocks and `keys` keys. Where all candidates share one table,
+    /// placing keys may cost `accesses · keys` in total (Theorem 4); subtables need no budget.
     ///
     /// ```
     /// use equibloom_layout::{Blocks, Overflow, Placement, WhenFull};
@@ -161,7 +161,7 @@ fn check_region(
     most_accesses: impl Fn(f64) -> f64,
 ) -> Result<(), Error> {
     match overflow {
-        // The edge itself, as printed by us or by the papers' tables, is inside.
+        // The edge itself, as printed by this crate or by the papers' tables, is inside.
         Some(overflow) if overflow < least_overflow * (1.0 - 1e-9) => {
             Err(Error::OutsideOptimalityRegion {
                 accesses,
@@ -185,8 +185,8 @@ fn at_point(
     Ok(Optimum { threshold, probability, overflow, accesses, candidates })
 }
 
-/// The threshold h and the coin p that give a bucket reached by `accesses · load` attempts the distribution
-/// of the lower bound, at any point, whether a scheme of so few choices can get there or not.
+/// The threshold h and the coin p that give a bucket reached by `accesses · load` attempts the distribution of
+/// the lower bound, at any point, whether a scheme with these choices can reach it or not.
 pub fn threshold(load: f64, accesses: f64, overflow: f64) -> Result<(u32, f64), Error> {
     let bound = lower_bound(load, accesses, overflow)?;
     let Some(threshold) = bound.k0 else {

@@ -1,4 +1,4 @@
-//! The papers' model of false positives: what they print.
+//! The papers' model of false positives: the values they print.
 //!
 //! Bits are independent, a block of B bits holding i elements answers wrongly with probability
 //! φ(i) = (1 − e^{−ki/B})^k, loads follow the fluid limits by elements, bits per key is β = B/r, and the
@@ -20,7 +20,7 @@
 //! # Ok::<(), equibloom_theory::Error>(())
 //! ```
 //!
-//! The model is there to meet published values. It is low by tens of per cent at many bits per key; use
+//! The model reproduces published values. It is low by tens of per cent at many bits per key; use
 //! [`crate::exact`] to predict a filter.
 
 use equibloom_layout::{Blocks, Design, Layout, Overflow, Proportions, Rule, Share};
@@ -31,7 +31,7 @@ use crate::lower_bound::{costs, lower_bound};
 use crate::minimum;
 use crate::optimum::{self, MOST_HASHES, Optimum, geometric_sum, paper_hashes};
 
-/// A scheme of the papers, by what they ask of it (a, d, γ); [`Scheme::optimum`] has the answer.
+/// A scheme of the papers by its parameters (a, d, γ); [`Scheme::optimum`] computes the rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scheme {
     /// The classical Bloom filter.
@@ -88,7 +88,7 @@ impl Scheme {
         }))
     }
 
-    /// The filter of `count` blocks for `keys` keys that has these parameters. Schemes with a threshold get the
+    /// The filter of `count` blocks for `keys` keys with these parameters. Schemes with a threshold get the
     /// overflow list; the classical filter has the blocks' bits in one array.
     pub fn design(
         self,
@@ -124,7 +124,7 @@ pub enum Hashes {
     Best,
 }
 
-/// What the papers' model says of a filter.
+/// The papers' model of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
     /// False-positive rate.
@@ -139,7 +139,7 @@ pub struct Rate {
     pub accesses_insert: f64,
     /// Mean block accesses of looking up an inserted key.
     pub accesses_hit: f64,
-    /// Mean block accesses of looking up another key.
+    /// Mean block accesses of looking up an absent key.
     pub accesses_miss: f64,
     /// The same if the coin is a function of key and probe.
     pub accesses_miss_with_coin: f64,

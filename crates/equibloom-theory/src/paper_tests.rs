@@ -112,7 +112,7 @@ fn the_best_number_of_hash_functions_is_never_worse_than_the_papers() {
 }
 
 #[test]
-fn impossible_questions_are_refused() {
+fn impossible_arguments_are_refused() {
     assert!(rate(Scheme::Blocked, 0, 8.0, Hashes::Paper).is_err());
     assert!(rate(Scheme::Blocked, 256, f64::NAN, Hashes::Paper).is_err());
     assert!(rate(Scheme::Blocked, 256, 8.0, Hashes::Given(0)).is_err());

@@ -1,13 +1,12 @@
 //! The Poisson distribution with relative accuracy in both tails.
 //!
-//! The papers write everything with incomplete gamma functions. Numerically that is the wrong
-//! road: `exp(j·ln λ − λ − lnΓ(j+1))` loses three digits at λ = 600, and `λ·Pr{X ≥ k} − k·Pr{X > k}`
-//! cancels where it matters most. Since whole distributions are needed anyway, we tabulate the
-//! weights outward from the mode by their ratio `λ/j`, down to 1e-300 of it, normalise once, and
-//! take every tail and partial expectation as a sum of positive terms. Nothing cancels; each entry
-//! is good to about 1e-14 (bounds agree with mpmath to 8e-15, see `tests/against_mpmath.rs`). That is why
-//! no special-function crate is used: their incomplete gamma functions would answer one tail at a time,
-//! with differences left to the caller.
+//! The papers use incomplete gamma functions. Numerically these are a poor choice: `exp(j·ln λ − λ − lnΓ(j+1))`
+//! loses three digits at λ = 600, and `λ·Pr{X ≥ k} − k·Pr{X > k}` cancels where it matters most. Since whole
+//! distributions are needed anyway, the weights are tabulated outward from the mode by their ratio `λ/j`, down
+//! to 1e-300 of it, and normalised once; every tail and partial expectation is a sum of positive terms. Nothing
+//! cancels; each entry is accurate to about 1e-14 (bounds agree with mpmath to 8e-15, see
+//! `tests/against_mpmath.rs`). Crates for special functions would answer one tail at a time, with differences
+//! left to the caller.
 
 /// Weights below this share of the mode are left out.
 const SMALLEST_WEIGHT: f64 = 1e-300;
@@ -35,7 +34,7 @@ impl Weights {
         cutoff: f64,
         ratio: impl Fn(usize) -> f64,
     ) -> Self {
-        // Enough for the usual cutoff, so that the table need not grow.
+        // Enough for the default cutoff, so that the table need not grow.
         let usual = 64 + 24 * mode.isqrt();
         let mut mass = Vec::with_capacity(usual.min(last.saturating_add(1)));
         mass.push(1.0);

@@ -2,7 +2,7 @@
 
 /// The positive nodes of the 16-point Gauss-Legendre rule on [−1, 1] with their weights; the negative ones
 /// mirror them. (Abramowitz and Stegun, table 25.4; the last digits computed with mpmath.) A table, because a
-/// crate for it brings a whole linear algebra along.
+/// crate for it depends on a whole linear algebra library.
 const RULE: [(f64, f64); 8] = [
     (0.095_012_509_837_637_44, 0.189_450_610_455_068_5),
     (0.281_603_550_779_258_9, 0.182_603_415_044_923_6),
@@ -14,7 +14,7 @@ const RULE: [(f64, f64); 8] = [
     (0.989_400_934_991_649_9, 0.027_152_459_411_754_095),
 ];
 
-/// Equal panels, each with the rule: one integrates a smooth bump of its own width to full precision.
+/// Equal panels, each with the rule: one panel integrates a smooth bump of its own width to full precision.
 pub(crate) struct Panels {
     panels: usize,
 }

@@ -1,4 +1,4 @@
-//! Roots of increasing functions, by secant steps that a bisection keeps honest.
+//! Roots of increasing functions, by secant steps safeguarded by bisection.
 
 /// Solves `f(x) = 0` for a non-decreasing `f` on `[low, high]`; clamps to the end where `f` keeps its sign.
 ///

@@ -1,7 +1,7 @@
 //! The theory against an independent high-precision computation (`against_mpmath.py`).
 //!
-//! Needs Python 3 with `venv`; installs mpmath into the cargo target folder. Fails, and says why, if that is
-//! not to be had.
+//! Needs Python 3 with `venv`; installs mpmath into the cargo target folder. Without them it fails and says
+//! why.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 const TOLERANCE: f64 = 1e-9;
-/// Where a quadrature or a differential equation stands behind the value.
+/// Tolerance of values computed by quadrature or a differential equation.
 const INTEGRAL_TOLERANCE: f64 = 1e-7;
 
 /// The Python of a virtual environment that has mpmath.
@@ -55,7 +55,7 @@ fn run(command: &mut Command) {
     }
 }
 
-/// Asks all questions in one go.
+/// Asks all questions in one process.
 fn ask(questions: &[String]) -> Vec<Vec<f64>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/against_mpmath.py");
     let mut child = Command::new(python())
@@ -124,7 +124,7 @@ fn bounds_and_coins_agree() {
         absolute("P(k0+1)", bound.distribution[h + 1], above);
         let (bits, hashes) = block(load);
         let mean = bound.mean_load();
-        // The variance may be a tiny difference of squares: it is good to the digits of those.
+        // The variance may be a tiny difference of squares: it is accurate to their digits.
         let ours = bound.cost(costs::variance(mean)).unwrap();
         assert!((ours - variance).abs() < 1e-9 * variance.max(1e-3 * mean * mean), "{question}");
         let ours = bound.cost(costs::bloom_block(bits, hashes)).unwrap();
@@ -266,7 +266,7 @@ fn exact_rates_of_the_blocked_filter_agree() {
 }
 
 #[test]
-fn nothing_fails_or_is_no_number_inside_the_region() {
+fn optimal_parameters_are_valid_or_refused() {
     for load in [0.5, 0.9, 1.0, 2.0, 5.5, 17.0, 64.0, 133.3, 200.0] {
         for accesses in [1.0, 1.001, 1.05, 1.1, 1.3, 1.7, 2.0, 2.6, 3.0] {
             for choices in 1..=8_u32 {

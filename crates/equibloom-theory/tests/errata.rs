@@ -1,4 +1,4 @@
-//! Errata that need more than one module, or a throw of the dice, to be shown.
+//! Errata whose tests need several modules or random numbers.
 
 #![allow(
     clippy::unwrap_used,
@@ -93,7 +93,7 @@ fn erratum_7_a_spent_budget_sends_every_miss_to_the_overflow_list() {
     let expected = |budget| predict(&layout.with_budget(budget).into(), keys).unwrap();
     let spent = expected(Some(keys));
     assert_eq!(spent.budget_spent, 1.0);
-    // Blocks below their threshold stop the walk, but not the search.
+    // Blocks below their threshold end the walk, but not the lookup.
     assert!(spent.accesses_miss < 2.5 && spent.overflow_probes_miss > 0.99);
     let free = expected(None);
     assert!(free.overflow_probes_miss < 0.5 && free.overflow_fraction < spent.overflow_fraction);

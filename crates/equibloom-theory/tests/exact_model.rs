@@ -23,7 +23,7 @@ fn count(keys: u64, bits: u32, bits_per_key: f64) -> u64 {
     (keys as f64 * bits_per_key / f64::from(bits)).round() as u64
 }
 
-/// A layout and its keys; a share of these has so many choices.
+/// A layout and its keys; a share of these has `choices` candidates.
 fn least_loaded(
     keys: u64,
     bits: u32,

@@ -1,5 +1,5 @@
 //! Hints and fingerprint blocks: the exact model against straightforward simulations, its limits, and the
-//! rates that were promised.
+//! promised rates.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use fingerprints::FingerprintFilter;
 use simulator::Measured;
 use simulator::comparison::{check, compare, sizes};
 
-/// Bloom blocks in which `bits` less 6 and the hints are for data, whatever the counter takes, and their keys.
+/// Bloom blocks with `bits` less 6 and the hints for data, whatever the counter takes, and their keys.
 fn hinted(
     candidates: Candidates,
     bits: u32,
@@ -77,10 +77,10 @@ fn fingerprint(
     Layout::new(blocks, candidates, Rule::below(slots))
 }
 
-/// Small filters, so that all misses can be looked up; many of them instead.
+/// Small filters, so that all misses can be looked up; and many of them.
 const FILTERS: u64 = 16;
 
-/// As a set and, where that can be, as a multiset.
+/// As a set and, where possible, as a multiset.
 fn check_both(name: &str, layout: Layout) {
     check_one(&format!("{name}, set"), layout);
     let multiset = layout.with_removal();
@@ -111,8 +111,8 @@ fn subtables_of_fingerprints_measure_what_the_model_says() {
 fn crowded_and_coarse_fingerprints_measure_what_the_model_says() {
     let three = subtables(&[1_000, 120, 15]);
     check_both("overfull", fingerprint(three, 41, 32, 6, 16));
-    // So few values that equal ones are common. Of multisets, which send equal ones on together, the model
-    // says too much then: 0.7 % at M = 2048, 1.8 % at M = 256.
+    // So few values that equal ones are common. Multisets send equal ones on together; there the model is too
+    // high: 0.7 % at M = 2048, 1.8 % at M = 256.
     check_one("M=512", fingerprint(three, 41, 64, 3, 16));
     check_one("M=64", fingerprint(subtables(&[1_500, 300]), 25, 16, 2, 16));
 }

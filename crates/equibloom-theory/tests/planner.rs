@@ -1,4 +1,5 @@
-//! The planner: never worse than the papers, true to its limits, and helpful when requirements contradict.
+//! The planner: never worse than the papers, within its limits, and with useful advice for contradictory
+//! requirements.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +35,8 @@ fn schemes_of_the_papers() -> Vec<Scheme> {
 #[test]
 fn no_scheme_of_the_papers_beats_the_plan_within_the_same_accesses() {
     for bits_per_key in [8.0, 10.0, 12.0, 16.0, 20.0, 24.0, 32.0, 40.0] {
-        // The last one is the default plan: within its own limit it beats what the papers have within 1.5 accesses.
+        // The last one is the default plan: within its own limit it beats the papers' schemes within 1.5
+        // accesses.
         let limits = [1.0, 1.2, 1.5, 1.99, 1.5];
         let asked = [Some(1.0), Some(1.2), Some(1.5), Some(1.99), None];
         let plans = asked.map(|accesses_miss| {
@@ -43,7 +45,7 @@ fn no_scheme_of_the_papers_beats_the_plan_within_the_same_accesses() {
         let memory = (KEYS as f64 * bits_per_key / 8.0) as u64;
         for scheme in schemes_of_the_papers() {
             for hashes in [Hashes::Paper, Hashes::Best] {
-                // At few bits the overflow list of some leaves no room for blocks.
+                // At few bits the overflow list of some schemes leaves no room for blocks.
                 let Ok((design, expected)) = paper_design(scheme, KEYS, memory, 512, hashes) else {
                     continue;
                 };
@@ -103,7 +105,7 @@ fn reasons_name_every_placement() {
     }
 }
 
-/// The default limit is one for blocks.
+/// The default limit applies to blocks only.
 #[test]
 fn the_classical_filter_gets_its_best_hashes_unless_a_limit_is_given() {
     let classical = Requirements {

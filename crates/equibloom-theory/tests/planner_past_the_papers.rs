@@ -1,4 +1,4 @@
-//! The planner with hints and fingerprint blocks: the rates that were promised, no gaps, and why (not).
+//! The planner with hints and fingerprint blocks: the promised rates, no gaps, and the reasons.
 
 #![allow(
     clippy::unwrap_used,
@@ -47,8 +47,7 @@ fn fingerprints_reach_the_promised_rates_also_where_keys_can_be_removed() {
     }
 }
 
-/// No limit on misses has to be given for them. Inserts have no limit if none is given: at 24 bits they read
-/// 1.204 blocks.
+/// The default limit on misses suffices. Inserts have no default limit: at 24 bits they read 1.204 blocks.
 #[test]
 fn the_default_limit_on_misses_reaches_the_promised_rates() {
     for (bits, rate) in FINGERPRINTS {
@@ -87,7 +86,8 @@ fn fingerprints_serve_9_to_40_bits_per_key_without_gaps() {
         let requirements =
             Requirements { block: Some(BlockKind::Fingerprint), ..requirements(bits) };
         let rate = plan(&requirements).unwrap().rate();
-        // A classical filter's rate falls by a fifth with half a bit more; ours in steps, of a twentieth at least.
+        // A classical filter's rate falls by a fifth with half a bit more; fingerprints' in steps of at least a
+        // twentieth.
         assert!(rate < 0.95 * last, "{bits} bits: {rate:e} after {last:e}");
         last = rate;
     }
@@ -139,10 +139,10 @@ fn requirements_for_blocks_are_met() {
 }
 
 #[test]
-fn blocks_that_cannot_be_had_together_are_named() {
+fn incompatible_requirements_are_named() {
     let base = requirements(16.0);
     let blocked = Some(Placement::Blocked);
-    for (asked, words) in [
+    for (requirements, words) in [
         (
             Requirements {
                 placement: blocked,
@@ -156,13 +156,13 @@ fn blocks_that_cannot_be_had_together_are_named() {
         (Requirements { multiset: true, hints: Some(0), ..base.clone() }, "0 hints"),
         (Requirements { block: Some(BlockKind::Bloom), slots: Some(4), ..base.clone() }, "4 slots"),
     ] {
-        let Err(Error::Contradiction { conflict, remedies }) = plan(&asked) else {
-            panic!("{asked:?}");
+        let Err(Error::Contradiction { conflict, remedies }) = plan(&requirements) else {
+            panic!("{requirements:?}");
         };
         assert!(conflict.contains(words), "{conflict}");
         assert!(!remedies.is_empty());
     }
-    // In blocks of another size, or with too few bits, nothing can be removed.
+    // In blocks of another size, or with too few bits, keys cannot be removed.
     let small = Requirements { multiset: true, block_bits: Some(256), ..base.clone() };
     assert!(plan(&small).unwrap_err().to_string().contains("512"));
     let few = Requirements { multiset: true, bits_per_key: Some(6.0), ..base };

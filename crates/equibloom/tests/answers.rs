@@ -1,11 +1,11 @@
-//! The answers of 300 random Bloom and classical filters, false positives included, as they have always been.
+//! The answers of 300 random Bloom and classical filters, false positives included, never change.
 //!
-//! `answers.txt` has a line for each filter and kind of key: what was asked for, and after the bar what came
-//! of it. API and file format may change; the answers may not. So only [`build`], [`insert`] and [`counts`]
-//! know how the crate describes a filter and reports on it, and the words of a filter are left out.
+//! `answers.txt` has a line for each filter and kind of key: its parameters, and after the bar the results. API
+//! and file format may change; the answers may not. So only [`build`], [`insert`] and [`counts`] depend on how
+//! the crate describes a filter and reports on it, and the words of a filter are left out.
 //!
-//! `EQUIBLOOM_RENEW_ANSWERS=1 cargo test -p equibloom --test answers` writes the file anew, after a change of
-//! the answers that is meant.
+//! `EQUIBLOOM_RENEW_ANSWERS=1 cargo test -p equibloom --test answers` rewrites the file after an intended
+//! change of the answers.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -21,7 +21,7 @@ use equibloom::{
 use random::Random;
 
 const FILTERS: u64 = 300;
-/// Keys that were never inserted, asked of each filter.
+/// Absent keys looked up in each filter.
 const ABSENT: u64 = 4_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ enum Kind {
     OnePlusAlpha,
 }
 
-/// A filter in words that are no part of the crate. What its kind has no use for is ignored.
+/// A filter described without the crate's types. Fields that do not apply are ignored.
 #[derive(Debug)]
 struct Spec {
     kind: Kind,
@@ -43,9 +43,9 @@ struct Spec {
     /// Bits of a block; a classical filter has `blocks` times as many.
     bits: u32,
     hashes: u32,
-    /// A block below this load takes every key.
+    /// A block below this load admits every key.
     threshold: u32,
-    /// Probability in 64ths that a block at the threshold takes a key.
+    /// Probability in 64ths that a block at the threshold admits a key.
     coin: u32,
     hints: u32,
     /// Candidates of a key anywhere in the table.
@@ -146,7 +146,7 @@ impl Spec {
             0 => 0,
             _ => random.between(1, (bits / 6).min(64)),
         };
-        // Few enough that there are false positives to compare.
+        // Small enough that there are false positives to compare.
         let hashes = random.between(1, 8).min((bits - counter - hints) / 2) as u32;
         let choices = random.between(1, 5) as u32;
         // From a tenth of what all keys need to more than that.
@@ -191,7 +191,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// Keys that differ, of all lengths that the hash tells apart.
+/// Distinct keys, of all lengths that the hash treats differently.
 fn byte_key(index: u64) -> Vec<u8> {
     let times = if index.is_multiple_of(32) { 50 } else { 1 + index % 4 };
     format!("key {index}").repeat(times as usize).into_bytes()
@@ -204,7 +204,7 @@ fn digest(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
-/// What came of one filter and its keys.
+/// The results of one filter and its keys.
 struct Outcomes {
     new: u64,
     refused: u64,
@@ -225,9 +225,9 @@ impl fmt::Display for Outcomes {
     }
 }
 
-/// Fills a filter key by key, asks it, and does the same in batches.
+/// Fills a filter key by key, looks keys up, and does the same in batches.
 fn run<K: StableKey>(name: &str, spec: &Spec, key: fn(u64) -> K) -> Outcomes {
-    // Every eighth key comes twice, the second time among later keys.
+    // Every eighth key is inserted twice, the second time among later keys.
     let inserted: Vec<K> = (0..spec.keys)
         .flat_map(|i| [Some(i), (i % 8 == 7).then_some(i / 2)])
         .flatten()
@@ -241,7 +241,7 @@ fn run<K: StableKey>(name: &str, spec: &Spec, key: fn(u64) -> K) -> Outcomes {
 
     let mut in_batches = build(spec);
     let mut rest = &inserted[..];
-    // A batch ends at the first key that is refused.
+    // A batch ends at the first refused key.
     for outcomes in outcomes.split_inclusive(|outcome| *outcome == Outcome::Refused) {
         let (batch, later) = rest.split_at(outcomes.len());
         let new = outcomes.iter().filter(|&&outcome| outcome == Outcome::New).count() as u64;
@@ -274,7 +274,7 @@ fn run<K: StableKey>(name: &str, spec: &Spec, key: fn(u64) -> K) -> Outcomes {
     }
 }
 
-/// The names of what differs between two rows of names and values.
+/// The names of the differing values of two rows.
 fn differences(expected: &str, got: &str) -> String {
     let (expected, got): (Vec<&str>, Vec<&str>) =
         (expected.split(' ').collect(), got.split(' ').collect());
@@ -284,7 +284,7 @@ fn differences(expected: &str, got: &str) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// How many of the filters are of a sort that must not be missing.
+/// The number of filters with properties that must be covered.
 #[derive(Debug, Default)]
 struct Covered {
     kinds: HashMap<Kind, u64>,
@@ -320,7 +320,7 @@ impl Covered {
 }
 
 #[test]
-fn the_answers_are_what_they_have_always_been() {
+fn the_answers_have_not_changed() {
     let mut random = Random(16);
     let mut covered = Covered::default();
     let mut lines = Vec::new();

@@ -1,5 +1,4 @@
-//! Parameters that cannot work: each is refused with the value and what would be accepted, and
-//! nothing is allocated first.
+//! Invalid parameters: each is refused with the value and the accepted range, and nothing is allocated first.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -55,13 +54,13 @@ fn check(cases: &[(Design, &str)]) {
         let refused = refusal(design);
         let message = refused.to_string();
         assert!(message.contains(expected), "«{message}» does not say «{expected}»");
-        // Asking without building gives the same answer.
+        // Checking without building gives the same error.
         assert_eq!(BuildError::from(design.check().unwrap_err()), refused);
     }
 }
 
 #[test]
-fn every_bad_value_is_named_together_with_what_would_be_accepted() {
+fn every_bad_value_is_named_with_the_accepted_range() {
     check(&[
         (Layout::blocked(BLOCKS, 0).into(), "block count is 0: give at least 1"),
         (
@@ -117,9 +116,9 @@ fn every_bad_value_is_named_together_with_what_would_be_accepted() {
     ]);
 }
 
-/// Parts that are each possible and do not go together.
+/// Parts that are valid by themselves and conflict.
 #[test]
-fn every_conflict_is_named_together_with_its_cure() {
+fn every_conflict_is_named_with_its_cure() {
     let share = Share::clamped(0.5);
     let some = Candidates::Anywhere { blocks: 10, choices: 2, share };
     let subtables = Candidates::subtables(&[8, 2]).unwrap();
@@ -182,7 +181,7 @@ fn every_conflict_is_named_together_with_its_cure() {
     ]);
 }
 
-/// Shares and lists that have no such value are refused before there is a layout.
+/// Invalid shares and lists are refused before there is a layout.
 #[test]
 fn shares_and_subtables_are_refused_where_they_are_made() {
     for (value, text) in [(1.5, "1.5"), (-0.1, "-0.1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
@@ -198,7 +197,7 @@ fn shares_and_subtables_are_refused_where_they_are_made() {
 }
 
 #[test]
-fn sizes_beyond_64_bits_and_beyond_the_machine_are_refused_without_an_abort() {
+fn sizes_beyond_64_bits_and_beyond_memory_are_refused_without_an_abort() {
     let too_many = refusal(Layout::blocked(BLOCKS, u64::MAX / 100));
     assert!(
         matches!(too_many, BuildError::Layout(LayoutError::TooLarge { bits: 256, .. })),

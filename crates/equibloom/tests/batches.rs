@@ -1,6 +1,6 @@
-//! Many keys at once: the same answers and the same bytes as one by one.
+//! Batches give the same answers and the same bytes as single keys.
 //!
-//! By threads too, which are a matter of the feature `std`.
+//! With threads too, if the feature `std` is enabled.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -83,8 +83,8 @@ mod by_threads {
 
     use super::*;
 
-    /// Several times the keys that a thread is started for (some 2,000): with fewer, one thread inserts
-    /// and there is nothing to compare.
+    /// Several times the minimum number of keys per worker (some 2,000): with fewer, one thread inserts and
+    /// there is nothing to compare.
     const KEYS: u64 = 20_000;
     const CASES: u32 = 160;
 
@@ -120,7 +120,7 @@ mod by_threads {
     #[test]
     fn threads_build_the_random_filter_that_one_thread_builds() {
         let divided = Cell::new(0);
-        // Some of the keys come twice, or many times.
+        // Some keys are inserted twice or many times.
         let inputs = (parameters(), 1_u64..100, 500_u64..60_000, 0..KEYS as usize);
         let outcome =
             TestRunner::new(cases(CASES)).run(&inputs, |(small, factor, distinct, cut)| {
@@ -132,7 +132,7 @@ mod by_threads {
         assert!(divided.get() >= CASES / 4, "only {} filters were divided", divided.get());
     }
 
-    /// Filters with more keys than they have room for, and all but a few of those in their blocks.
+    /// Filters with more keys than room, all but a few of those in their blocks.
     #[test]
     fn threads_build_the_full_filter_that_one_thread_builds() {
         let bloom = Blocks::bloom(512, 8).with_hints(16);

@@ -1,4 +1,4 @@
-//! Bloom's own filter, against its formula and the slides' examples.
+//! The classical Bloom filter, against its formula and the slides' examples.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use equibloom::{AccessStatistics, Design, Filter, Parameters};

@@ -1,4 +1,4 @@
-//! Layouts of all combinations: each is refused for one reason, which its cure removes, or it works.
+//! Random layouts: each is refused for one reason, which its cure removes, or it works.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -18,7 +18,7 @@ use proptest::test_runner::TestRunner;
 const CASES: u32 = 4_000;
 const KEYS: u64 = 200;
 
-/// Mostly a number in range, sometimes one at the ends of what a number can be.
+/// Mostly a number in range, sometimes an extreme one.
 fn mostly(
     range: std::ops::RangeInclusive<u32>,
     ends: &[u32],
@@ -116,7 +116,7 @@ fn reason(error: &LayoutError) -> &'static str {
     }
 }
 
-/// The layouts that follow from a refusal's cure: nothing else is changed.
+/// The layouts that follow the cure of a refusal: nothing else is changed.
 fn cured(layout: Layout, error: &LayoutError) -> Vec<Layout> {
     match *error {
         LayoutError::OutOfRange {
@@ -163,7 +163,7 @@ fn with_number(mut layout: Layout, name: &str, value: u64, low: u64, high: u64) 
         }
         (_, Rule::FirstWithRoom { below, .. }, "threshold") => *below = good,
         (_, _, "hints of a block") => layout.blocks = layout.blocks.with_hints(good),
-        // The longest list that is accepted has no room in memory.
+        // The longest list that is accepted does not fit into memory.
         (_, _, "overflow capacity") => layout.overflow.capacity = 300.min(high),
         _ => {}
     }
@@ -222,7 +222,7 @@ fn without_conflict(layout: Layout, cure: &str) -> Vec<Layout> {
     }
 }
 
-/// An accepted layout builds, takes keys, gives them back, and is predicted.
+/// An accepted layout builds, stores keys, finds them, and is predicted.
 fn check_that_it_works(layout: Layout, seed: u64) -> Result<(), TestCaseError> {
     let parameters = Parameters { keys: KEYS, seed, design: layout.into() };
     let mut filter = Filter::<u64>::new(&parameters).unwrap();
@@ -252,7 +252,7 @@ fn check_that_it_works(layout: Layout, seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whatever a layout is, its properties can be asked for.
+/// The properties of every layout can be computed.
 fn ask(layout: Layout) {
     let design = Design::from(layout);
     let _ = (design.name(), design.placement(), design.bytes(), design.max_accesses());

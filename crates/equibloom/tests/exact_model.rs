@@ -1,8 +1,8 @@
 //! The real filters against the exact model: rate, loads, overflow and accesses, on several seeds.
 //!
-//! The rate of a filter is read off its bits (`Statistics::expected_rate`), which is more precise
-//! than asking millions of strangers; one test asks them all the same. What is left is the
-//! difference between one filter and the next. Tolerance everywhere: 4σ + 1 %.
+//! The rate of a filter is computed from its bits (`Statistics::expected_rate`), which is more precise than
+//! looking up millions of absent keys; one test looks them up nevertheless. The rest is the difference between
+//! one filter and the next. Tolerance everywhere: 4σ + 1 %.
 #![cfg(feature = "planner")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -14,7 +14,7 @@ use equibloom::{
 const KEYS: u64 = 200_000;
 const SEEDS: [u64; 3] = [1, 2, 0xdead_beef];
 
-/// A budget of so many accesses per key.
+/// A budget of this many accesses per key.
 fn budget(accesses: f64, keys: u64) -> Option<u64> {
     Some((accesses * keys as f64) as u64)
 }
@@ -133,7 +133,7 @@ impl Measured {
             let found = filter.contains_counted(hasher.hash_key(&key), &mut accesses);
             assert!(found, "{key} was lost");
         }
-        // Hits end here; false positives among the misses are counted apart.
+        // Hits end here; false positives among the misses are counted separately.
         let hits = accesses.hits;
         for key in keys..2 * keys {
             filter.contains_counted(hasher.hash_key(&key), &mut accesses);
@@ -157,13 +157,13 @@ impl Measured {
     }
 
     fn overflow_sigma(&self) -> f64 {
-        // A block that overflows turns away not one key but about √load of them.
+        // A block that overflows rejects not one key but about √load of them.
         let blocks = self.blocks();
         let clumps = if blocks > 0.0 { (self.keys / blocks).sqrt() } else { 1.0 };
         (2.0 * self.predicted.overflow_fraction * clumps / self.keys).sqrt()
     }
 
-    /// What the filter holds in the end: rate, overflow, elements.
+    /// The contents of the filled filter: rate, overflow, elements.
     fn check_contents(&self) {
         let Self { keys, predicted, statistics, .. } = self;
         self.check("rate", statistics.expected_rate, predicted.rate, predicted.rate_deviation);
@@ -204,8 +204,8 @@ fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
             filter.overflow_sigma(),
         );
 
-        // One operation reads up to two blocks more than another, and so it is with blocks: a full
-        // one sends all its visitors on.
+        // One operation reads up to two blocks more than another, and operations are correlated: a full block
+        // sends all its keys on.
         let of_blocks = if blocks > 0.0 { 1.0 / blocks.sqrt() } else { 0.0 };
         let sigma = 1.0 / keys.sqrt() + 0.1 * of_blocks;
         filter.check("insert", accesses.inserts.mean_blocks(), predicted.accesses_insert, sigma);
@@ -213,13 +213,13 @@ fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
         let sigma = 1.0 / keys.sqrt() + of_blocks;
         let expected = statistics.expected_accesses_per_miss;
         filter.check("expected miss", expected, predicted.accesses_miss, sigma);
-        // The mean over true misses leaves out strangers that were taken for members.
+        // The mean over true misses leaves out false positives.
         let sigma = sigma + predicted.rate;
         filter.check("miss", accesses.misses.mean_blocks(), predicted.accesses_miss, sigma);
     });
 }
 
-/// Which thread comes first to a block makes another filter, not a worse one.
+/// The order in which threads reach a block gives another filter, not a worse one.
 #[cfg(target_has_atomic = "64")]
 #[test]
 fn threads_that_share_a_filter_fill_it_like_one_thread() {
@@ -255,9 +255,9 @@ fn loads_are_distributed_as_the_exact_model_says() {
             let counted = filter.is_counted;
             let measured = if counted { &level.loads } else { &level.set_bits };
             let blocks = level.blocks as f64;
-            // Later levels get what the earlier ones turned away, and that number varies too.
+            // Later levels receive the keys that earlier ones rejected, and that number varies too.
             let spread = (1 + index) as f64;
-            // The model resolves pages by their keys only, and puts the bits where their mean is.
+            // The model resolves pages by load only, with the mean of the set bits.
             let resolved = counted || distribution.len() < 2_000;
             for (load, &probability) in distribution.iter().enumerate().filter(|_| resolved) {
                 let share = measured.get(load).copied().unwrap_or(0) as f64 / blocks;
@@ -281,18 +281,18 @@ fn loads_are_distributed_as_the_exact_model_says() {
     });
 }
 
-/// The rate read off the bits is the rate that strangers meet.
+/// The rate computed from the bits is the measured rate.
 #[test]
-fn strangers_are_taken_for_members_at_the_expected_rate() {
-    let strangers = 2_000_000_u64;
+fn absent_keys_are_found_at_the_expected_rate() {
+    let absent = 2_000_000_u64;
     for parameters in bloom_filters(KEYS, 256, 10.0, 7).into_iter().chain(fingerprint_filters(KEYS))
     {
         let mut filter = Filter::<u64>::new(&parameters).unwrap();
         filter.try_extend(0..KEYS).unwrap();
-        let taken = (KEYS..KEYS + strangers).filter(|key| filter.contains(key)).count();
+        let taken = (KEYS..KEYS + absent).filter(|key| filter.contains(key)).count();
         let rate = filter.statistics().expected_rate;
-        let sigma = (rate * (1.0 - rate) / strangers as f64).sqrt();
-        let measured = taken as f64 / strangers as f64;
+        let sigma = (rate * (1.0 - rate) / absent as f64).sqrt();
+        let measured = taken as f64 / absent as f64;
         assert!(
             (measured - rate).abs() < 4.0 * sigma,
             "{measured} against {rate}: {:?}",

@@ -1,4 +1,4 @@
-//! Filters in files: what was saved comes back, from wherever and however it is read.
+//! Filters in files: a saved filter is read back unchanged, by every way of reading.
 
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use samples::samples;
 use scratch::{Scratch, open, open_typed};
 
-/// Filters that take a key once, and filters that store every insert.
+/// Filters that store a key once, and filters that store every insert.
 fn all_parameters() -> impl Strategy<Value = Parameters> {
     let multiset = (fingerprints(true), 0_u64..200).prop_map(|(layout, keys)| Parameters {
         keys,
@@ -78,7 +78,7 @@ proptest! {
         prop_assert_eq!((&report.header, report.bytes), (&header, bytes.len() as u64));
         prop_assert_eq!(file::verify_from(&bytes[..]).unwrap(), report);
 
-        // Each goes on like the one that never saw a file.
+        // Each continues like the filter that was never saved.
         let mut copies = [loaded, opened, read];
         for key in &later {
             let inserted = filter.insert(key);
@@ -95,7 +95,7 @@ proptest! {
         for copy in &copies {
             prop_assert!(*copy == filter);
         }
-        // The file never saw any of it.
+        // The file is unchanged.
         prop_assert!(std::fs::read(&path).unwrap() == bytes);
     }
 }
@@ -129,7 +129,7 @@ fn a_stream_may_be_slow_and_hold_more_than_one_filter() {
     assert_eq!(rest, b"and something else");
 }
 
-/// Larger than the pieces in which files are read, and than what a stream begins with.
+/// Larger than the read buffer, and than the initial buffer of a stream.
 #[test]
 fn large_filters_come_back_from_files_and_streams() {
     let scratch = Scratch::new("large");
@@ -156,7 +156,7 @@ fn the_seed_of_the_hash_is_kept_even_if_it_is_not_the_parameters() {
     assert_eq!(read.parameters(), &Parameters { seed: 99, ..parameters });
     assert!(read.as_hash_filter().words().eq(filter.as_hash_filter().words()));
     assert_eq!(forge::u64_at(&bytes, forge::SEED), Some(99));
-    // A filter over hashes knows the seed of its parameters alone.
+    // A filter over hashes knows the seed of its parameters only.
     let mut bytes = Vec::new();
     filter.as_hash_filter().write_to(&mut bytes).unwrap();
     assert_eq!(forge::u64_at(&bytes, forge::SEED), Some(parameters.seed));
@@ -183,9 +183,9 @@ fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
     }
 }
 
-/// Threads share a mapped filter as any other.
+/// Threads share a mapped filter like any other.
 #[test]
-fn an_open_filter_can_be_asked_by_many_threads() {
+fn a_mapped_filter_can_be_queried_by_many_threads() {
     let scratch = Scratch::new("threads");
     let path = scratch.path("filter.eqb");
     let sample = &samples()[1];
@@ -233,7 +233,7 @@ fn files_record_the_kind_of_keys() {
     }
 }
 
-/// A type reads files of its kind, whatever width, and files that state none. Others are refused by name.
+/// A type reads files of its kind, whatever width, and files without a kind. Others are refused by name.
 #[test]
 fn files_are_read_as_the_type_of_their_keys() {
     fn read<K: StableKey + ?Sized>(path: &Path, kind: KeyKind) {
@@ -297,7 +297,7 @@ fn headers_can_be_serialised() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_mapped_is_read() {
+fn files_that_cannot_be_mapped_are_read() {
     use std::os::fd::AsRawFd;
     let (reader, mut writer) = io::pipe().unwrap();
     let sample = &samples()[8];
@@ -317,7 +317,7 @@ fn what_cannot_be_mapped_is_read() {
 /// A tebibyte, of which the disk holds two pages: the header, and the block of one key.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
-fn a_file_larger_than_memory_is_opened_and_asked_at_once() {
+fn a_file_larger_than_memory_is_opened_and_queried_at_once() {
     let scratch = Scratch::new("tebibyte");
     let path = scratch.path("filter.eqb");
     let count = 1_u64 << 34;
@@ -338,7 +338,7 @@ fn a_file_larger_than_memory_is_opened_and_asked_at_once() {
     file.seek(SeekFrom::Start(4096 + 64 * block as u64)).unwrap();
     file.write_all(&[0xff; 64]).unwrap();
 
-    // Its keys are not stated.
+    // The kind of its keys is not stated.
     assert!(open_typed::<str>(&path).unwrap().contains("alice"));
     let filter = open_typed::<u64>(&path).unwrap();
     assert!((0..1_000).all(|key| !filter.contains(&key)));

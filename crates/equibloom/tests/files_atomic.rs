@@ -1,4 +1,4 @@
-//! A file is replaced as a whole or not at all.
+//! A file is replaced completely or not at all.
 
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -17,7 +17,7 @@ use equibloom::{Blocks, Filter, KeyHash, Layout, Parameters};
 use samples::samples;
 use scratch::{Scratch, open_typed};
 
-/// Tells a test that runs as a child of another what to work on.
+/// Tells a test that runs as a child process which directory to use.
 const DIRECTORY: &str = "EQUIBLOOM_TEST_DIRECTORY";
 
 fn filter(blocks: u64, key: &str) -> Filter<str> {
@@ -27,7 +27,7 @@ fn filter(blocks: u64, key: &str) -> Filter<str> {
     filter
 }
 
-/// Takes so many bytes, in pieces, and then fails.
+/// Accepts this many bytes, in pieces, and then fails.
 struct Failing {
     left: usize,
     written: Vec<u8>,
@@ -94,7 +94,7 @@ fn a_filter_that_is_open_keeps_the_file_it_opened() {
 }
 
 #[test]
-fn places_that_cannot_be_replaced_are_refused() {
+fn paths_that_cannot_be_replaced_are_refused() {
     let scratch = Scratch::new("refused");
     let filter = filter(5, "alice");
     let error = filter.save(scratch.directory()).unwrap_err();
@@ -103,7 +103,7 @@ fn places_that_cannot_be_replaced_are_refused() {
     assert!(error.to_string().contains("could not create a file beside"), "{error}");
     assert!(matches!(filter.save("/").unwrap_err().kind(), FileErrorKind::NotReplaceable));
     assert_eq!(scratch.files(), [""; 0]);
-    // Beside it, in its directory, nothing is left either.
+    // No temporary file is left in its directory.
     let beside = std::fs::read_dir(scratch.directory().parent().unwrap()).unwrap();
     let name = scratch.directory().file_name().unwrap().to_string_lossy().into_owned();
     let left = beside.filter(|entry| {
@@ -178,12 +178,12 @@ fn child(shell: &str, test: &str, directory: &Path) -> Command {
     command
 }
 
-/// Where the test that runs this one wants it to work; none, if nobody does.
+/// The directory given by the parent test; `None` without one.
 fn directory_of_child() -> Option<PathBuf> {
     std::env::var_os(DIRECTORY).map(PathBuf::from)
 }
 
-/// No file may be larger than 100 blocks of 512 bytes, and the signal that says so is ignored.
+/// No file may be larger than 100 blocks of 512 bytes, and the signal SIGXFSZ is ignored.
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_grow_leaves_the_old_one() {
@@ -192,7 +192,7 @@ fn a_file_that_cannot_grow_leaves_the_old_one() {
     assert_success(child);
 }
 
-/// A file system of its own with 128 KiB, where the system lets anybody make one.
+/// A file system of 128 KiB, where unprivileged users may mount one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_file() {
@@ -233,7 +233,7 @@ fn saves_more_than_fits() {
     }
 }
 
-/// Killed at any moment: the file is one or the other, and what is left beside it says what it is.
+/// Killed at any moment: the file is the old or the new one, and a temporary file is recognisable.
 #[cfg(unix)]
 #[test]
 fn a_killed_program_leaves_a_whole_file() {

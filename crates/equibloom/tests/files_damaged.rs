@@ -1,4 +1,4 @@
-//! Files that are damaged, forged or something else: an error that says what is wrong, and nothing worse.
+//! Damaged, forged or foreign files: an error that names the problem, and nothing worse.
 
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -25,14 +25,14 @@ fn load(bytes: &[u8]) -> Result<HashFilter, FileError> {
     HashFilter::read_from(bytes)
 }
 
-/// The text of the error that a file gives, the same from `load` and `verify`.
+/// The error text for a file, the same from `load` and `verify`.
 fn refusal(bytes: &[u8]) -> String {
     let text = load(bytes).unwrap_err().to_string();
     assert_eq!(text, file::verify_from(bytes).unwrap_err().to_string());
     text
 }
 
-/// The same from a file, where `open` has to notice only what is wrong with the header or the length.
+/// The same from a file, where `open` must only notice errors of the header and the length.
 fn refusal_of_all(path: &Path, bytes: &[u8]) -> String {
     std::fs::write(path, bytes).unwrap();
     let text = HashFilter::load(path).unwrap_err().to_string();
@@ -56,7 +56,7 @@ fn a_flipped_bit_anywhere_is_found() {
     }
 }
 
-/// The same by way of files, where a mapped one may have flipped bits behind its header.
+/// The same through files, where a mapped one may have flipped bits behind its header.
 #[test]
 fn a_flipped_bit_in_a_file_is_found_by_load_and_harmless_when_mapped() {
     let scratch = Scratch::new("flipped");
@@ -107,7 +107,7 @@ fn a_file_cut_or_extended_at_any_length_says_so() {
     }
 }
 
-/// A generator of our own, so that the cases are the same for ever (SplitMix64).
+/// A generator of its own, so that the cases never change (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -135,7 +135,7 @@ impl Random {
 
 /// Changes a file in one to four ways.
 fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
-    // Most of a small file is padding; what is behind the header and in it matters more.
+    // Most of a small file is padding; the header and the sections matter more.
     let position = |bytes: &[u8], random: &mut Random| match random.below(3) {
         0 => random.below(bytes.len()),
         1 => random.below(bytes.len().min(360)),
@@ -162,8 +162,8 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// Half of the files are as the accident left them; the other half get right checksums afterwards, so that
-/// everything behind those is reached.
+/// Half of the files keep their damage; the other half get correct checksums afterwards, so that the checks
+/// behind those are reached.
 #[test]
 fn a_hundred_thousand_mutations_do_no_harm() {
     let samples: Vec<(Sample, Vec<u8>)> = samples()
@@ -201,12 +201,12 @@ fn a_hundred_thousand_mutations_do_no_harm() {
             }
         }
     }
-    // The test reaches both: files that a mutation did not change, and filters that hold anything.
+    // The test covers both: unchanged files, and filters with arbitrary contents.
     assert!(accepted > 1_000 && forged > 5_000, "{accepted} accepted, {forged} forged");
 }
 
 #[test]
-fn mutated_files_can_be_mapped_and_asked() {
+fn mutated_files_can_be_mapped_and_queried() {
     let scratch = Scratch::new("mapped");
     let path = scratch.path("filter.eqb");
     let mut random = Random(9);
@@ -228,9 +228,9 @@ fn mutated_files_can_be_mapped_and_asked() {
     assert!(opened > 500, "{opened}");
 }
 
-/// Every bit set, padding included, or any bits at all, with right checksums.
+/// Every bit set, padding included, or random bits, with correct checksums.
 #[test]
-fn blocks_may_hold_anything() {
+fn blocks_may_have_any_contents() {
     let scratch = Scratch::new("blocks");
     let path = scratch.path("filter.eqb");
     let mut random = Random(10);
@@ -247,9 +247,9 @@ fn blocks_may_hold_anything() {
     }
 }
 
-/// Not one slot of the list is free, nothing stands where it should: lookups end, and inserts too.
+/// No slot of the list is free and no entry is in order: lookups and inserts still end.
 #[test]
-fn a_mapped_overflow_list_may_hold_anything() {
+fn a_mapped_overflow_list_may_have_any_contents() {
     let scratch = Scratch::new("overflow");
     let path = scratch.path("filter.eqb");
     for name in ["single", "multi-level-hints", "sequential", "fingerprint-multiset-grown"] {
@@ -274,7 +274,7 @@ fn a_mapped_overflow_list_may_hold_anything() {
 }
 
 #[test]
-fn errors_name_what_is_wrong_and_where() {
+fn errors_name_the_problem_and_its_position() {
     let scratch = Scratch::new("errors");
     let path = scratch.path("filter.eqb");
     let original = sample("multi-level").bytes();
@@ -337,7 +337,7 @@ fn errors_name_what_is_wrong_and_where() {
         case(forge::SECTIONS + 32, &64_u64.to_le_bytes(), true),
         &["section \"blocks\" has 64 bytes", "needs 640"],
     );
-    // The design stands behind two sections.
+    // The design follows two sections.
     let design = forge::SECTIONS + 2 * forge::SECTION_BYTES;
     let number = |at: usize, value: u32, parts: &[&str]| {
         says(case(design + at, &value.to_le_bytes(), true), parts)
@@ -395,7 +395,7 @@ fn unknown_sections_are_skipped_unless_they_are_necessary() {
     let header = file::verify_from(&sample.bytes()[..]).unwrap().header;
     let with_section = |flags: u64| {
         let mut bytes = sample.bytes();
-        // Behind the first section's entry comes a new one; the design moves on.
+        // A new entry follows the first section's; the design moves on.
         let offset = (bytes.len() as u64).next_multiple_of(4096);
         let mut entry = b"comment\0\0\0\0\0\0\0\0\0".to_vec();
         for number in [flags, offset, 11, 0] {
@@ -428,7 +428,7 @@ fn unknown_sections_are_skipped_unless_they_are_necessary() {
     let names: Vec<_> =
         file::verify(&path).unwrap().header.sections.into_iter().map(|s| s.name).collect();
     assert_eq!(names, ["blocks", "comment"]);
-    // Their checksums count all the same.
+    // Their checksums count nevertheless.
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     assert!(refusal(&bytes).contains("section \"comment\""));
@@ -436,7 +436,7 @@ fn unknown_sections_are_skipped_unless_they_are_necessary() {
 }
 
 #[test]
-fn what_is_no_file_of_ours_is_told_so() {
+fn foreign_files_are_recognised() {
     let scratch = Scratch::new("foreign");
     for foreign in
         [&b""[..], b"x", b"\x89EQB", b"{\"keys\": 3}", &[0; 5_000], b"\x89PNG\r\n\x1a\n and so on"]

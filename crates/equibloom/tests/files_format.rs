@@ -1,4 +1,4 @@
-//! A reader written from `docs/format.md`, and nothing else of this library: it answers like the library.
+//! A reader written from `docs/format.md`, without the library's code: it answers like the library.
 
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -53,7 +53,7 @@ struct Reader {
     levels: Levels,
     /// Share of the keys that have more than the first level.
     share: u64,
-    /// Load and coin, where blocks turn keys away.
+    /// Load and coin, where blocks reject keys.
     threshold: Option<(u32, u64)>,
     hints: u32,
     seed: u64,
@@ -252,14 +252,14 @@ impl Reader {
                     Blocks::Bloom { counter, .. } => counter,
                     _ => 0,
                 };
-                let turned_away = if self.hints > 0 {
+                let is_rejected = if self.hints > 0 {
                     let hint = (mark as u32 * self.hints) >> 16;
                     self.bit(block, start + hint)
                 } else {
                     let w = mix((p ^ 0xd1b5_4a32_d192_ed03).wrapping_add(G.wrapping_mul(i)));
                     load > threshold || load == threshold && !yes(w, coin)
                 };
-                may_be_further &= turned_away;
+                may_be_further &= is_rejected;
             }
             w = onward;
         }
@@ -336,7 +336,7 @@ fn a_reader_written_from_the_format_answers_like_the_library() {
             mistaken += u32::from(found && number >= sample.keys);
         }
     }
-    // They make the same mistakes, too.
+    // The false positives agree, too.
     assert!(mistaken > 200, "{mistaken}");
 }
 

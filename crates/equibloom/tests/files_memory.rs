@@ -1,4 +1,4 @@
-//! What a header promises costs nothing: memory is taken for bytes that are there.
+//! A header cannot cause large allocations: memory is allocated only for bytes that exist.
 
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -14,7 +14,7 @@ use equibloom::{Blocks, Filter, Layout, Parameters, file};
 use forge::put;
 use scratch::{Scratch, open_typed};
 
-/// Bytes that are allocated, and the most there have been.
+/// Allocated bytes, and their maximum.
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most that was allocated at once, beyond what was there before.
+/// The maximum allocated at once, beyond what was allocated before.
 fn peak<T>(run: impl FnOnce() -> T) -> (usize, T) {
     let before = NOW.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
@@ -58,11 +58,11 @@ const MEBIBYTE: usize = 1 << 20;
 
 /// One test, because the allocator counts for all threads.
 #[test]
-fn memory_is_taken_for_bytes_that_are_there() {
+fn memory_is_allocated_only_for_existing_bytes() {
     let scratch = Scratch::new("memory");
     let path = scratch.path("filter.eqb");
 
-    // A terabyte of blocks in a file of a few kilobytes, with everything in the header to match.
+    // A terabyte of blocks in a file of a few kilobytes, with a consistent header.
     let filter = |count| -> Filter<str> {
         let design = Layout::blocked(Blocks::bloom(512, 7), count).into();
         Filter::new(&Parameters { keys: 100, seed: 1, design }).unwrap()
@@ -86,7 +86,7 @@ fn memory_is_taken_for_bytes_that_are_there() {
     let (most, _) = peak(|| Filter::<str>::read_from(&bytes[..]).unwrap_err());
     assert!(most < 4 * MEBIBYTE, "{most}");
 
-    // Sixteen mebibytes that are there.
+    // Sixteen mebibytes that exist.
     let mut filter = filter(1 << 18);
     filter.insert("alice").unwrap();
     let (most, saved) = peak(|| filter.save(&path));
@@ -100,7 +100,7 @@ fn memory_is_taken_for_bytes_that_are_there() {
     assert!(loaded.contains("alice") && most < 17 * MEBIBYTE, "load: {most}");
     let (most, report) = peak(|| file::verify(&path).unwrap());
     assert!(report.bytes > 16 << 20 && most < MEBIBYTE, "verify: {most}");
-    // A stream has the half that is full beside the whole, of which it touches only the other half.
+    // A stream has the full half beside the whole, of which it touches only the other half.
     let bytes = std::fs::read(&path).unwrap();
     let (most, read) = peak(|| Filter::<str>::read_from(&bytes[..]).unwrap());
     assert!(read.contains("alice") && most < 25 * MEBIBYTE, "read_from: {most}");

@@ -1,4 +1,4 @@
-//! Files of every version of the format go on being read.
+//! Files of every supported version of the format remain readable.
 
 #![cfg(feature = "file")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -10,7 +10,7 @@ use equibloom::{Filter, KeyKind, file};
 use samples::{key, samples};
 use scratch::open_typed;
 
-/// Every version that is read.
+/// Every supported version.
 const VERSIONS: [u32; 1] = [2];
 
 #[test]
@@ -25,10 +25,10 @@ fn files_of_every_version_are_read_and_hold_their_keys() {
             file::verify(&path).unwrap();
             for filter in [Filter::<str>::load(&path).unwrap(), open_typed(&path).unwrap()] {
                 assert!(sample.holds_its_keys(filter.as_hash_filter()), "{}", sample.name);
-                // Strangers are seldom taken for keys: the bits mean what they meant.
-                let strangers = sample.keys..sample.keys + 10_000;
+                // Few absent keys are found: the bits keep their meaning.
+                let absent = sample.keys..sample.keys + 10_000;
                 let mistaken =
-                    strangers.filter(|&number| filter.contains(&key(number))).count() as f64;
+                    absent.filter(|&number| filter.contains(&key(number))).count() as f64;
                 let expected = 10_000.0 * filter.statistics().expected_rate;
                 let allowed = 4.0 * expected.sqrt() + 0.01 * expected + 4.0;
                 assert!(
@@ -42,7 +42,7 @@ fn files_of_every_version_are_read_and_hold_their_keys() {
 }
 
 #[test]
-fn today_the_same_bytes_are_written() {
+fn the_same_bytes_are_written_today() {
     for sample in samples() {
         let kept = std::fs::read(sample.path(file::VERSION)).unwrap();
         assert!(sample.bytes() == kept, "{}", sample.name);
@@ -50,7 +50,7 @@ fn today_the_same_bytes_are_written() {
 }
 
 #[test]
-fn samples_have_whatever_makes_files_differ() {
+fn samples_cover_all_parts_of_a_file() {
     let header = |name: &str| {
         let sample = samples().into_iter().find(|sample| sample.name == name).unwrap();
         file::inspect(sample.path(file::VERSION)).unwrap()
@@ -63,8 +63,8 @@ fn samples_have_whatever_makes_files_differ() {
     assert_eq!(header("multi-level").sections.len(), 2);
 }
 
-/// Writes the files of the current version. Files that are there already are kept: to change the format
-/// without a new version, remove them by hand, before anybody else has any.
+/// Writes the files of the current version. Existing files are kept: to change an unpublished version, remove
+/// its files by hand.
 ///
 ///     cargo test -p equibloom --features file --test files_samples -- --ignored
 #[test]

@@ -10,7 +10,7 @@ use random::Random;
 const FILTERS: u64 = 30;
 const ABSENT: u64 = 400_000;
 
-/// A filter in words that are no part of the crate.
+/// A filter described without the crate's types.
 #[derive(Debug)]
 struct Spec {
     slots: u32,
@@ -23,7 +23,7 @@ struct Spec {
 }
 
 impl Spec {
-    /// Blocks with a use for most of their bits, and a rate between 1/30 and 1/10,000 or so.
+    /// Blocks that use most of their bits, with a rate between about 1/30 and 1/10,000.
     fn random(random: &mut Random) -> Self {
         let slots = random.between(8, 60);
         let lists = slots * random.between(8, 16) / 8;
@@ -42,8 +42,8 @@ impl Spec {
     }
 }
 
-/// The only function that knows the crate's description of a filter: the filter, and the rate that it should
-/// have, with the standard deviation from one filter to the next.
+/// The only function that knows the crate's description of a filter: returns the filter and its expected rate,
+/// with the standard deviation from one filter to the next.
 fn build(spec: &Spec) -> (Filter<u64>, f64, f64) {
     let &Spec { slots, lists, remainder_bits, hints, seed, keys, .. } = spec;
     let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
@@ -70,7 +70,7 @@ fn no_key_is_lost_and_the_rate_is_that_of_the_model() {
         let absent = spec.keys..spec.keys + ABSENT;
         let found = absent.filter(|key| filter.contains(key)).count() as f64;
         let expected = rate * ABSENT as f64;
-        // Chance among the keys that are asked, and in the filter.
+        // Random variation of the absent keys, and of the filter.
         let sigma = (expected * (1.0 - rate) + (deviation * ABSENT as f64).powi(2)).sqrt();
         println!("{found} found, {expected:.1} ± {sigma:.1} expected, {spec:?}");
         assert!(expected > 10.0, "too few to compare, {spec:?}");

@@ -1,4 +1,4 @@
-//! A filter that grows keeps its promise.
+//! A growing filter keeps its rate.
 #![cfg(feature = "planner")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -6,7 +6,7 @@ use equibloom::{
     AccessStatistics, DEFAULT_ACCESSES_MISS, Filter, GrowingFilter, Insertion, KeyHasher,
 };
 
-/// A lookup that counts its accesses, each stage as a lookup of its own.
+/// A lookup that counts its accesses, each stage as a separate lookup.
 fn contains_counted(
     filter: &GrowingFilter<u64>,
     key: u64,
@@ -16,13 +16,13 @@ fn contains_counted(
     filter.stages().iter().rev().any(|stage| stage.contains_counted(hash, accesses))
 }
 
-/// From a thousand keys to two hundred times as many: the rate is checked at every doubling, read off
-/// the stages and by asking strangers (4σ).
+/// From a thousand keys to two hundred times as many: the rate is checked at every doubling, computed from the
+/// stages and measured on absent keys (4σ).
 #[test]
 fn the_rate_stays_below_the_promise_while_the_filter_grows() {
     let promise = 0.01;
     let mut filter = Filter::builder().keys(1_000).rate(promise).build_growing().unwrap();
-    let strangers = 100_000;
+    let absent = 100_000;
     let mut check = 1_000;
     let mut stored = 0;
     for key in 0..200_000_u64 {
@@ -32,12 +32,12 @@ fn the_rate_stays_below_the_promise_while_the_filter_grows() {
             assert!(filter.expected_rate() <= promise, "{} keys", key + 1);
             let mut accesses = AccessStatistics::default();
             let first = 1_u64 << 40;
-            let taken = (first..first + strangers)
-                .filter(|&stranger| contains_counted(&filter, stranger, &mut accesses))
+            let taken = (first..first + absent)
+                .filter(|&key| contains_counted(&filter, key, &mut accesses))
                 .count() as f64;
-            let expected = filter.expected_rate() * strangers as f64;
+            let expected = filter.expected_rate() * absent as f64;
             assert!((taken - expected).abs() < 4.0 * expected.sqrt() + 1.0, "{taken} {expected}");
-            let lookups = accesses.misses.operations as f64 / strangers as f64;
+            let lookups = accesses.misses.operations as f64 / absent as f64;
             let measured = accesses.misses.mean_blocks() * lookups;
             let expected = filter.expected_accesses_per_miss();
             assert!((measured / expected - 1.0).abs() < 0.03, "{measured} {expected}");
@@ -53,7 +53,7 @@ fn the_rate_stays_below_the_promise_while_the_filter_grows() {
 }
 
 #[test]
-fn repeated_keys_make_nothing_grow() {
+fn repeated_keys_do_not_grow_the_filter() {
     let mut filter = Filter::builder().keys(100).rate(0.001).build_growing().unwrap();
     for _ in 0..50 {
         for key in 0..90_u32 {

@@ -1,4 +1,5 @@
-//! Keys are the bytes that `docs/keys.md` says: its test vectors, written by `keys.py` with the reference hash.
+//! The bytes of keys are those of `docs/keys.md`: its test vectors, written by `keys.py` with the reference
+//! hash.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use equibloom::{KeyHasher, KeyKind, Stable, StableKey};
 use serde_json::Value;
 
-/// A key of a vector, handed on to Rust's own type.
+/// A key of a vector, converted to a Rust type.
 enum Key {
     Bytes(Vec<u8>),
     Text(String),
@@ -33,7 +34,7 @@ impl StableKey for Key {
             Self::Integer(key) => key.with_bytes(then),
             Self::Bool(key) => key.with_bytes(then),
             Self::Wide(key) => key.with_bytes(then),
-            // A variant cannot hold tuples of all lengths; `sequences` compares some with slices.
+            // An enum cannot hold tuples of all lengths; the test of sequences compares some with slices.
             Self::Tuple(key) => key.with_bytes(then),
             Self::Option(key) => key.with_bytes(then),
         }
@@ -54,7 +55,7 @@ fn from_hex(text: &str) -> Vec<u8> {
 fn key(vector: &Value) -> (Key, KeyKind) {
     let value = &vector["value"];
     let text = || value.as_str().unwrap();
-    // Read as signed and unsigned: each value fits one of them, and few vectors both.
+    // Parsed as signed and unsigned: each value fits one of them, and few vectors both.
     let wide =
         |text: &str| text.parse::<i128>().map_or_else(|_| text.parse().unwrap(), |n| n as u128);
     match vector["type"].as_str().unwrap() {
@@ -101,7 +102,7 @@ fn check_all_widths(value: i128, expected: &[u8]) {
 }
 
 #[test]
-fn test_vectors() {
+fn the_test_vectors_hold() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/keys.json");
     let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let hex = |text: &Value| u128::from_str_radix(text.as_str().unwrap(), 16).unwrap();
@@ -128,7 +129,7 @@ fn test_vectors() {
 }
 
 #[test]
-fn sequences() {
+fn sequences_are_the_tuples_of_their_elements() {
     let two = [8, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, b'a'];
     assert_eq!(bytes(&(5_u8, "a")), two);
     assert_eq!(bytes(&(5_i64, 'a')), two);
@@ -142,7 +143,7 @@ fn sequences() {
     assert_eq!(bytes(&None::<u64>), bytes(&[0_u64; 0]));
     assert_eq!((<[u8; 2]>::KIND, <[i8; 2]>::KIND), (KeyKind::Bytes, KeyKind::Composite));
     assert_eq!((Vec::<u8>::KIND, Vec::<&str>::KIND), (KeyKind::Bytes, KeyKind::Composite));
-    // Lengths around what fits on the stack, ended by a short element or a long one.
+    // Lengths around the stack buffer, ended by a short element or a long one.
     for length in 0..300 {
         let text = "x".repeat(length);
         let mut expected = Vec::new();
@@ -156,7 +157,7 @@ fn sequences() {
 }
 
 #[test]
-fn pointers_are_what_they_point_to() {
+fn pointers_are_their_targets() {
     let key = "alice@example.com";
     for same in [
         bytes(&key),

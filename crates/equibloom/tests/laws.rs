@@ -68,7 +68,7 @@ proptest! {
         let statistics = filter.statistics();
         let loads = statistics.loads();
         let in_blocks: u64 = loads.iter().zip(0..).map(|(blocks, load)| blocks * load).sum();
-        // A saturated counter tells less than what is in its block, never more.
+        // A saturated counter is at most the number of keys in its block.
         prop_assert!(in_blocks + statistics.overflowed <= statistics.elements);
         prop_assert!(in_blocks + statistics.overflowed + statistics.saturated >= statistics.elements);
         prop_assert_eq!(loads.iter().sum::<u64>(), statistics.levels.iter().map(|l| l.blocks).sum::<u64>());
@@ -83,7 +83,7 @@ proptest! {
             let _ = filter.insert(key);
         }
         filter.clear();
-        // An overflow list that has grown keeps its memory.
+        // A grown overflow list keeps its memory.
         let grown = filter.statistics().memory.overflow > new.statistics().memory.overflow;
         prop_assert!(filter == new || grown);
         prop_assert!(keys.iter().all(|key| !filter.contains(key)));

@@ -1,4 +1,4 @@
-//! Filters merged and folded: nothing is lost, and the order does not matter.
+//! Merged and folded filters: no key is lost, and the order does not matter.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -15,14 +15,14 @@ use equibloom::{
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-/// A filter with those of the keys that it took.
+/// A filter with the keys that it accepted.
 fn filled(parameters: &Parameters, keys: &[u16]) -> (Filter<u16>, HashSet<u16>) {
     let mut filter = Filter::new(parameters).unwrap();
     let taken = keys.iter().copied().filter(|key| filter.insert(key).is_ok()).collect();
     (filter, taken)
 }
 
-/// Filters that take a key once, and filters that store every insert.
+/// Filters that store a key once, and filters that store every insert.
 fn all_parameters() -> impl Strategy<Value = Parameters> {
     let multiset = (fingerprints(true), 0_u64..200).prop_map(|(layout, keys)| Parameters {
         keys,
@@ -50,7 +50,7 @@ proptest! {
             }
         }
         prop_assert!(taken.iter().all(|key| merged.contains(key)));
-        // It goes on taking keys as before.
+        // It still accepts keys.
         for key in later {
             if merged.insert(&key).is_ok() {
                 taken.insert(key);
@@ -84,7 +84,7 @@ proptest! {
     }
 }
 
-/// The answers about all keys, absent ones too, do not depend on the order of merges.
+/// The answers for all keys, absent ones too, do not depend on the order of merges.
 #[test]
 fn merging_is_commutative_and_associative_in_the_answers() {
     let compared = Cell::new(0);
@@ -125,7 +125,7 @@ fn blocked(count: u64, seed: u64) -> Filter<u64> {
 }
 
 #[test]
-fn other_shapes_and_seeds_are_refused_and_both_are_named() {
+fn other_layouts_and_seeds_are_refused_and_both_are_named() {
     let refusal = blocked(1_000, 1).merge(&blocked(1_001, 1)).unwrap_err().to_string();
     assert!(refusal.contains("blocks: 1000") && refusal.contains("blocks: 1001"), "{refusal}");
     let refusal = blocked(1_000, 1).merge(&blocked(1_000, 2)).unwrap_err().to_string();
@@ -140,12 +140,12 @@ fn tables_that_cannot_be_folded_say_so() {
     assert!(blocked(1_000, 1).folded(0).unwrap_err().to_string().contains("factor is 0"));
 }
 
-/// Half of the keys each: the union is as good as one filter with all of them.
+/// Half of the keys each: the union has the rate of one filter with all of them.
 #[test]
 fn the_rate_of_a_merged_filter_is_that_of_one_with_all_keys() {
     let fingerprints = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
     let rule = Rule::FirstWithRoom { below: 33, coin: Share::new(0.5).unwrap() };
-    // Half the keys fit into the first subtable, in which Bloom blocks have to leave them.
+    // Half the keys fit into the first subtable, where Bloom blocks must leave them.
     let cases = [(fingerprints, Rule::below(37), 1.02), (BLOCKS.with_hints(16), rule, 3.0)];
     for (blocks, rule, most) in cases {
         let layout = Layout::multi_level(blocks, &[830, 142, 28], rule)

@@ -1,10 +1,9 @@
-//! What hints and fingerprint blocks are promised to do, measured on real filters with all memory
-//! counted.
+//! The promised rates of hints and fingerprint blocks, measured on real filters with all memory counted.
 //!
-//! The promised rates are planned, and measured within 4σ + 1 % of the plan: counted on absent keys, and read
-//! off the filter's contents, which tells rates too low to be counted. By default on 300,000 keys and up to three
-//! million absent ones. At full length, ten million keys and up to 400 million absent ones each:
-//! `cargo test --release -p equibloom --test past_the_papers -- --ignored --nocapture`.
+//! The promised rates are planned, and measured within 4σ + 1 % of the plan: counted on absent keys, and
+//! computed from the filter's contents, which also covers rates too low to be counted. By default on 300,000
+//! keys and up to three million absent ones. At full length, ten million keys and up to 400 million absent ones
+//! each: `cargo test --release -p equibloom --test past_the_papers -- --ignored --nocapture`.
 #![cfg(feature = "planner")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -12,7 +11,7 @@ use std::ops::Range;
 
 use equibloom::{AccessStatistics, BlockKind, Filter, FilterBuilder, Placement};
 
-/// Most bits per key, and the highest rate there at 1.25 blocks per miss and 1.2 per insert.
+/// Maximum bits per key, and the highest rate there at 1.25 blocks per miss and 1.2 per insert.
 const FINGERPRINTS: [(f64, f64); 6] =
     [(10.0, 9.0e-3), (12.0, 2.4e-3), (16.0, 1.9e-4), (20.0, 1.5e-5), (24.0, 1.6e-6), (32.0, 9e-9)];
 /// The same for Bloom blocks of 512 bits with hints, at 1.2 blocks per miss.
@@ -52,7 +51,7 @@ fn promises(keys: u64) -> Vec<Promise> {
     fingerprints.chain(hinted).collect()
 }
 
-/// How many of these keys seem to be in the filter.
+/// The number of these keys that the filter finds.
 fn found(filter: &Filter<u64>, keys: Range<u64>) -> u64 {
     let (mut batch, mut answers, mut found) = (Vec::new(), Vec::new(), 0);
     for start in keys.clone().step_by(10_000) {
@@ -64,8 +63,8 @@ fn found(filter: &Filter<u64>, keys: Range<u64>) -> u64 {
     found
 }
 
-/// Fills a filter and asks it about strangers until 500 were taken for members, or there are no more.
-fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
+/// Fills a filter and looks up absent keys until 500 were found, or there are no more.
+fn keeps(promise: &Promise, keys: u64, max_absent: u64) {
     let Promise { requirements, bits_per_key, rate, blocks_per_miss, blocks_per_insert } = promise;
     let plan = requirements.plan().unwrap();
     let mut filter = requirements.build().unwrap();
@@ -75,24 +74,24 @@ fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
         filter.as_hash_filter_mut().insert_counted(hash, &mut accesses).unwrap();
     }
     assert_eq!(found(&filter, 0..keys), keys);
-    let (mut strangers, mut taken) = (0_u64, 0_u64);
-    while taken < 500 && strangers < most_strangers {
-        let first = (1 << 40) + strangers;
-        let batch = 1_000_000.min(most_strangers - strangers);
+    let (mut absent, mut taken) = (0_u64, 0_u64);
+    while taken < 500 && absent < max_absent {
+        let first = (1 << 40) + absent;
+        let batch = 1_000_000.min(max_absent - absent);
         taken += found(&filter, first..first + batch);
-        strangers += batch;
+        absent += batch;
     }
     for key in (1 << 41)..(1 << 41) + 1_000_000_u64 {
         filter.as_hash_filter().contains_counted(filter.hash(&key), &mut accesses);
     }
     let statistics = filter.statistics();
     let bits = 8.0 * statistics.memory.total() as f64 / keys as f64;
-    let expected = plan.rate() * strangers as f64;
+    let expected = plan.rate() * absent as f64;
     println!(
-        "{:?}: {bits:.3} bits per key, rate {:.3e} measured ({taken} of {strangers}), {:.3e} held, \
+        "{:?}: {bits:.3} bits per key, rate {:.3e} measured ({taken} of {absent}), {:.3e} held, \
          {:.3e} ± {:.1e} predicted, {rate:e} promised; blocks per miss {:.4}, per insert {:.4}",
         plan.design.block_kind(),
-        taken as f64 / strangers as f64,
+        taken as f64 / absent as f64,
         statistics.expected_rate,
         plan.rate(),
         plan.expected.rate_deviation,
@@ -101,12 +100,12 @@ fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
     );
     assert!(bits <= *bits_per_key, "{bits} bits per key");
     assert!(plan.rate() <= *rate, "planned {:e}, promised {rate:e}", plan.rate());
-    // 4σ + 1 %: of the filter, and of the strangers too where they are counted.
+    // 4σ + 1 %: of the filter, and of the absent keys too where they are counted.
     let deviation = plan.expected.rate_deviation;
-    let sigma = (expected + (deviation * strangers as f64).powi(2)).sqrt();
+    let sigma = (expected + (deviation * absent as f64).powi(2)).sqrt();
     assert!(
         (taken as f64 - expected).abs() <= 4.0 * sigma + 0.01 * expected + 1.0,
-        "{taken} of {strangers} taken for members, {expected} expected"
+        "{taken} of {absent} taken for members, {expected} expected"
     );
     let held = statistics.expected_rate;
     assert!(
@@ -115,7 +114,7 @@ fn keeps(promise: &Promise, keys: u64, most_strangers: u64) {
         plan.rate()
     );
     let (miss, insert) = (accesses.misses.mean_blocks(), accesses.inserts.mean_blocks());
-    // Planned to the limit on average; one filter may lie a little above.
+    // Planned to the limit on average; one filter may be a little above.
     let chance = 4.0 / (keys as f64 / 30.0).sqrt();
     assert!(miss <= blocks_per_miss + chance, "{miss} blocks per miss");
     assert!(insert <= blocks_per_insert + chance, "{insert} blocks per insert");

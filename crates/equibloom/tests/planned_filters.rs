@@ -1,4 +1,4 @@
-//! Filters built from plans measure what the plan said: |measured − promised| ≤ 4σ + 1 %.
+//! Filters built from plans have the planned properties: |measured − promised| ≤ 4σ + 1 %.
 #![cfg(feature = "planner")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -58,7 +58,7 @@ fn fill(filter: Filter<u64>, keys: u64) -> (Statistics, AccessStatistics) {
 }
 
 #[test]
-fn planned_filters_measure_what_was_promised() {
+fn planned_filters_measure_the_promised_values() {
     for requirements in requirements() {
         // A list that is too small would refuse a key and fail the test.
         let requirements = requirements.when_full(WhenFull::Refuse);
@@ -68,7 +68,7 @@ fn planned_filters_measure_what_was_promised() {
         let expected = &plan.expected;
         check("rate", statistics.expected_rate, plan.rate(), expected.rate_deviation, &plan);
 
-        // One operation reads a few blocks more than another; a full block sends all its visitors on.
+        // One operation reads a few blocks more than another; a full block sends all its keys on.
         let keys = plan.keys as f64;
         let blocks = plan.design.layout().map_or(keys, |layout| layout.candidates.blocks() as f64);
         let (of_keys, of_blocks) = (1.0 / keys.sqrt(), 1.0 / blocks.sqrt());
@@ -87,11 +87,11 @@ fn planned_filters_measure_what_was_promised() {
     }
 }
 
-/// The room in the overflow list is by the deviation that the model gives; here it is measured.
+/// The size of the overflow list follows from the model's deviation; here it is measured.
 #[test]
-fn the_overflow_varies_as_the_model_says() {
+fn the_overflow_varies_as_in_the_model() {
     let keys = 40_000;
-    // Few choices, so that something overflows.
+    // Few choices, so that some keys overflow.
     let base = Filter::builder().keys(keys).bits_per_key(30.0).accesses_miss(2.0).choices(2);
     for placement in [Placement::Single, Placement::MultiLevel, Placement::Sequential] {
         let requirements = base.clone().placement(placement);
@@ -120,7 +120,7 @@ fn a_planned_filter_takes_keys_beyond_its_plan() {
 }
 
 #[test]
-fn errors_tell_requirements_from_building() {
+fn errors_distinguish_requirements_from_building() {
     let error = Filter::<u64>::builder().keys(10).build().unwrap_err();
     assert!(matches!(error, PlanError::Requirements(_)));
     assert!(error.to_string().contains("keys alone"), "{error}");
@@ -131,7 +131,8 @@ fn errors_tell_requirements_from_building() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever is asked for: a plan passes the checks of the core library and needs no more memory than it says.
+    /// For all requirements, a plan passes the checks of the core library and needs no more memory than it
+    /// says.
     #[test]
     fn plans_are_always_buildable(
         keys in 1_u64..200_000,

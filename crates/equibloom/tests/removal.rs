@@ -10,7 +10,7 @@ use designs::{cases, fingerprints, parameters};
 use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, RemoveError, Rule, WhenFull};
 use proptest::prelude::*;
 
-/// Inserts and removals of few different keys: a key, and whether it is to be removed.
+/// Inserts and removals of few distinct keys: a key, and whether it is removed.
 fn operations() -> impl Strategy<Value = Vec<(u16, bool)>> {
     prop::collection::vec((0_u16..120, prop::bool::weighted(0.45)), 0..800)
 }
@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// A generator that needs no crate: the tests must not depend on one's version.
+/// A generator without a crate: the cases must not depend on a crate's version.
 struct Numbers(u64);
 
 impl Numbers {
@@ -76,7 +76,7 @@ impl Numbers {
     }
 }
 
-/// A million operations, the occupancy going up and down between empty and past full.
+/// A million operations, the occupancy rising and falling between empty and overfull.
 #[test]
 fn a_million_inserts_and_removals_at_every_occupancy() {
     let blocks = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
@@ -101,7 +101,7 @@ fn a_million_inserts_and_removals_at_every_occupancy() {
             let key = present.swap_remove(numbers.below(present.len() as u64) as usize);
             assert_eq!(filter.remove(&key), Ok(()), "step {step}");
         } else {
-            // Half of the keys from a small range, so that some are there many times.
+            // Half of the keys from a small range, so that some occur many times.
             let key = numbers.below(if step % 2 == 0 { 5_000 } else { u64::MAX });
             assert!(filter.insert(&key).unwrap().is_new());
             present.push(key);

@@ -1,4 +1,4 @@
-//! Filters that threads share: the words of one thread, and the answers of many.
+//! Shared filters: one thread writes the same words, many threads give the right answers.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -69,8 +69,8 @@ proptest! {
 const WRITERS: u64 = 3;
 const READERS: u64 = 2;
 
-/// Filters of every kind that are full when they have their keys, with a list that has room for all keys or
-/// for few of them.
+/// Filters of every kind that are full with all keys, with a list that has room for all keys or for few of
+/// them.
 fn full_filters(keys: u64, when_full: WhenFull) -> Vec<Parameters> {
     let capacity = if when_full == WhenFull::Refuse { keys } else { keys / 100 };
     let overflow = Overflow { capacity, when_full };
@@ -114,8 +114,8 @@ fn full_filters(keys: u64, when_full: WhenFull) -> Vec<Parameters> {
     all.into_iter().map(|design| Parameters { keys, seed: 3, design }).collect()
 }
 
-/// Writers insert keys of their own and publish how far they have come; readers ask for keys that were
-/// published. How many were new.
+/// Writers insert keys of their own and publish their progress; readers look up published keys. Returns the
+/// number of new keys.
 fn insert_and_ask(filter: &SharedFilter<u64>, keys: u64) -> u64 {
     let keys_each = keys / WRITERS;
     let published: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
@@ -131,7 +131,7 @@ fn insert_and_ask(filter: &SharedFilter<u64>, keys: u64) -> u64 {
                     for (writer, published) in (0..).zip(published) {
                         let known = published.load(Ordering::Acquire);
                         done += u64::from(known == keys_each);
-                        // The newest one, and any.
+                        // The newest one, and a random one.
                         random = KeyHash::from_u64(random).candidate(0);
                         for index in [known.checked_sub(1), random.checked_rem(known)] {
                             let Some(index) = index else { continue };
@@ -160,9 +160,9 @@ fn insert_and_ask(filter: &SharedFilter<u64>, keys: u64) -> u64 {
 }
 
 #[test]
-fn a_key_that_was_published_is_found_while_others_are_inserted() {
+fn a_published_key_is_found_during_other_inserts() {
     for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
-        // Many threads at few blocks, and at many.
+        // Many threads on few blocks, and on many.
         for (keys, rounds) in [(12_000, 1), (240, 20)] {
             for parameters in full_filters(keys, when_full) {
                 for _ in 0..rounds {
@@ -173,8 +173,8 @@ fn a_key_that_was_published_is_found_while_others_are_inserted() {
                     assert!((0..keys).all(|key| filter.contains(&key)), "{parameters:?}");
                     let statistics = filter.statistics();
                     assert_eq!(statistics.elements, new);
-                    // Every element is in a block or in the list, once. Blocks without a counter do
-                    // not tell, and those with one not beyond its highest value.
+                    // Every element is in a block or in the list, once. Blocks without a counter cannot be
+                    // counted, and those with one only up to its highest value.
                     let layout = parameters.design.layout();
                     let is_counted = layout.is_some_and(|layout| layout.rule != Rule::LeastLoaded);
                     let loads = statistics.loads();
@@ -193,8 +193,8 @@ fn a_key_that_was_published_is_found_while_others_are_inserted() {
     }
 }
 
-/// All threads insert the same keys at the same time: each key is stored, perhaps more than once, but
-/// once is usual.
+/// All threads insert the same keys at the same time: each key is stored, perhaps more than once, but usually
+/// once.
 #[test]
 fn threads_that_insert_the_same_keys_lose_none() {
     let keys = 3_000;
@@ -203,7 +203,7 @@ fn threads_that_insert_the_same_keys_lose_none() {
         thread::scope(|scope| {
             for _ in 0..WRITERS {
                 scope.spawn(|| {
-                    // What fills a filter is what is stored twice; then it may refuse.
+                    // Keys stored twice may fill a filter, which may then refuse.
                     for key in 0..keys {
                         if filter.insert(&key).is_ok() {
                             assert!(filter.contains(&key), "{parameters:?} lost {key}");

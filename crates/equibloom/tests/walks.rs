@@ -1,4 +1,4 @@
-//! The walk of a lookup, step by step: where it stops, what it reads, what it must not miss.
+//! The walk of a lookup, step by step: where it stops, what it reads, and that it finds every key.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
@@ -53,8 +53,8 @@ fn full_blocks_send_a_lookup_through_all_candidates_to_the_overflow_list() {
     assert_eq!(accesses.misses.mean_overflow_probes(), 1.0);
 }
 
-/// Erratum 7: with the budget spent, keys overflow although their blocks have room. Stopping at a
-/// block below the threshold would lose them.
+/// Erratum 7: with the budget spent, keys overflow although their blocks have room. Stopping at a block below
+/// the threshold would lose them.
 #[test]
 fn keys_that_came_after_the_budget_was_spent_are_found() {
     let mut filter = sequential(1_000, 8, Some(50), Overflow { capacity: 100, when_full: REFUSE });
@@ -75,8 +75,7 @@ fn duplicates_spend_no_budget() {
     assert!(filter.insert(&50_u32).is_err(), "now it is spent");
 }
 
-/// Placing stops with the first key that the budget does not suffice for, even if a cheaper one
-/// follows.
+/// Placing stops at the first key that the budget does not suffice for, even if a cheaper one follows.
 #[test]
 fn the_budget_is_never_overdrawn_and_ends_once() {
     for budget in (700..720).map(|keys| keys * 12 / 10) {
@@ -110,7 +109,7 @@ fn a_full_overflow_list_refuses_with_an_error_that_names_it() {
 }
 
 #[test]
-fn a_saturating_filter_takes_everything_and_says_so() {
+fn a_saturating_filter_accepts_every_key_and_reports_it() {
     let overflow = Overflow { capacity: 3, when_full: WhenFull::Saturate };
     let mut filter = sequential(2, 1, None, overflow);
     filter.try_extend(0..50_u32).unwrap();
@@ -120,8 +119,8 @@ fn a_saturating_filter_takes_everything_and_says_so() {
     assert!((0..50_u32).all(|key| filter.contains(&key)));
 }
 
-/// Erratum 8: the coin is a function of the key and the probe, so that a block at exactly the
-/// threshold ends the lookup of the keys that it would have taken.
+/// Erratum 8: the coin is a function of the key and the probe, so that a block at exactly the threshold ends
+/// the lookup of the keys that it would have admitted.
 #[test]
 fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
     let rule = Rule::FirstWithRoom { below: 0, coin: Share::new(0.3).unwrap() };
@@ -129,7 +128,7 @@ fn at_the_threshold_the_coin_of_key_and_probe_decides_again() {
         .with_overflow(Overflow { capacity: 100, when_full: REFUSE });
     let parameters = Parameters { keys: 10, seed: 1, design: layout.into() };
     let mut filter = Filter::new(&parameters).unwrap();
-    // The first key that the coin turns away stands in the list; the block is still empty.
+    // The first key that the coin rejects is in the list; the block is still empty.
     let rejected = (0..).find(|key: &u32| {
         filter.insert(key).unwrap();
         let overflowed = filter.statistics().overflowed == 1;

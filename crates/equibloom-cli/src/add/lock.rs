@@ -1,4 +1,4 @@
-//! One change at a time: two that load the same file would lose the keys of the one that saves first.
+//! An exclusive lock on a filter file: without it, concurrent commands would overwrite each other's keys.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// The right to replace a file, until it is dropped. Saving puts a new file into the place of the locked one, so
-/// that a process that waited has locked a file without a name, and must lock again.
+/// Permission to replace a file, until dropped. Saving puts a new file in place of the locked one; a process
+/// that waited then holds a lock on an unlinked file and must lock again.
 pub(super) struct Lock {
     _file: Option<File>,
 }
@@ -24,7 +24,7 @@ impl Lock {
                     file.lock()
                         .with_context(|| format!("{}: could not lock it", path.display()))?;
                 }
-                // Some file systems have no locks.
+                // Some file systems do not support locks.
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                     return Ok(Self { _file: None });
                 }
@@ -46,7 +46,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-        // Opening it again tells what is wrong.
+        // Opening it again reports the error.
         _ => false,
     }
 }

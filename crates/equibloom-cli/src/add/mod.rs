@@ -1,4 +1,4 @@
-//! `equibloom add` and `equibloom remove`: changes to a filter file, all of them or none.
+//! `equibloom add` and `equibloom remove`: atomic changes to a filter file.
 
 mod lock;
 
@@ -19,13 +19,13 @@ use lock::Lock;
 
 /// Adds keys to a filter file.
 ///
-/// The file is replaced when all keys are in; until then, and after an error, it is as it was. Of several that add
-/// to one file at the same time, each waits for the one before.
+/// The file is replaced when all keys are inserted; until then, and after an error, it is unchanged. Commands
+/// that add to one file at the same time wait for each other.
 ///
 /// Example: equibloom add customers.eqb new.txt -e carol@example.com
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What to do with more keys than the filter is planned for.
+    /// How to handle more keys than the filter is planned for.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
     when_full: WhenFull,
     #[command(flatten)]
@@ -34,29 +34,29 @@ pub(crate) struct Arguments {
 
 /// Removes keys from a filter file that was built with --removable, each once.
 ///
-/// Remove only keys that were added: another one that seems to be there takes a key with it that was. If one is
-/// certainly not there, nothing is removed, unless --skip-absent says to pass over it.
+/// Remove only keys that were added: removing a false positive removes another key. If a key is certainly
+/// absent, nothing is removed, unless --skip-absent is given.
 ///
 /// Example: equibloom remove customers.eqb gone.txt -e dave@example.com
 #[derive(clap::Args)]
 pub(crate) struct RemoveArguments {
-    /// Pass over keys that are not in the filter.
+    /// Skip keys that are not in the filter.
     #[arg(long)]
     skip_absent: bool,
     #[command(flatten)]
     change: Change,
 }
 
-/// What both have in common.
+/// Arguments of both commands.
 #[derive(clap::Args)]
 struct Change {
     /// The filter file.
     #[arg(value_name = "FILE")]
     filter: PathBuf,
-    /// A key; can be given several times. Standard input is not read then, unless it is named `-`.
+    /// A key; can be repeated. Standard input is then not read, unless given as `-`.
     #[arg(short = 'e', long = "key", value_name = "KEY", allow_hyphen_values = true)]
     literal: Vec<OsString>,
-    /// Print nothing but errors.
+    /// Print errors only.
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object.
@@ -93,7 +93,7 @@ fn refusal(path: &Path, number: u64, error: RemoveError) -> String {
         }
         RemoveError::NotPresent => format!(
             "{path}: key number {number} is not in the filter, and nothing was removed: \
-             remove only keys that were added, or pass over others by --skip-absent"
+             remove only keys that were added, or skip others by --skip-absent"
         ),
         other => format!("{path}: {other}"),
     }

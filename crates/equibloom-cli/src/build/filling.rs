@@ -1,4 +1,4 @@
-//! Hashes on their way into a filter, and what happens when there are more than it was planned for.
+//! Inserts hashes into a filter and limits their number to the plan.
 
 use std::path::Path;
 
@@ -8,25 +8,25 @@ use indicatif::HumanCount;
 
 use crate::answer::number;
 
-/// What to do with more keys than planned. The command checks this, since most filters would go on taking keys;
-/// the filters themselves are told to saturate, so that chance alone refuses nothing.
+/// How to handle more keys than planned. The command checks this, since most filters would accept more; the
+/// filters themselves saturate, so that a plan's random overflow is never refused.
 ///
-/// There is no `grow`: a filter that grows is several filters, and a file holds one. If the number of keys is
-/// unknown, leave out --keys; if more come later, build anew.
+/// There is no `grow`: a growing filter is several filters, and a file holds one. Without --keys the keys are
+/// counted; to add many more later, rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WhenFull {
-    /// Stop with an error, and leave the output as it was.
+    /// Stop with an error and leave the output unchanged.
     Refuse,
-    /// Take them; the false-positive rate rises.
+    /// Insert them; the false-positive rate rises.
     Saturate,
 }
 
-/// Threads that insert. The one that reads and hashes waits for them in between, since that takes it less time.
+/// Threads that insert. The reading thread waits for them: reading and hashing take less time.
 const THREADS: usize = 2;
 
 pub(crate) struct Filling {
     pub(crate) filter: HashFilter,
-    /// Keys that came, new or not.
+    /// Keys received, repeated ones included.
     pub(crate) read: u64,
     when_full: WhenFull,
 }
@@ -36,7 +36,7 @@ impl Filling {
         Self { filter, read: 0, when_full }
     }
 
-    /// Inserts keys. After an error the filter is of no use.
+    /// Inserts keys. After an error the filter is unusable.
     pub(crate) fn insert(&mut self, hashes: &[KeyHash]) -> anyhow::Result<()> {
         self.filter.insert_parallel(hashes, THREADS)?;
         self.read += hashes.len() as u64;
@@ -58,7 +58,7 @@ impl Filling {
     }
 }
 
-/// Says on standard error that a filter has more keys than planned.
+/// Warns on standard error that a filter has more keys than planned.
 pub(crate) fn warn_of_overload(file: &Path, keys: u64, planned: u64, rate: f64) {
     if keys > planned {
         eprintln!(

@@ -1,9 +1,9 @@
 //! `equibloom build`: a filter file from files of keys.
 //!
-//! | file | the question it answers |
+//! | file | question |
 //! |---|---|
-//! | `spool.rs` | what if the number of keys is known only when they have gone by? |
-//! | `filling.rs` | how do hashes get into a filter, and what if there are too many? Shared with `add` and `merge` |
+//! | `spool.rs` | where do hashes wait if their number is unknown and the input can be read only once? |
+//! | `filling.rs` | how are hashes inserted, and what if there are too many? Shared with `add` and `merge` |
 
 mod filling;
 mod spool;
@@ -26,7 +26,7 @@ use crate::requirements::RequirementFlags;
 pub(crate) use filling::{Filling, WhenFull, warn_of_overload};
 use spool::Spool;
 
-/// The rate if neither rate nor size is said.
+/// The rate if neither rate nor size is given.
 const RATE: f64 = 0.001;
 
 const EXAMPLES: &str = "Examples:
@@ -37,28 +37,29 @@ const EXAMPLES: &str = "Examples:
 
 /// Builds a filter file from keys: lines, columns or fields of files, or of standard input.
 ///
-/// The filter is planned for as many keys as --keys says. Without it they are counted: files are read twice; what
-/// comes through a pipe waits as hashes, 16 bytes a key, in an unnamed temporary file in the output's directory.
-/// If neither a rate nor a size is wished, the rate is 0.1 %.
-/// Repeated keys do no harm, but are counted: with many of them --keys saves memory.
+/// The filter is planned for --keys keys. Without --keys they are counted: files are read twice; for a pipe the
+/// hashes, 16 bytes per key, are stored in an unnamed temporary file in the output's directory. If neither a
+/// rate nor a size is given, the rate is 0.1 %. Repeated keys are harmless but counted: with many of them
+/// --keys saves memory.
 ///
-/// The output appears when it is complete, in place of an older file of that name.
+/// The output replaces an older file of that name when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The filter file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Number of different keys to plan for, such as 250000, 100M or 1e9 [default: as many as there are].
+    /// Number of distinct keys to plan for, such as 250000, 100M or 1e9 [default: counted].
     #[arg(long, value_name = "COUNT", value_parser = quantity::count, allow_negative_numbers = true)]
     keys: Option<u64>,
-    /// What to do with more keys than planned.
+    /// How to handle more keys than planned.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
     when_full: WhenFull,
-    /// Which hash function: filters of one seed can be merged; with a secret seed, attackers cannot choose keys.
+    /// Seed of the hash function: filters with equal seeds can be merged; a secret seed protects against chosen
+    /// keys.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print nothing but errors.
+    /// Print errors only.
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object.
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.quiet { Ok(()) } else { answer::print(&summary, arguments.json) }
 }
 
-/// The directory of a file that is to be written, if that can be done. Better known now than after an hour.
+/// The directory of the output, checked before hours of work are spent.
 pub(crate) fn directory_for(output: &Path) -> anyhow::Result<&Path> {
     let name = output.display();
     ensure!(!output.is_dir(), "{name}: it is a directory: give the name of a file in it");
@@ -131,7 +132,7 @@ impl Job<'_> {
         Ok(keys)
     }
 
-    /// An empty filter for so many keys; no keys are planned for like one.
+    /// An empty filter for this many keys, at least one.
     fn planned(&self, keys: u64) -> anyhow::Result<Built> {
         let mut requirements = self.arguments.requirements.requirements(Some(keys.max(1)));
         if requirements.memory.is_none() && requirements.bits_per_key.is_none() {
@@ -144,7 +145,7 @@ impl Job<'_> {
         Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full), missing: 0 })
     }
 
-    /// A filter for so many keys, with the input's.
+    /// A filter for this many keys, filled from the input.
     fn filled(&self, keys: u64) -> anyhow::Result<Built> {
         if self.arguments.keys == Some(0) {
             bail!("--keys is 0: give at least 1, or leave it out to have the keys counted");
@@ -200,19 +201,19 @@ impl Job<'_> {
 struct Summary {
     file: String,
     placement: &'static str,
-    /// Keys that were read, repeated ones included.
+    /// Keys read, repeated ones included.
     keys_read: u64,
     /// Records without a key.
     keys_missing: u64,
     key_kind: KeyKind,
-    /// Different ones, as far as the filter can tell.
+    /// Distinct keys, as far as the filter can tell.
     keys: u64,
     planned_keys: u64,
     bytes: u64,
     bits_per_key: f64,
-    /// What the plan promised for as many keys as planned.
+    /// The plan's rate for the planned number of keys.
     rate_planned: f64,
-    /// What the filter's bits say.
+    /// The rate computed from the filter's bits.
     rate_now: f64,
     accesses_miss: f64,
     seconds: f64,

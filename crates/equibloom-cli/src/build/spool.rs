@@ -1,5 +1,5 @@
-//! Hashes that wait until it is known how many they are, in a file without a name: it is gone when the program is,
-//! however that ends.
+//! Stores hashes until their number is known, in an unnamed file that disappears with the process, however it
+//! ends.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -9,9 +9,9 @@ use equibloom::KeyHash;
 
 /// Bytes of a hash.
 const HASH_BYTES: usize = 16;
-/// Hashes that are read at once.
+/// Hashes per read.
 const HASHES: usize = 256 << 10;
-/// Bytes that are read or written at once.
+/// Bytes per read or write.
 const BUFFER_BYTES: usize = 256 << 10;
 
 pub(super) struct Spool {
@@ -40,7 +40,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Gives back what was written, in the same order.
+    /// Returns the hashes in the order they were written.
     pub(super) fn replay(
         self,
         mut take: impl FnMut(&[KeyHash]) -> anyhow::Result<()>,

@@ -1,4 +1,4 @@
-//! E-mail addresses, as many as needed, all different: the slides' example.
+//! Distinct e-mail addresses, in any number: the slides' example.
 
 use std::fmt::Write;
 

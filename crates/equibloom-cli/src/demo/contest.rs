@@ -1,4 +1,4 @@
-//! Runs the filters one after the other on the same keys and measures what they do.
+//! Runs the filters one after the other on the same keys and measures them.
 
 use std::time::Instant;
 
@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::addresses::write_address;
 use super::lineup::{Entry, Request};
 
-/// Lookups of addresses that were not inserted, for every filter.
+/// Lookups of absent addresses, for every filter.
 const QUERIES: u64 = 5_000_000;
 /// How many of them have their accesses counted.
 const COUNTED_QUERIES: usize = 1_000_000;
-/// Steps of the progress bar that hashing takes, and each filter.
+/// Steps of the progress bar for hashing, and for each filter.
 const HASHING_STEPS: u64 = 4;
 const FILTER_STEPS: u64 = 4;
 
@@ -22,7 +22,7 @@ pub(super) fn steps(filters: usize) -> u64 {
     HASHING_STEPS + FILTER_STEPS * filters as u64
 }
 
-/// Everything that was measured; the JSON of `--json`.
+/// All measurements; the JSON of `--json`.
 #[derive(Serialize)]
 pub(super) struct Results {
     pub(super) keys: u64,
@@ -30,22 +30,22 @@ pub(super) struct Results {
     pub(super) block_bits: u32,
     pub(super) bits_per_key: f64,
     pub(super) seed: u64,
-    /// Hashing an address, which the times of the filters do not contain.
+    /// Time to hash an address, not included in the filters' times.
     pub(super) ns_hash: f64,
     pub(super) filters: Vec<FilterResult>,
 }
 
 #[derive(Serialize)]
 pub(super) struct FilterResult {
-    pub(super) scheme: &'static str,
+    pub(super) filter: &'static str,
     /// All memory: blocks, counters, hints, padding, overflow list, header.
     pub(super) bits_per_key: f64,
-    /// What the papers count: the bits of the blocks.
+    /// The memory that the papers count: the bits of the blocks.
     pub(super) block_bits_per_key: f64,
-    /// Bits that a key sets; none of its own where blocks store fingerprints.
+    /// Bits that a key sets; 0 for fingerprint blocks.
     pub(super) hashes: u32,
     pub(super) fpr_measured: f64,
-    /// Standard deviation of the measured rate: the queries are a sample, and so is the filter.
+    /// Standard deviation of the measured rate: both the queries and the filter are random.
     pub(super) fpr_sigma: f64,
     pub(super) fpr_predicted: f64,
     pub(super) accesses_insert: f64,
@@ -114,7 +114,7 @@ fn measure(
     let mut accesses = AccessStatistics::default();
     let mut filter = HashFilter::new(parameters)?;
 
-    // Twice the same: once with the accesses counted, once with the clock running.
+    // Twice the same lookups: once with accesses counted, once timed.
     for &hash in &hashes.members {
         filter.insert_counted(hash, &mut accesses)?;
     }
@@ -148,7 +148,7 @@ fn measure(
     let statistics = filter.statistics();
     let design = &parameters.design;
     Ok(FilterResult {
-        scheme: name,
+        filter: name,
         bits_per_key: 8.0 * statistics.memory.total() as f64 / keys as f64,
         block_bits_per_key: block_bits(design) / keys as f64,
         hashes: design.hashes(),

@@ -1,5 +1,5 @@
-//! The papers' seven filters with their optimal parameters, and the two that go past them with the
-//! planner's, all in the same memory.
+//! The papers' seven filters with their optimal parameters, and two further filters with the planner's, all in
+//! the same memory.
 
 use anyhow::{Context, ensure};
 use equibloom::{BlockKind, Design, Filter, FilterBuilder, Parameters, Placement};
@@ -7,21 +7,20 @@ use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes};
 use equibloom_theory::planner::paper_design;
 
-/// Mean accesses per insert that sequential and multi-level may use: as in the papers, or the first
-/// of these whose overflow list leaves enough memory to the blocks.
+/// Mean accesses per insert of sequential and multi-level: the papers' value, or the first of these whose
+/// overflow list leaves enough memory to the blocks.
 const ACCESSES: [f64; 6] = [1.2, 1.15, 1.1, 1.05, 1.02, 1.01];
-/// Most of the memory that the overflow list may take.
+/// Largest share of the memory for the overflow list.
 const OVERFLOW_SHARE: f64 = 0.125;
 /// Candidate blocks per key, as in the papers.
 const CHOICES: u32 = 3;
 /// Share of keys with a second choice, as in the figures of the 1+α paper.
 const ALPHA: f64 = 0.3;
 
-/// Most blocks that a miss may read in the filters with hints; twice as many where memory is so short
-/// that this cannot be had.
+/// Limit on blocks read per miss in the filters with hints; doubled if there is too little memory for it.
 const ACCESSES_MISS: [f64; 2] = [1.25, 2.5];
 
-/// What the user asked for.
+/// The command's arguments.
 pub(super) struct Request {
     pub(super) keys: u64,
     pub(super) bits_per_key: f64,
@@ -29,7 +28,7 @@ pub(super) struct Request {
     pub(super) seed: u64,
 }
 
-/// A filter under the name it has in the table.
+/// A filter and its name in the table.
 pub(super) struct Entry {
     pub(super) name: &'static str,
     pub(super) parameters: Parameters,
@@ -42,8 +41,8 @@ pub(super) fn lineup(request: &Request) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Multi-level with hints, and with fingerprint blocks, which are cache lines always. Where the memory
-/// does not suffice for them, they are left out.
+/// Multi-level with hints, and with fingerprint blocks, which are always cache lines. Left out if the memory
+/// does not suffice.
 fn past_the_papers(request: &Request) -> impl Iterator<Item = Entry> {
     let Request { keys, bits_per_key, block_bits, seed } = *request;
     let multi_level = Filter::<str>::builder()
@@ -76,7 +75,7 @@ fn of_the_papers(request: &Request) -> anyhow::Result<Vec<Entry>> {
         choices: CHOICES,
         overflow: None,
     })?;
-    // With as much overflow as multi-level has, as in the papers' comparison.
+    // The same overflow as multi-level, as in the papers' comparison.
     let overflow = optimum::multi_level(1.0, accesses, CHOICES, None)?.overflow;
     let designs = [
         design(request, paper::Scheme::Classical)?,

@@ -1,4 +1,4 @@
-//! `equibloom demo`: the filters of the papers and ours side by side, on the slides' example.
+//! `equibloom demo`: the papers' filters and ours side by side, on the slides' example.
 
 mod addresses;
 mod contest;
@@ -13,22 +13,22 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{answer, quantity};
 
-/// Shows the filters of the papers and the two that go past them side by side, in the same memory, on
-/// generated e-mail addresses.
+/// Compares the papers' filters with the hinted and fingerprint filters, in the same memory, on generated
+/// e-mail addresses.
 ///
 /// Example: equibloom demo --keys 1M --bits-per-key 16 --block-bits 512
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Addresses to insert, such as 500000, 2M or 1e7.
+    /// Number of addresses to insert, such as 500000, 2M or 1e7.
     #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = quantity::count)]
     keys: u64,
-    /// Memory of every filter, everything counted.
+    /// Memory per key of every filter, everything counted.
     #[arg(long, value_name = "BITS", default_value_t = 24.0, allow_negative_numbers = true)]
     bits_per_key: f64,
     /// Bits of a block: 64 to 32768. A cache line has 512, a page 32768.
     #[arg(long, value_name = "BITS", default_value_t = 256)]
     block_bits: u32,
-    /// Which hash function.
+    /// Seed of the hash function.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print one JSON object instead of the table.
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     answer::print(&results, arguments.json)
 }
 
-/// Drawn on a terminal only.
+/// Visible on a terminal only.
 fn progress_bar(steps: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! The demo's table, and what it shows in plain sentences.
+//! The demo's table and its summary.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ fn table(filters: &[FilterResult]) -> Table {
     ];
     let rows = filters.iter().map(|filter| {
         [
-            filter.scheme.to_owned(),
+            filter.filter.to_owned(),
             format!("{:.2}", filter.bits_per_key),
             format!("{:.2e}", filter.fpr_measured),
             format!("{:.2e}", filter.fpr_predicted),
@@ -57,14 +57,14 @@ fn table(filters: &[FilterResult]) -> Table {
     columns::table(header, rows)
 }
 
-/// How far the measured rate is from the predicted one, in standard deviations.
+/// Distance of the measured rate from the predicted one, in standard deviations.
 fn deviation(filter: &FilterResult) -> f64 {
     (filter.fpr_measured - filter.fpr_predicted) / filter.fpr_sigma
 }
 
-/// What the table shows, from its own numbers.
+/// A summary of the table, computed from its numbers.
 fn sentences(results: &Results) -> Vec<String> {
-    let find = |scheme: &str| results.filters.iter().find(|filter| filter.scheme == scheme);
+    let find = |name: &str| results.filters.iter().find(|filter| filter.filter == name);
     let (Some(classical), Some(blocked), Some(multi_level)) =
         (find("classical"), find("blocked"), find("multi-level"))
     else {
@@ -72,14 +72,14 @@ fn sentences(results: &Results) -> Vec<String> {
     };
     let mut sentences = vec![
         format!(
-            "The classical filter touches {:.0} places for every insert and {:.1} for a miss; the blocked \
-             one touches a single block, and pays with {} the false positives.",
+            "The classical filter reads {:.0} bits per insert and {:.1} per miss; the blocked filter reads a \
+             single block, and has {} the false positives.",
             classical.accesses_insert,
             classical.accesses_miss,
             ratio(blocked.fpr_predicted, classical.fpr_predicted),
         ),
         format!(
-            "Multi-level puts each key into the first of three blocks that has room: {:.2} accesses per \
+            "Multi-level stores each key in the first of three blocks that has room: {:.2} accesses per \
              insert, {:.2} per miss, and {} false positives than blocked.",
             multi_level.accesses_insert,
             multi_level.accesses_miss,
@@ -88,7 +88,7 @@ fn sentences(results: &Results) -> Vec<String> {
     ];
     if let Some(hinted) = find("hinted") {
         sentences.push(format!(
-            "Hints, a few bits in which a block notes rejected keys, bring a miss to {:.2} \
+            "Hints, a few bits in which a block records rejected keys, reduce a miss to {:.2} \
              blocks, with {} false positives than multi-level without them.",
             hinted.accesses_miss,
             compare(hinted.fpr_predicted, multi_level.fpr_predicted),
@@ -110,7 +110,7 @@ fn sentences(results: &Results) -> Vec<String> {
          deviations of what the theory predicted before the first insert."
     ));
     sentences.push(format!(
-        "Times are per operation on hashes known already; hashing an address took {:.0} ns.",
+        "Times are per operation on precomputed hashes; hashing an address took {:.0} ns.",
         results.ns_hash
     ));
     sentences

@@ -1,4 +1,4 @@
-//! `equibloom info`: what is in a filter file, and how it is doing.
+//! `equibloom info`: parameters and state of a filter file.
 
 mod picture;
 
@@ -13,8 +13,7 @@ use serde::Serialize;
 use crate::answer::{self, number};
 use crate::query::open;
 
-/// Shows a filter file: parameters, keys, the false-positive rate now, how full its blocks are, and what takes how
-/// many bytes.
+/// Shows a filter file: parameters, keys, current false-positive rate, block loads, and bytes by part.
 ///
 /// Example: equibloom info customers.eqb
 #[derive(clap::Args)]
@@ -45,10 +44,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 struct Info {
     file: String,
     header: Header,
-    /// With as many keys as planned, where the theory knows it.
+    /// With the planned number of keys, where the model covers the filter.
     rate_planned: Option<f64>,
     accesses_miss_planned: Option<f64>,
-    /// What the filter's contents say now.
+    /// Computed from the filter's contents.
     statistics: Statistics,
 }
 
@@ -97,7 +96,7 @@ impl fmt::Display for Info {
     }
 }
 
-/// The filter in a few words.
+/// A short description of the filter.
 fn describe(design: &Design) -> String {
     let name = design.name();
     let layout = match design {

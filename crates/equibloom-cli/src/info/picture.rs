@@ -1,4 +1,4 @@
-//! How full blocks are, as bars.
+//! A bar chart of block loads.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use indicatif::HumanCount;
 
 /// Longest bar in characters.
 const WIDTH: usize = 50;
-/// Most bars; where there are more loads, several share one.
+/// Maximum number of bars; with more loads, several share one.
 const MOST_BARS: usize = 25;
 
-/// One bar for every load, or for a few neighbours; nothing for filters without blocks.
+/// One bar per load, or per few neighbours; empty for filters without blocks.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, statistics: &Statistics) -> fmt::Result {
     let loads = statistics.loads();
     let bars = bars(&loads);
@@ -37,7 +37,7 @@ struct Bar {
     blocks: u64,
 }
 
-/// From the first load that a block has to the last.
+/// From the lowest load of any block to the highest.
 fn bars(loads: &[u64]) -> Vec<Bar> {
     let is_used = |&blocks: &u64| blocks > 0;
     let Some(first) = loads.iter().position(is_used) else { return Vec::new() };
@@ -54,7 +54,7 @@ fn bars(loads: &[u64]) -> Vec<Bar> {
         .collect()
 }
 
-/// A bar in eighths of a character. What is there is seen, however little it is.
+/// A bar in eighths of a character; nonzero counts are always visible.
 fn drawn(blocks: u64, most: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let share = blocks as f64 / most as f64;

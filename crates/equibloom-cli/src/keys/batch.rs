@@ -1,4 +1,4 @@
-//! Many records at once, hashed.
+//! A batch of records with the hashes of their keys.
 
 use std::ops::Range;
 
@@ -6,25 +6,25 @@ use equibloom::{KeyHash, KeyHasher, KeyKind, Stable};
 
 use super::{Input, kind};
 
-/// A batch is full at this many bytes of text: far below the caches, far above what handing it over costs.
+/// A batch is full at this many bytes of text: far below the cache size, far above the cost of passing it on.
 pub(super) const TEXT_BYTES: usize = 256 << 10;
-/// Or at this many keys.
+/// A batch is also full at this many keys.
 const KEYS: u64 = 16 << 10;
-/// Keys of a slab, 16 bytes each: so many that each part of a large filter is visited for several of them at once.
+/// Keys of a slab, 16 bytes each: enough that each part of a large filter receives several of them at once.
 const SLAB_KEYS: u64 = 512 << 10;
-/// A buffer that one enormous record has blown up beyond this is given back.
+/// A buffer that one huge record grew beyond this size is freed.
 const MOST_KEPT: usize = 4 * TEXT_BYTES;
 
-/// What a reader of keys is asked for.
+/// What the consumer needs from the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// How many there are.
+    /// Their number.
     Count,
-    /// Their hashes, as soon as they are there.
+    /// Their hashes, as soon as they are read.
     Hashes,
-    /// Their hashes, very many at once: for commands that print nothing before the end.
+    /// Their hashes in very large batches: for commands that print nothing before the end.
     Slabs,
-    /// Their hashes, and the records that they are in.
+    /// Their hashes and records.
     Records,
 }
 
@@ -35,22 +35,22 @@ pub(super) enum CountOf {
     NotEmpty,
 }
 
-/// Records, the hashes of their keys, and the text they lie in.
+/// Records, the hashes of their keys, and the text that contains them.
 #[derive(Debug)]
 pub(crate) struct Batch {
     wanted: Wanted,
     hasher: Stable,
-    /// Keys are integers, not text.
+    /// Whether keys are integers.
     are_integers: bool,
     keep_empty: bool,
     count: u64,
     missing: u64,
     hashes: Vec<KeyHash>,
-    /// Where the records are in the text, if they are wanted.
+    /// Positions of the records in the text, if needed.
     records: Vec<Range<usize>>,
-    /// Readers of lines read into this as it is; what is behind the last record means nothing.
+    /// Line readers read directly into this; bytes behind the last record are unused.
     pub(super) text: Vec<u8>,
-    /// What comes before all records: the names of a table's columns.
+    /// The header of a table.
     title: Vec<u8>,
 }
 
@@ -75,22 +75,22 @@ impl Batch {
         self.count
     }
 
-    /// Number of records that were passed over since their key is null or missing.
+    /// Number of records skipped because their key is null or missing.
     pub(crate) fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// The keys' hashes in their order.
+    /// The keys' hashes, in input order.
     pub(crate) fn hashes(&self) -> &[KeyHash] {
         &self.hashes
     }
 
-    /// The records in the same order, with what ends them, if that was there.
+    /// The records in the same order, with their terminators, if present.
     pub(crate) fn records(&self) -> impl Iterator<Item = &[u8]> {
         self.records.iter().map(|record| &self.text[record.clone()])
     }
 
-    /// To be printed before the records.
+    /// Printed before the records.
     pub(crate) fn title(&self) -> &[u8] {
         &self.title
     }
@@ -111,7 +111,7 @@ impl Batch {
             || self.records.last().is_some_and(|last| last.end >= TEXT_BYTES)
     }
 
-    /// Whether a reader that has more should go on, even if that means to wait.
+    /// Whether a reader with more input should go on, even if it has to wait.
     pub(super) fn wants_more(&self) -> bool {
         self.wanted == Wanted::Slabs && !self.is_full()
     }
@@ -120,13 +120,13 @@ impl Batch {
         if self.wanted == Wanted::Slabs { SLAB_KEYS } else { KEYS }
     }
 
-    /// Whether only the number of keys is wanted, and whether empty ones count.
+    /// Whether only the number of keys is needed, and whether empty ones count.
     pub(super) fn only_counts(&self) -> Option<CountOf> {
         let of = if self.keep_empty { CountOf::All } else { CountOf::NotEmpty };
         (self.wanted == Wanted::Count).then_some(of)
     }
 
-    /// Adds keys that are counted already.
+    /// Adds keys that are already counted.
     pub(super) fn add_count(&mut self, keys: u64) {
         self.count += keys;
     }
@@ -136,7 +136,7 @@ impl Batch {
         self.missing += records;
     }
 
-    /// Adds a record that lies in the text, or will when the reader is done.
+    /// Adds a record whose text is in the buffer, or will be when the reader is done.
     #[inline]
     pub(super) fn add_in_place(&mut self, record: Range<usize>, key: &[u8]) -> anyhow::Result<()> {
         if self.has_use_for(key) {
@@ -148,7 +148,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds a key; its record is written behind the others, if it is wanted.
+    /// Adds a key, and appends its record if records are needed.
     pub(super) fn add(
         &mut self,
         key: &[u8],
@@ -157,7 +157,7 @@ impl Batch {
         if self.has_use_for(key) { self.add_even_if_empty(key, write_record) } else { Ok(()) }
     }
 
-    /// Adds an integer, or its digits if keys are text; they are also its record.
+    /// Adds an integer, or its digits if keys are text; the digits are also its record.
     pub(super) fn add_integer(&mut self, value: i128) -> anyhow::Result<()> {
         if !self.are_integers {
             let digits = value.to_string();
@@ -191,7 +191,7 @@ impl Batch {
         }
     }
 
-    /// Sets what is to be printed before the records, if those are.
+    /// Sets the header, if records are needed.
     pub(super) fn set_title(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.wanted == Wanted::Records {
             write(&mut self.title);

@@ -1,17 +1,17 @@
-//! The number of keys in a text, as fast as memory is read.
+//! Counts the keys in a text at memory speed.
 //!
-//! A key ends where a separator is; it is empty if another one stands before it, with a carriage return between the two
-//! if keys are lines. That is a question to each byte and its two neighbours, without a branch: the compiler asks it of a
-//! whole register of bytes at once.
+//! A key ends at a separator. It is empty if another separator precedes it, with a carriage return between them
+//! if keys are lines. The test reads a byte and its two neighbours without a branch, so that the compiler
+//! vectorises it.
 
 use memchr::{memchr_iter, memrchr};
 
 use super::batch::CountOf;
 
-/// Ends that a byte can count.
+/// Separators that a byte-sized counter can count.
 const LANE: usize = u8::MAX as usize;
 
-/// Keys in a text that begins with one; the last may have no end.
+/// Keys in a text that begins with one; the last may be unterminated.
 pub(super) fn count_keys(text: &[u8], separator: u8, of: CountOf) -> u64 {
     let ends = memchr_iter(separator, text).count() as u64;
     let unfinished = &text[memrchr(separator, text).map_or(0, |last| last + 1)..];
@@ -20,14 +20,14 @@ pub(super) fn count_keys(text: &[u8], separator: u8, of: CountOf) -> u64 {
         return all;
     }
     let is_only_return = separator == b'\n' && unfinished == b"\r";
-    // The first key is empty as if others were before it.
+    // The first key is treated as if a separator preceded it.
     let begin = text.iter().copied().take(2);
     let begin: Vec<u8> = [separator; 2].into_iter().chain(begin).collect();
     let empty = count_empty(&begin, separator) + count_empty(text, separator);
     all - empty - u64::from(is_only_return)
 }
 
-/// Keys of no bytes that end at the third byte of a text or behind it.
+/// Empty keys that end at the third byte of a text or behind it.
 fn count_empty(text: &[u8], separator: u8) -> u64 {
     let is_line = separator == b'\n';
     let (mut empty, mut rest) = (0, text);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn keys_are_counted_as_they_would_be_read() {
-        // All texts of up to seven bytes of these, alone and behind a long one.
+        // All texts of up to seven of these bytes, alone and behind a long one.
         for length in 0..=7 {
             for number in 0..4_usize.pow(length) {
                 let byte = |place| b"\n\ra\0"[number / 4_usize.pow(place) % 4];

@@ -1,4 +1,4 @@
-//! One field of a JSON object, found without building the object.
+//! Extracts one field of a JSON object without building the object.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use anyhow::ensure;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The names that lead to a field: `user.email` has two, `user\.email` one.
+/// The path of a field: `user.email` has two names, `user\.email` one.
 pub(super) fn path(text: &str) -> anyhow::Result<Vec<String>> {
     let (mut names, mut name) = (Vec::new(), String::new());
     let mut characters = text.chars();
@@ -34,8 +34,8 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The field of one object: a string's characters, or a number, `true` or `false` as it is written. None if
-    /// it is missing and that is fine.
+    /// The field of one object: a string's characters, or a number, `true` or `false` as written. `None` if it
+    /// is missing and missing fields are skipped.
     pub(super) fn of<'r>(&self, record: &'r [u8]) -> Result<Option<Cow<'r, [u8]>>, String> {
         let name = self.path.join(".");
         let mut json = serde_json::Deserializer::from_slice(record);
@@ -50,7 +50,7 @@ impl Field<'_> {
         match raw.as_bytes() {
             b"null" if self.skip_missing => Ok(None),
             b"null" => Err(format!(
-                "the field `{name}` is missing or null: check its name, or pass over such records \
+                "the field `{name}` is missing or null: check its name, or skip such records \
                  by --skip-missing"
             )),
             [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => Ok(Some(Cow::Borrowed(inner))),
@@ -67,7 +67,7 @@ impl Field<'_> {
     }
 }
 
-/// Follows names into an object, to the text of a value.
+/// Follows a path into an object, to the text of a value.
 struct Path<'a>(&'a [String]);
 
 impl<'de> DeserializeSeed<'de> for Path<'_> {
@@ -82,7 +82,7 @@ impl<'de> DeserializeSeed<'de> for Path<'_> {
     }
 }
 
-/// What is no object has no field.
+/// A value that is not an object has no fields.
 macro_rules! nothing {
     ($($visit:ident: $type:ty),+) => {
         $(fn $visit<E>(self, _: $type) -> Result<Self::Value, E> {

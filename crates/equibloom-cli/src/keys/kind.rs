@@ -1,7 +1,7 @@
-//! `--type`: what are keys, text or integers? (`docs/keys.md`)
+//! `--type`: whether keys are text or integers (`docs/keys.md`).
 //!
-//! A filter's file says what it holds, and a Parquet column what it is. Lines, cells, fields and the command line say
-//! nothing: they are text, unless the filter holds integers.
+//! A filter file records the kind of its keys, and a Parquet column has a type. Lines, cells, fields and
+//! command-line keys have none: they are text, unless the filter holds integers.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use equibloom::KeyKind;
 
 use super::Input;
 
-/// What the user says about keys.
+/// The user's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum KeyType {
-    /// What the filter holds. If there is none yet: the type of a Parquet column, and text elsewhere.
+    /// The kind that the filter holds. For a new filter: the type of the Parquet column, else text.
     Auto,
     /// Bytes as they are.
     Text,
@@ -24,7 +24,7 @@ pub(super) enum KeyType {
 }
 
 impl Input {
-    /// Decides how keys are read, for a new filter or one that holds keys already; they must agree.
+    /// Decides how keys are read; for an existing filter the kinds must agree.
     pub(crate) fn settle_kind(
         &mut self,
         filter: Option<(&Path, KeyKind)>,
@@ -62,7 +62,7 @@ impl Input {
         }
     }
 
-    /// What the column holds in all Parquet files; none if there are none.
+    /// The kind of the column in all Parquet files; `None` without Parquet files.
     fn kind_of_columns(&self) -> anyhow::Result<Option<KeyKind>> {
         let mut found: Option<(String, KeyKind)> = None;
         #[cfg(feature = "parquet")]
@@ -83,7 +83,7 @@ impl Input {
     }
 }
 
-/// The 64 bits that stand for a decimal integer.
+/// The 64 bits that represent a decimal integer.
 pub(super) fn parse(text: &[u8]) -> anyhow::Result<u64> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

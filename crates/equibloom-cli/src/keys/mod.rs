@@ -1,16 +1,16 @@
-//! Keys from files, standard input and the command line: which formats there are, and how they are said.
+//! Keys from files, standard input and the command line: the formats and their arguments.
 //!
-//! | file | the question it answers |
+//! | file | question |
 //! |---|---|
 //! | `source.rs` | where do bytes come from, and are they compressed? |
-//! | `count.rs` | how many lines are there? Counted without looking at each |
+//! | `count.rs` | how many lines are there? Counted without parsing |
 //! | `separated.rs`, `json_field.rs`, `table.rs`, `parquet.rs` | which records are in them, and what is a record's key? |
 //! | `kind.rs` | are keys text or integers, and does the filter hold the same? |
-//! | `batch.rs` | how do records travel? Many at once, hashed, in buffers that are used again |
+//! | `batch.rs` | how are records passed on? Many at once, hashed, in reused buffers |
 //! | `pipeline.rs` | which thread does what? One thread reads and hashes, the other works with the hashes |
 //!
-//! A key is text or an integer and is hashed as the library's `insert` would: what a file says counts, not how it is
-//! packed. The same keys as lines, cells, fields or a Parquet column, compressed or not, make the same filter.
+//! A key is text or an integer and is hashed as by the library's `insert`. The same keys as lines, cells,
+//! fields or a Parquet column, compressed or not, make the same filter.
 
 mod batch;
 mod count;
@@ -38,17 +38,17 @@ pub(crate) use pipeline::{Consumer, for_each_batch};
 pub(crate) use progress::{Unit, progress};
 use source::Source;
 
-/// Where keys come from, on the command line.
+/// Sources of keys on the command line.
 #[derive(Args)]
 pub(crate) struct KeyFiles {
-    /// Files with keys, gzip and zstd unpacked on the fly; standard input if there are none, or for `-`.
+    /// Files with keys, gzip and zstd decompressed; standard input if there are none, or for `-`.
     #[arg(value_name = "KEYFILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
 }
 
-/// How files are read.
+/// How files are parsed.
 #[derive(Args)]
 #[command(next_help_heading = "Format of the key files (lines, if nothing is said)")]
 struct Reading {
@@ -58,58 +58,58 @@ struct Reading {
     /// Keys are in this column of CSV: its name in the first row, or its number from 1.
     #[arg(long, value_name = "COLUMN", group = "format")]
     csv_column: Option<String>,
-    /// Keys are in this column of tab-separated values, which know no quotes.
+    /// Keys are in this column of tab-separated values (no quoting).
     #[arg(long, value_name = "COLUMN", group = "format")]
     tsv_column: Option<String>,
     /// Keys are in this field of the JSON object on every line, such as id or user.email (`\.` is a dot in a name).
     #[arg(long, value_name = "FIELD", group = "format")]
     json_field: Option<String>,
-    /// Keys are in this column of Parquet files: text, bytes, integers, dates, timestamps or truth values. Nulls are
-    /// passed over.
+    /// Keys are in this column of Parquet files: text, bytes, integers, dates, timestamps or booleans. Nulls
+    /// are skipped.
     #[arg(long, value_name = "COLUMN", group = "format")]
     parquet_column: Option<String>,
-    /// What keys are. An integer is not its digits: a filter of integers is asked for integers.
+    /// Type of the keys. An integer differs from its digits: query a filter of integers with integers.
     #[arg(long = "type", value_name = "TYPE", value_enum, default_value_t = KeyType::Auto)]
     key_type: KeyType,
-    /// The first row of CSV or TSV has no names but is a row like the others.
+    /// The first row of CSV or TSV is data, not a header.
     #[arg(long)]
     no_header: bool,
-    /// Empty lines and cells are keys too; otherwise they are passed over.
+    /// Treat empty lines and cells as keys instead of skipping them.
     #[arg(long)]
     keep_empty: bool,
-    /// Pass over records whose field is missing or null, instead of stopping there.
+    /// Skip records whose field is missing or null, instead of stopping there.
     #[arg(long)]
     skip_missing: bool,
 }
 
-/// What a record is, and what of it is the key.
+/// The format of records, and which part is the key.
 #[derive(Debug, Clone, PartialEq)]
 enum Format {
-    /// The whole record, without the byte it ends with.
+    /// The whole record, without its terminator.
     Separated(u8),
     /// A column of a table.
     Table { delimiter: u8, column: String, has_header: bool },
-    /// A field of a JSON object, by the names that lead to it.
+    /// A field of a JSON object, by its path.
     JsonField(Vec<String>),
     /// A column of a Parquet file.
     #[cfg(feature = "parquet")]
     Parquet(String),
 }
 
-/// Keys that can be read, more than once unless they come through a pipe.
+/// Keys that can be read more than once, unless they come through a pipe.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
     sources: Vec<Source>,
     format: Format,
     key_type: KeyType,
-    /// `Bytes` or `Integer`: how keys are read, once [`settle_kind`](Self::settle_kind) has decided it.
+    /// How keys are read: `Bytes` or `Integer`, decided by [`settle_kind`](Self::settle_kind).
     kind: KeyKind,
     keep_empty: bool,
     skip_missing: bool,
 }
 
 impl KeyFiles {
-    /// The keys to read: those of the command line first. Files that are not there are noticed now.
+    /// The keys to read, those of the command line first. Missing files are reported now.
     pub(crate) fn input(&self, literal: &[OsString]) -> anyhow::Result<Input> {
         let format = self.reading.format()?;
         let mut sources = Vec::new();
@@ -165,12 +165,12 @@ impl Reading {
 }
 
 impl Input {
-    /// Whether everything can be read a second time.
+    /// Whether all input can be read a second time.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.sources.iter().all(Source::is_repeatable)
     }
 
-    /// Bytes of all files, if they are known.
+    /// Bytes of all files, if known.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.sources.iter().map(Source::bytes).sum()
     }
@@ -180,12 +180,12 @@ impl Input {
         self.sources.iter().any(|source| source.is(path))
     }
 
-    /// What ends a record that is printed.
+    /// The terminator of printed records.
     pub(crate) fn terminator(&self) -> u8 {
         if self.format == Format::Separated(0) { 0 } else { b'\n' }
     }
 
-    /// Reads everything and tells how many keys there are, repeated ones included.
+    /// Reads all input and counts the keys, repeated ones included.
     pub(crate) fn count(&self, progress: &ProgressBar) -> anyhow::Result<u64> {
         let mut records = AllRecords::new(self, progress);
         let mut batch = Batch::new(Wanted::Count, Stable::default(), self);
@@ -199,8 +199,7 @@ impl Input {
 
 /// The records of one file.
 trait Records {
-    /// Adds the next records to a batch that is not full, at least one unless it was passed over; `false` if
-    /// there are none left.
+    /// Adds the next records to a batch that is not full, at least one unless skipped; `false` at the end.
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool>;
 }
 
@@ -210,7 +209,7 @@ struct AllRecords<'a> {
     progress: &'a ProgressBar,
     sources: std::slice::Iter<'a, Source>,
     current: Option<Box<dyn Records + 'a>>,
-    /// Whether the next file is the first; only that one's header is printed.
+    /// Whether the next file is the first; only its header is printed.
     is_first: bool,
 }
 
@@ -219,7 +218,7 @@ impl<'a> AllRecords<'a> {
         Self { input, progress, sources: input.sources.iter(), current: None, is_first: true }
     }
 
-    /// Replaces what is in a batch by the next records; `false` if there are none left.
+    /// Replaces the contents of a batch by the next records; `false` at the end.
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
         batch.clear();
         let mut found = false;
@@ -261,8 +260,8 @@ impl<'a> AllRecords<'a> {
             }
             Format::Table { delimiter, column, has_header } => {
                 let text = source.text(self.progress, true)?;
-                let layout = table::Layout { delimiter: *delimiter, has_header: *has_header };
-                Ok(Box::new(table::Table::new(name, text, layout, column, is_first)?))
+                let format = table::TableFormat { delimiter: *delimiter, has_header: *has_header };
+                Ok(Box::new(table::Table::new(name, text, format, column, is_first)?))
             }
             #[cfg(feature = "parquet")]
             Format::Parquet(column) => {

@@ -1,4 +1,4 @@
-//! A column of Parquet files, by the column reader alone: no Arrow is needed for one column.
+//! A column of Parquet files, read by the column reader alone, without Arrow.
 
 use std::fs::File;
 
@@ -14,14 +14,14 @@ use parquet::schema::types::ColumnDescriptor;
 use super::Records;
 use super::batch::Batch;
 
-/// Records that are read at once.
+/// Records per read.
 const RECORDS: usize = 8 << 10;
 
 pub(super) struct Column {
     name: String,
     column: String,
     file: SerializedFileReader<File>,
-    /// The column's place among the leaves of the schema.
+    /// The column's index among the leaves of the schema.
     index: usize,
     values: Values,
     /// The row group that is read next.
@@ -40,7 +40,7 @@ enum Values {
     Truth,
     /// Days since 1970.
     Dates,
-    /// Multiples of so many nanoseconds since 1970.
+    /// Multiples of this many nanoseconds since 1970.
     Timestamps(i128),
 }
 
@@ -50,12 +50,12 @@ impl Values {
     }
 }
 
-/// What a column holds.
+/// The kind of a column's values.
 pub(super) fn kind_of(name: &str, file: File, column: &str) -> anyhow::Result<KeyKind> {
     Ok(open(name, file, column)?.2.kind())
 }
 
-/// A file, the column's place among the leaves of the schema, and what it holds.
+/// A file, the column's index among the leaves of the schema, and the kind of its values.
 fn open(
     name: &str,
     file: File,
@@ -92,7 +92,7 @@ impl Column {
         damaged(&self.name, error)
     }
 
-    /// The reader of the current row group, or of the next one; none at the end.
+    /// The reader of the current row group, or of the next one; `None` at the end.
     fn reader(&mut self) -> anyhow::Result<Option<ColumnReader>> {
         if let Some(reader) = self.reader.take() {
             return Ok(Some(reader));
@@ -162,7 +162,7 @@ impl Records for Column {
     }
 }
 
-/// How much was read: null is a record without a value.
+/// Counts of one read: null is a record without a value.
 struct Read {
     records: usize,
     values: usize,
@@ -185,12 +185,12 @@ fn damaged(name: &str, error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("{name}: could not read on: {error}; it is damaged or packed in an unknown way")
 }
 
-/// A record is its key: the rest of a row is in other columns.
+/// The record is the key: a row's other columns are not read.
 fn add_bytes(batch: &mut Batch, key: &[u8]) -> anyhow::Result<()> {
     batch.add(key, |text| text.extend_from_slice(key))
 }
 
-/// Nanoseconds since 1970, if 64 bits hold them.
+/// Nanoseconds since 1970, if they fit into 64 bits.
 fn nanoseconds(value: i128) -> anyhow::Result<i128> {
     ensure!(
         i64::try_from(value).is_ok(),
@@ -201,7 +201,7 @@ fn nanoseconds(value: i128) -> anyhow::Result<i128> {
     Ok(value)
 }
 
-/// The timestamps of old writers: nanoseconds of the day, and its Julian number.
+/// Legacy timestamps (INT96): nanoseconds of the day and its Julian number.
 fn of_int96(moment: &Int96) -> i128 {
     const DAY: i128 = 86_400_000_000_000;
     const JULIAN_1970: i128 = 2_440_588;
@@ -235,7 +235,7 @@ fn find(
     }
 }
 
-/// How a leaf's values become keys; none if they do not, as floats and decimals.
+/// How a leaf's values become keys; `None` for types that cannot, such as floats and decimals.
 fn values(leaf: &ColumnDescriptor) -> Option<Values> {
     let timestamps = |unit| {
         Values::Timestamps(match unit {

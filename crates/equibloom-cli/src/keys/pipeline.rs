@@ -1,4 +1,4 @@
-//! Two threads: one reads and hashes, the other works with the hashes, batch by batch in the order of the input.
+//! Two threads: one reads and hashes, the other consumes the hashes, batch by batch in input order.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{TryRecvError, channel, sync_channel};
@@ -11,17 +11,17 @@ use indicatif::ProgressBar;
 use super::batch::{Batch, Wanted};
 use super::{AllRecords, Input};
 
-/// Batches that exist: one being filled, one being worked on, and some between them.
+/// Number of batches: one being filled, one being consumed, the rest queued.
 const BATCHES: usize = 6;
-/// The same if they are large.
+/// The same for large batches.
 const SLABS: usize = 3;
 
-/// What a command does with batches.
+/// A command's work on batches.
 pub(crate) trait Consumer {
-    /// Works on the next batch; `Break` if no more are wanted.
+    /// Processes the next batch; `Break` ends the reading.
     fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>>;
 
-    /// The next batch has to be waited for.
+    /// Called before waiting for the next batch.
     fn wait(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
@@ -33,7 +33,8 @@ impl<F: FnMut(&Batch) -> anyhow::Result<ControlFlow<()>>> Consumer for F {
     }
 }
 
-/// Reads all keys, hashed by `hasher`, gives them to the consumer, and tells how many records had none.
+/// Reads all keys, hashes them by `hasher` and passes them to the consumer; returns the number of records
+/// without a key.
 pub(crate) fn for_each_batch(
     input: &Input,
     wanted: Wanted,
@@ -49,7 +50,7 @@ pub(crate) fn for_each_batch(
         give_back.send(Batch::new(wanted, hasher, input))?;
     }
     let (input, progress) = (input.clone(), progress.clone());
-    // Not a scoped thread: it may wait for standard input when we know enough already.
+    // Not a scoped thread: it may wait for standard input when the result is already known.
     let reader = thread::Builder::new().name("reader".to_owned()).spawn(move || {
         let mut records = AllRecords::new(&input, &progress);
         for mut batch in given_back {
@@ -83,7 +84,7 @@ pub(crate) fn for_each_batch(
         if consumer.take(&batch)?.is_break() {
             return Ok(missing);
         }
-        // At its end the reader wants none back.
+        // After its end the reader takes no batches back.
         let _ = give_back.send(batch);
     }
 }

@@ -1,17 +1,17 @@
-//! How far a command has come, with rate and time left: on a terminal, and nowhere else.
+//! Progress with rate and remaining time, on a terminal only.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How work is counted.
+/// The unit of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Bytes,
     Keys,
 }
 
-/// A bar over `total`, or a counter if that is not known. Hidden if the user wants quiet, or standard error is no terminal.
+/// A bar over `total`, or a counter if that is unknown. Hidden if `quiet`, or if standard error is no terminal.
 pub(crate) fn progress(
     doing: &'static str,
     total: Option<u64>,

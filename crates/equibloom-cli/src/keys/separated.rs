@@ -1,8 +1,7 @@
-//! Records that end with a certain byte: lines, or what `find -print0` writes.
+//! Records that end with a given byte: lines, or the output of `find -print0`.
 //!
-//! Records are hashed where they were read to: a batch's text is the buffer of the file, and what is behind the
-//! last whole record begins the next one. One `read` makes a batch, so that what comes slowly through a pipe is
-//! answered when it comes.
+//! Records are hashed in place: a batch's text is the read buffer, and a partial record at its end starts the
+//! next batch. One `read` makes a batch, so that slow input from a pipe is answered as it arrives.
 
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
@@ -20,9 +19,9 @@ pub(super) struct Separated<'a> {
     name: String,
     input: Box<dyn Read>,
     separator: u8,
-    /// The key is this field of a record, not all of it.
+    /// The field of a record that is the key; `None` for the whole record.
     field: Option<Field<'a>>,
-    /// The beginning of a record that was not read to its end.
+    /// The beginning of a record that is not complete.
     rest: Vec<u8>,
     has_ended: bool,
     /// Records so far, for messages.
@@ -39,7 +38,7 @@ impl<'a> Separated<'a> {
         Self { name, input, separator, field, rest: Vec::new(), has_ended: false, number: 0 }
     }
 
-    /// Reads until there is a whole record in `text`, and tells how many bytes are in it.
+    /// Reads until `text` contains a whole record; returns the number of bytes in it.
     fn read(&mut self, text: &mut Vec<u8>) -> anyhow::Result<Filled> {
         let mut filled = self.rest.len();
         if text.len() < filled + TEXT_BYTES {
@@ -106,7 +105,7 @@ impl<'a> Separated<'a> {
             self.add(batch, text, start..end + 1)?;
             start = end + 1;
         }
-        // The last record of a file may have no end.
+        // The last record of a file may be unterminated.
         if start < text.len() {
             self.add(batch, text, start..text.len())?;
         }
@@ -114,7 +113,7 @@ impl<'a> Separated<'a> {
     }
 }
 
-/// How many bytes of a buffer belong to whole records, and how many are something at all.
+/// Bytes of a buffer in whole records, and bytes in use.
 struct Filled {
     whole: usize,
     all: usize,

@@ -1,4 +1,4 @@
-//! Where bytes come from: files, standard input, the command line; and what they are packed in.
+//! Input bytes: files, standard input, the command line; and decompression.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use super::Records;
 use super::batch::Batch;
 
-/// Bytes that decoders read at once.
+/// Read size of decoders.
 const PACKED_BYTES: usize = 128 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -19,19 +19,19 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const PARQUET: &[u8] = b"PAR1";
 const FILTER: &[u8] = b"\x89EQBL\r\n\x1a";
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
-/// What files may begin with that means something.
+/// File signatures.
 const BEGINNINGS: [&[u8]; 5] = [GZIP, ZSTD, PARQUET, FILTER, BYTE_ORDER_MARK];
 
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// Keys as they are.
+    /// Literal keys.
     Literal(Vec<Vec<u8>>),
     File(PathBuf),
     StandardInput,
 }
 
 impl Source {
-    /// A file that is there, or standard input for `-`.
+    /// An existing file, or standard input for `-`.
     pub(super) fn named(path: &Path) -> anyhow::Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::StandardInput);
@@ -41,7 +41,7 @@ impl Source {
         Ok(Self::File(path.to_path_buf()))
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Literal(_) => "the command line".to_owned(),
@@ -76,7 +76,7 @@ impl Source {
         }
     }
 
-    /// The text in it, unpacked, and without a byte order mark if `is_text` says that this is one.
+    /// Its decompressed contents, without a byte order mark if `is_text`.
     pub(super) fn text(
         &self,
         progress: &ProgressBar,
@@ -129,8 +129,8 @@ impl Source {
         Ok(Box::new(text))
     }
 
-    /// The first bytes, as many as it takes to know what they mean, and everything with them. (No more: the other
-    /// end of a pipe may wait for an answer.)
+    /// The first bytes, enough to recognise a signature, and a reader of everything. (No more: the other end of
+    /// a pipe may wait for an answer.)
     fn peeked<R: Read>(&self, mut reader: R) -> anyhow::Result<(Vec<u8>, impl Read + use<R>)> {
         let mut beginning = Vec::new();
         let goes_on =
@@ -147,13 +147,13 @@ impl Source {
         Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
     }
 
-    /// Whether a format with columns applies to it, as to files.
+    /// Whether column formats apply, as to files.
     #[cfg(feature = "parquet")]
     pub(super) fn is_columnar(&self) -> bool {
         !matches!(self, Self::Literal(_))
     }
 
-    /// A file that can be read in any order.
+    /// A file with random access.
     #[cfg(feature = "parquet")]
     pub(super) fn seekable(&self) -> anyhow::Result<File> {
         match self {
@@ -173,7 +173,7 @@ fn unreadable(path: &Path) -> String {
     format!("{}: could not read it; check its name and permissions", path.display())
 }
 
-/// What is wrong with bytes on their way.
+/// Describes a read error.
 pub(super) fn unreadable_bytes(name: &str, error: io::Error) -> anyhow::Error {
     let cure = match error.kind() {
         ErrorKind::UnexpectedEof => "it ends too early: get it again",
@@ -185,7 +185,7 @@ pub(super) fn unreadable_bytes(name: &str, error: io::Error) -> anyhow::Error {
     anyhow::anyhow!("{name}: could not read on: {error}; {cure}")
 }
 
-/// Tells the progress bar what was read.
+/// Advances the progress bar by the bytes read.
 struct Counted<R> {
     inner: R,
     progress: ProgressBar,
@@ -199,7 +199,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Keys of the command line. An empty one is meant.
+/// Keys of the command line. An empty one counts.
 pub(super) struct Literal<'a> {
     keys: std::slice::Iter<'a, Vec<u8>>,
 }

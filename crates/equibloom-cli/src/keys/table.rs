@@ -9,9 +9,9 @@ use super::Records;
 use super::batch::Batch;
 use super::source::unreadable_bytes;
 
-/// How a table is written.
+/// Delimiter and header of a table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(super) struct TableFormat {
     pub(super) delimiter: u8,
     /// Whether the first row has the columns' names.
     pub(super) has_header: bool,
@@ -20,37 +20,37 @@ pub(super) struct Layout {
 pub(super) struct Table {
     name: String,
     reader: csv::Reader<Box<dyn Read>>,
-    layout: Layout,
+    format: TableFormat,
     /// The column with the keys, from 0.
     column: usize,
     /// The columns' names, until they are printed.
     header: Option<ByteRecord>,
-    /// A row that was read already.
+    /// A row that was read ahead.
     waiting: Option<ByteRecord>,
     row: ByteRecord,
 }
 
 impl Table {
-    /// Finds the column. The header is handed on if it `is_printed`.
+    /// Finds the column. The header is passed on if it `is_printed`.
     pub(super) fn new(
         name: String,
         text: Box<dyn Read>,
-        layout: Layout,
+        format: TableFormat,
         column: &str,
         is_printed: bool,
     ) -> anyhow::Result<Self> {
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
-            .delimiter(layout.delimiter)
-            .quoting(layout.has_quotes())
+            .delimiter(format.delimiter)
+            .quoting(format.has_quotes())
             .buffer_capacity(super::batch::TEXT_BYTES)
             .from_reader(text);
         let (row, header, waiting) = (ByteRecord::new(), None, None);
-        let mut table = Self { name, reader, layout, column: 0, header, waiting, row };
+        let mut table = Self { name, reader, format, column: 0, header, waiting, row };
         let mut first = ByteRecord::new();
         if table.read(&mut first)? {
             table.column = table.find(column, &first)?;
-            if !layout.has_header {
+            if !format.has_header {
                 table.waiting = Some(first);
             } else if is_printed {
                 table.header = Some(first);
@@ -60,7 +60,7 @@ impl Table {
     }
 
     fn find(&self, column: &str, first: &ByteRecord) -> anyhow::Result<usize> {
-        if self.layout.has_header
+        if self.format.has_header
             && let Some(found) = first.iter().position(|name| name == column.as_bytes())
         {
             return Ok(found);
@@ -69,7 +69,7 @@ impl Table {
         match column.parse::<usize>() {
             Ok(number) if (1..=columns).contains(&number) => return Ok(number - 1),
             Ok(_) => {}
-            Err(_) if self.layout.has_header => {}
+            Err(_) if self.format.has_header => {}
             Err(_) => bail!(
                 "{}: without a header columns have no names such as `{column}`: \
                  give a number from 1 to {columns}",
@@ -77,7 +77,7 @@ impl Table {
             ),
         }
         let names: Vec<_> = first.iter().map(String::from_utf8_lossy).collect();
-        let which = if self.layout.has_header { "its columns are" } else { "its first row is" };
+        let which = if self.format.has_header { "its columns are" } else { "its first row is" };
         bail!(
             "{}: there is no column `{column}`: {which} {}; give one of the names, \
              or a number from 1 to {columns}",
@@ -107,7 +107,7 @@ impl Table {
 impl Records for Table {
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
         if let Some(header) = self.header.take() {
-            batch.set_title(|text| self.layout.write(&header, text));
+            batch.set_title(|text| self.format.write(&header, text));
         }
         let before = batch.count();
         let mut row = std::mem::take(&mut self.row);
@@ -124,23 +124,23 @@ impl Records for Table {
                 let key = row.get(self.column).unwrap_or_default();
                 let line = || row.position().map_or(0, Position::line);
                 batch
-                    .add(key, |text| self.layout.write(&row, text))
+                    .add(key, |text| self.format.write(&row, text))
                     .with_context(|| format!("{}, line {}", self.name, line()))?;
             }
         }
         self.row = row;
-        // A title alone is something to print, too.
+        // A header without rows is printed too.
         Ok(has_more || batch.count() > before || !batch.title().is_empty())
     }
 }
 
-impl Layout {
+impl TableFormat {
     /// Tab-separated values have no quotes: their cells contain neither tabs nor line ends.
     const fn has_quotes(self) -> bool {
         self.delimiter != b'\t'
     }
 
-    /// Writes a row; quotes are where they must be.
+    /// Writes a row, quoted where necessary.
     fn write(self, row: &ByteRecord, text: &mut Vec<u8>) {
         for (column, cell) in row.iter().enumerate() {
             if column > 0 {

@@ -1,4 +1,4 @@
-//! Runs the maps one after the other on the same keys and measures what they do.
+//! Runs the maps one after the other on the same keys and measures them.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -14,23 +14,23 @@ use serde::Serialize;
 
 use super::lineup::{self, Requirements};
 
-/// Lookups of each kind in a round, rounds, and parts in which maps are filled.
+/// Lookups of each kind per round, rounds, and parts in which maps are filled.
 const LOOKUPS: usize = 1_000_000;
 const ROUNDS: usize = 9;
 const PARTS: usize = 32;
-/// Share of the slots that the cuckoo maps fill.
+/// Load factor of the cuckoo maps.
 const CUCKOO_1_LOAD: f64 = 0.45;
 const CUCKOO_4_LOAD: f64 = 0.9;
-/// Keys that stand for absent ones have this bit.
-const STRANGER: u64 = 1 << 63;
+/// Absent keys have this bit set.
+const ABSENT: u64 = 1 << 63;
 
-/// Everything that was measured; the JSON of `--json`.
+/// All measurements; the JSON of `--json`.
 #[derive(Serialize)]
 pub(super) struct Results {
     pub(super) maps: Vec<MapResult>,
 }
 
-/// One map; `None` where a field has no meaning or cannot be seen from outside.
+/// One map; `None` where a field does not apply or is private.
 #[derive(Serialize)]
 pub(super) struct MapResult {
     pub(super) map: &'static str,
@@ -45,19 +45,19 @@ pub(super) struct MapResult {
     pub(super) ns_insert: f64,
     pub(super) ns_hit: f64,
     pub(super) ns_miss: f64,
-    /// Times of hashbrown's of the same rounds.
+    /// hashbrown's times in the same rounds.
     pub(super) ratio_insert: f64,
     pub(super) ratio_hit: f64,
     pub(super) ratio_miss: f64,
 }
 
-/// What a map must do to take part.
-trait Contestant {
+/// Operations of a measured map.
+trait MeasuredMap {
     fn insert(&mut self, key: u64, value: u64);
     fn contains(&self, key: u64) -> bool;
 }
 
-impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> Contestant for Map<u64, u64, T, S> {
+impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> MeasuredMap for Map<u64, u64, T, S> {
     #[inline]
     fn insert(&mut self, key: u64, value: u64) {
         Map::insert(self, key, value);
@@ -69,7 +69,7 @@ impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> Contestant for Map<u64, u6
     }
 }
 
-impl<S: BuildHasher> Contestant for HashMap<u64, u64, S> {
+impl<S: BuildHasher> MeasuredMap for HashMap<u64, u64, S> {
     #[inline]
     fn insert(&mut self, key: u64, value: u64) {
         HashMap::insert(self, key, value);
@@ -81,7 +81,7 @@ impl<S: BuildHasher> Contestant for HashMap<u64, u64, S> {
     }
 }
 
-impl<S: BuildHasher> Contestant for hashbrown::HashMap<u64, u64, S> {
+impl<S: BuildHasher> MeasuredMap for hashbrown::HashMap<u64, u64, S> {
     #[inline]
     fn insert(&mut self, key: u64, value: u64) {
         hashbrown::HashMap::insert(self, key, value);
@@ -97,7 +97,7 @@ pub(super) fn run(requirements: &Requirements) -> anyhow::Result<Results> {
     let entries = requirements.entries;
     let plans = lineup::balanced(requirements)?;
     let too_many = || format!("{entries} entries do not fit into memory: give fewer --entries");
-    // One hasher for all maps but std's, which keeps its own as its users do.
+    // One hasher for all maps but std's, which has its own.
     let hasher = DefaultHashBuilder::default();
     let peer = || {
         let mut peer = hashbrown::HashMap::with_hasher(hasher.clone());
@@ -137,13 +137,12 @@ pub(super) fn run(requirements: &Requirements) -> anyhow::Result<Results> {
     Ok(Results { maps })
 }
 
-/// Slots of a map of std's or hashbrown's: a power of two, 7/8 of which may be filled.
+/// Slots of std's or hashbrown's map: a power of two, at most 7/8 full.
 fn swiss_table_slots(capacity: usize) -> f64 {
     (capacity.saturating_mul(8) / 7).next_power_of_two() as f64
 }
 
-/// Bytes of std's map, which does not tell: each slot has an entry and a control byte, and there are 16
-/// control bytes more.
+/// Bytes of std's map, computed: each slot has an entry and a control byte, plus 16 control bytes.
 fn swiss_table_bytes(slots: f64) -> f64 {
     slots * (size_of::<(u64, u64)>() + 1) as f64 + 16.0
 }
@@ -151,7 +150,7 @@ fn swiss_table_bytes(slots: f64) -> f64 {
 fn measure_ours<T: RawTable<Entry = (u64, u64)>, S: BuildHasher>(
     name: &'static str,
     map: Map<u64, u64, T, S>,
-    peer: impl Contestant,
+    peer: impl MeasuredMap,
     entries: usize,
 ) -> anyhow::Result<MapResult> {
     let (mut result, map) = measure(name, map, peer, entries)?;
@@ -166,21 +165,21 @@ fn measure_ours<T: RawTable<Entry = (u64, u64)>, S: BuildHasher>(
     Ok(result)
 }
 
-/// The `index`-th key: all different, in no order.
+/// The `index`-th key: all distinct, in random order.
 fn key(index: usize) -> u64 {
-    KeyHash::from_u64(index as u64).candidate(0) & !STRANGER
+    KeyHash::from_u64(index as u64).candidate(0) & !ABSENT
 }
 
-/// Runs a map and its peer turn by turn, on the same keys. Whatever else the machine does meets both.
-fn measure<M: Contestant>(
+/// Runs a map and its peer in turn on the same keys, so that other load affects both.
+fn measure<M: MeasuredMap>(
     name: &'static str,
     mut map: M,
-    mut peer: impl Contestant,
+    mut peer: impl MeasuredMap,
     entries: usize,
 ) -> anyhow::Result<(MapResult, M)> {
     let mut inserts = Duel::default();
     for part in 0..PARTS {
-        // In 128 bits, because the product may not fit.
+        // In 128 bits, because the product may overflow.
         let bound = |part| (entries as u128 * part as u128 / PARTS as u128) as usize;
         let indices = bound(part)..bound(part + 1);
         inserts.round(part, |turn| {
@@ -195,9 +194,9 @@ fn measure<M: Contestant>(
     for round in 0..ROUNDS {
         // Other keys in every round, drawn before the clock starts.
         let draws = (0..LOOKUPS).map(|index| key(round * LOOKUPS + index));
-        let strangers: Vec<u64> = draws.clone().map(|draw| draw | STRANGER).collect();
+        let absent: Vec<u64> = draws.clone().map(|draw| draw | ABSENT).collect();
         let known: Vec<u64> = draws.map(|draw| key((draw % entries as u64) as usize)).collect();
-        for (duel, keys, expected) in [(&mut hits, &known, LOOKUPS), (&mut misses, &strangers, 0)] {
+        for (duel, keys, expected) in [(&mut hits, &known, LOOKUPS), (&mut misses, &absent, 0)] {
             let mut found = expected;
             duel.round(round, |turn| {
                 time(LOOKUPS, || match turn {
@@ -221,7 +220,7 @@ fn measure<M: Contestant>(
         buckets_max: None,
         lines_miss: None,
         bytes_per_entry: None,
-        // Maps become slower while they are filled: all parts count.
+        // Inserts slow down as a map fills: all parts count.
         ns_insert: inserts.mean(),
         ns_hit: hits.median(),
         ns_miss: misses.median(),
@@ -232,17 +231,17 @@ fn measure<M: Contestant>(
     Ok((result, map))
 }
 
-fn insert_all(map: &mut impl Contestant, indices: Range<usize>) {
+fn insert_all(map: &mut impl MeasuredMap, indices: Range<usize>) {
     for index in indices {
         map.insert(key(index), index as u64);
     }
 }
 
-fn count_found(map: &impl Contestant, keys: &[u64]) -> usize {
+fn count_found(map: &impl MeasuredMap, keys: &[u64]) -> usize {
     keys.iter().filter(|&&key| map.contains(key)).count()
 }
 
-/// Nanoseconds for each of some operations.
+/// Nanoseconds per operation.
 fn time(operations: usize, run: impl FnOnce()) -> f64 {
     let start = Instant::now();
     run();
@@ -262,7 +261,7 @@ struct Duel {
 }
 
 impl Duel {
-    /// Who begins changes from round to round.
+    /// The order changes from round to round.
     fn round(&mut self, number: usize, mut run: impl FnMut(Turn) -> f64) {
         let times = if number.is_multiple_of(2) {
             let mine = run(Turn::Mine);

@@ -1,4 +1,4 @@
-//! Which maps take part, and what no map can beat.
+//! The maps that are compared, and the lower bound.
 
 use anyhow::Context;
 use equibloom::MAX_CHOICES;
@@ -6,7 +6,7 @@ use equibloom_tables::BucketPlan;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 
-/// What the user asked for.
+/// The command's arguments.
 pub(super) struct Requirements {
     pub(super) entries: usize,
     pub(super) load: f64,
@@ -14,14 +14,14 @@ pub(super) struct Requirements {
     pub(super) choices: u32,
 }
 
-/// A balanced map with the least variance of bucket sizes that its accesses and overflow allow.
+/// A balanced map with the least variance of bucket sizes for its accesses and overflow.
 pub(super) struct BalancedEntrant {
     pub(super) name: &'static str,
     pub(super) plan: BucketPlan,
     pub(super) variance_bound: f64,
 }
 
-/// Room in a bucket of the two-choice map beyond the mean, as in the others.
+/// Slots per bucket of the two-choice map beyond the mean, as in the others.
 fn slots_for(load: f64) -> u32 {
     load.floor() as u32 + 1
 }
@@ -56,7 +56,7 @@ pub(super) fn balanced(requirements: &Requirements) -> anyhow::Result<Vec<Balanc
         (
             "balanced-two-choice",
             BucketPlan::two_choice(load, slots_for(load)),
-            // Nothing is turned away but by full buckets.
+            // Only full buckets reject entries.
             (2.0, 0.0),
         ),
     ];

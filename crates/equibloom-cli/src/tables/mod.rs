@@ -8,7 +8,7 @@ use anyhow::ensure;
 
 use crate::{answer, quantity};
 
-/// Shows the balanced and cuckoo maps side by side with `std` and `hashbrown`, on 8-byte keys and values.
+/// Compares the balanced and cuckoo maps with `std` and `hashbrown`, on 8-byte keys and values.
 ///
 /// Example: equibloom tables --entries 1M --load 2 --accesses 1.2 --choices 3
 #[derive(clap::Args)]
@@ -16,13 +16,13 @@ pub(crate) struct Arguments {
     /// Entries of every map, such as 500000, 2M or 5e7.
     #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = quantity::count)]
     entries: u64,
-    /// Mean entries per bucket of the balanced maps. At 2 a bucket takes one cache line with all it has, at 6 two.
+    /// Mean entries per bucket of the balanced maps. At 2 a whole bucket fits one cache line, at 6 two.
     #[arg(long, value_name = "R", default_value_t = 6.0, allow_negative_numbers = true)]
     load: f64,
     /// Mean buckets that an insert of the balanced maps may read.
     #[arg(long, value_name = "A", default_value_t = 1.2, allow_negative_numbers = true)]
     accesses: f64,
-    /// Most buckets that a lookup of the balanced maps may read.
+    /// Maximum buckets that a lookup of the balanced maps may read.
     #[arg(long, value_name = "D", default_value_t = 3)]
     choices: u32,
     /// Print one JSON object instead of the table.

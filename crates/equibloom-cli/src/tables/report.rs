@@ -1,4 +1,4 @@
-//! The table of maps, and what it shows in plain sentences.
+//! The table of maps and its explanation.
 
 use std::fmt;
 
@@ -73,14 +73,14 @@ fn table(maps: &[MapResult]) -> Table {
 /// How to read the table.
 fn sentences(maps: &[MapResult]) -> Vec<String> {
     let mut sentences = vec![
-        "Every map ran turn by turn with a hashbrown of its own on the same keys; the ratios are the medians \
+        "Every map took turns with a hashbrown map on the same keys; the ratios are the medians \
          of their rounds (of inserts: the mean). A shared machine changes the nanoseconds more than the ratios."
             .to_owned(),
-        "A lookup of ours never reads more buckets than `max`, and then the stash; hashbrown has no such limit."
+        "A lookup in our maps reads at most `max` buckets, then the stash; hashbrown has no such limit."
             .to_owned(),
         "All maps hash with hashbrown's default hasher, std with its own; all had room reserved.".to_owned(),
-        "On Linux our maps ask for huge pages, and those of std and hashbrown leave that to the allocator: with \
-         GLIBC_TUNABLES=glibc.malloc.hugetlb=1 in the environment it gives them to all."
+        "On Linux our maps request huge pages; std and hashbrown leave that to the allocator. With \
+         GLIBC_TUNABLES=glibc.malloc.hugetlb=1 in the environment all maps get them."
             .to_owned(),
     ];
     let peer = maps.iter().find(|map| map.map == "hashbrown");

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::model::{Model, ModelArguments, hashes};
 use crate::answer::{self, number};
 
-/// The share α of the keys that should have a second choice, for the lowest rate.
+/// The share α of keys with a second choice that gives the lowest rate.
 ///
 /// Example: equibloom theory alpha --block-bits 500 --bits-per-key 18 --model paper
 #[derive(clap::Args)]

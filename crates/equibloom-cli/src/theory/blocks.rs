@@ -1,4 +1,4 @@
-//! Blocks past the papers, as the arguments of a command: hints and fingerprints.
+//! Arguments for blocks beyond the papers: hints and fingerprints.
 
 use anyhow::bail;
 use equibloom::BlockKind;
@@ -8,7 +8,7 @@ use super::scheme::SchemeArguments;
 use crate::answer;
 use crate::quantity;
 
-/// Which blocks, with which parameters; what is left out is chosen so that the rate is lowest.
+/// Kind and parameters of blocks; omitted parameters are chosen for the lowest rate.
 #[derive(clap::Args)]
 pub(super) struct BlockArguments {
     /// The kind of blocks: bloom or fingerprint.
@@ -30,7 +30,7 @@ pub(super) struct BlockArguments {
     /// Store every insert, so that keys can be removed from fingerprint blocks.
     #[arg(long)]
     removable: bool,
-    /// Most accesses of a miss with hints or fingerprints, on average.
+    /// Maximum accesses of a miss with hints or fingerprints, on average.
     #[arg(long, value_name = "MEAN", default_value = "1.25", value_parser = quantity::real)]
     accesses_miss: f64,
 }
@@ -45,7 +45,8 @@ impl BlockArguments {
             && of_slots == [None; 3]
     }
 
-    /// The best filter of these blocks under a scheme's placement and limits, with at most its accesses per insert.
+    /// The best filter of these blocks under a scheme's placement and limits, with at most its accesses per
+    /// insert.
     pub(super) fn plan(
         &self,
         scheme: &SchemeArguments,

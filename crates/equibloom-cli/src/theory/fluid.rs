@@ -23,10 +23,10 @@ use crate::quantity;
 pub(crate) struct Arguments {
     #[command(flatten)]
     scheme: SchemeArguments,
-    /// Elements per bucket in the end.
+    /// Final number of elements per bucket.
     #[arg(long, value_name = "MEAN", value_parser = quantity::real)]
     load: f64,
-    /// At how many times to look, the end included.
+    /// Number of times shown, the end included.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     steps: u32,
     /// Print one JSON object.
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// More steps than a table for people should have.
+/// Limit for a readable table.
 const MOST_STEPS: u32 = 1000;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     )
 }
 
-/// The buckets of an element, and which it gets.
+/// The candidates of an element and the rule that selects one.
 fn flow(arguments: &Arguments) -> anyhow::Result<(Proportions, Rule)> {
     let scheme = arguments.scheme.scheme()?;
     Ok(match scheme {

@@ -1,4 +1,4 @@
-//! `equibloom theory lower-bound`: what no scheme can beat.
+//! `equibloom theory lower-bound`: the bound that no scheme can beat.
 
 use std::fmt;
 

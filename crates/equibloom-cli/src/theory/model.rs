@@ -1,4 +1,4 @@
-//! Which model is asked about which size.
+//! The model and the filter size it is evaluated for.
 
 use std::str::FromStr;
 
@@ -6,32 +6,32 @@ use equibloom_theory::paper::Hashes;
 
 use crate::quantity;
 
-/// The model and the sizes it is asked about.
+/// The model and the filter size it is evaluated for.
 #[derive(clap::Args)]
 pub(super) struct ModelArguments {
-    /// Which model.
+    /// The model.
     #[arg(long, value_enum, default_value = "exact")]
     pub(super) model: Model,
     /// Bits of a block.
     #[arg(long, value_name = "BITS", default_value_t = 512)]
     pub(super) block_bits: u32,
-    /// Memory per key.
+    /// Bits per key.
     #[arg(long, value_name = "BITS", value_parser = quantity::real)]
     pub(super) bits_per_key: f64,
-    /// Number of keys, which only the exact model needs.
+    /// Number of keys; only the exact model needs it.
     #[arg(long, value_name = "COUNT", default_value = "10M", value_parser = quantity::count)]
     pub(super) keys: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Model {
-    /// What the papers print.
+    /// The values that the papers print.
     Paper,
-    /// What the machine measures.
+    /// The values that a real filter measures.
     Exact,
 }
 
-/// Reads `paper`, `best` or a number.
+/// Parses `paper`, `best` or a number.
 pub(super) fn hashes(text: &str) -> Result<Hashes, String> {
     match text {
         "paper" => Ok(Hashes::Paper),
@@ -43,7 +43,7 @@ pub(super) fn hashes(text: &str) -> Result<Hashes, String> {
 }
 
 impl ModelArguments {
-    /// Bytes of all the keys, for the exact model.
+    /// Bytes for all keys, for the exact model.
     pub(super) fn memory(&self) -> anyhow::Result<u64> {
         let Self { keys, bits_per_key, .. } = *self;
         anyhow::ensure!(

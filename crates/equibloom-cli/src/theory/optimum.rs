@@ -14,7 +14,8 @@ use crate::quantity;
 
 /// Threshold, coin, subtables and overflow with which a placement reaches the lower bound (Theorems 3 to 6).
 ///
-/// Without --overflow the least overflow is found; with it that point of the optimality region is answered.
+/// Without --overflow the least overflow is found; with it the parameters at that point of the optimality
+/// region.
 ///
 /// Example: equibloom theory optimum --placement multi-level --load 8 --accesses 1.2 --choices 3
 #[derive(clap::Args)]

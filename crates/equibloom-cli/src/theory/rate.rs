@@ -1,4 +1,4 @@
-//! `equibloom theory rate`: the false-positive rate of a scheme of the papers, or with blocks past them.
+//! `equibloom theory rate`: the false-positive rate of a scheme of the papers, or of blocks beyond them.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ const EXAMPLES: &str = "Examples:
 
 /// The false-positive rate and accesses of a scheme with the papers' parameters, or with hints or fingerprints.
 ///
-/// The model `paper` is what the papers print: bits per key is block bits / load, the overflow list is not
-/// counted, bits are independent. The model `exact` counts all memory and predicts the machine.
+/// The model `paper` gives the values that the papers print: bits per key is block bits / load, the overflow
+/// list is not counted, bits are independent. The model `exact` counts all memory and predicts the real filter.
 ///
-/// With hints or fingerprint blocks, which only `exact` knows, --accesses and --accesses-miss are limits,
-/// and everything left out is chosen so that the rate is lowest.
+/// With hints or fingerprint blocks, which only `exact` supports, --accesses and --accesses-miss are limits,
+/// and omitted parameters are chosen for the lowest rate.
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -121,7 +121,7 @@ impl Answer {
 #[derive(Serialize)]
 struct Answer {
     rate: f64,
-    /// If the coin at the threshold is a function of key and probe, as in the machine.
+    /// If the coin at the threshold is a function of key and probe, as in the real filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_with_coin: Option<f64>,
     accesses_insert: f64,
@@ -130,7 +130,7 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses_miss_with_coin: Option<f64>,
     overflow: f64,
-    /// Bits that a key sets; none of a fingerprint.
+    /// Bits that a key sets; 0 for fingerprints.
     hashes: u32,
     bits_per_key: f64,
     /// The kind of blocks, by the exact model.
@@ -141,12 +141,12 @@ struct Answer {
     hints: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<Fingerprint>,
-    /// The filter that was predicted.
+    /// The predicted filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     design: Option<Design>,
 }
 
-/// What a fingerprint block is made of.
+/// Parameters of a fingerprint block.
 #[derive(Serialize)]
 struct Fingerprint {
     slots: u32,

@@ -1,4 +1,4 @@
-//! A scheme of the papers, as the arguments of a command.
+//! Arguments for a scheme of the papers.
 
 use anyhow::{Context, bail};
 use equibloom::Placement;
@@ -6,7 +6,7 @@ use equibloom_theory::paper::Scheme;
 
 use crate::quantity;
 
-/// Which scheme, with which parameters.
+/// The scheme and its parameters.
 #[derive(clap::Args)]
 pub(super) struct SchemeArguments {
     /// classical, blocked, single, sequential, multi-level, two-choice or one-plus-alpha.
@@ -18,8 +18,8 @@ pub(super) struct SchemeArguments {
     /// Candidate blocks per key of sequential and multi-level.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub(super) choices: u32,
-    /// Share of the keys in the overflow list: single needs it, sequential and multi-level have the least
-    /// possible without it.
+    /// Share of the keys in the overflow list: required for single; the least possible by default for
+    /// sequential and multi-level.
     #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
     pub(super) overflow: Option<f64>,
     /// Share of the keys with a second choice, for one-plus-alpha.

@@ -8,43 +8,46 @@ use serde_json::Value;
 
 use crate::scratch::{Scratch, lines};
 
-/// Asks for `queries` in a filter of `members`. Nothing may be lost, and what is found beside must be as much as the
-/// filter's own statistics say, within four standard deviations.
-pub(crate) fn agree(scratch: &Scratch, members: &str, queries: &str, wishes: &str) {
+/// Looks up `queries` in a filter of `members`. No member may be lost, and the number of false positives must
+/// be the expected one within four standard deviations.
+pub(crate) fn agree(scratch: &Scratch, members: &str, queries: &str, requirements: &str) {
     scratch.write("members", members);
     scratch.write("queries", queries);
-    let summary = scratch.json(&format!("build members -o set.eqb {wishes}"));
+    let summary = scratch.json(&format!("build members -o set.eqb {requirements}"));
     let set: HashSet<&str> = members.lines().collect();
 
     let found = scratch.run("query set.eqb queries").stdout;
     let found = String::from_utf8(found).unwrap();
-    // Found is what is a member and a few others, in the order of the queries.
+    // Members and a few others, in the order of the queries.
     let mut found = found.lines().peekable();
-    let (mut strangers, mut mistaken) = (0, 0);
+    let (mut absent, mut false_positives) = (0, 0);
     for query in queries.lines().filter(|query| !query.is_empty()) {
         let is_found = found.next_if_eq(&query).is_some();
         if set.contains(query) {
             assert!(is_found, "{query} is lost");
         } else {
-            strangers += 1;
-            mistaken += u32::from(is_found);
+            absent += 1;
+            false_positives += u32::from(is_found);
         }
     }
     assert_eq!(found.next(), None, "in another order, or twice");
 
     let rate = summary["rate_now"].as_f64().unwrap();
-    let sigma = (rate * (1.0 - rate) * f64::from(strangers)).sqrt();
-    let expected = rate * f64::from(strangers);
-    let off = f64::from(mistaken) - expected;
-    assert!(off.abs() <= 4.0 * sigma + 1.0, "{wishes}: {mistaken} instead of {expected} ± {sigma}");
+    let sigma = (rate * (1.0 - rate) * f64::from(absent)).sqrt();
+    let expected = rate * f64::from(absent);
+    let off = f64::from(false_positives) - expected;
+    assert!(
+        off.abs() <= 4.0 * sigma + 1.0,
+        "{requirements}: {false_positives} instead of {expected} ± {sigma}"
+    );
 }
 
 #[test]
-fn what_was_built_in_is_found_and_little_else() {
+fn members_are_found_and_few_other_keys() {
     let scratch = Scratch::new("answers");
     let members = lines("member", 50_000);
-    let queries = lines("stranger", 100_000) + &members + &lines("other", 100_000);
-    for wishes in [
+    let queries = lines("absent", 100_000) + &members + &lines("other", 100_000);
+    for requirements in [
         "",
         "--fpr 1%",
         "--bits-per-key 12",
@@ -56,7 +59,7 @@ fn what_was_built_in_is_found_and_little_else() {
         "--fpr 1% --removable",
         "--fpr 1% --seed 77",
     ] {
-        agree(&scratch, &members, &queries, wishes);
+        agree(&scratch, &members, &queries, requirements);
     }
 }
 
@@ -64,8 +67,8 @@ fn what_was_built_in_is_found_and_little_else() {
 fn a_promised_rate_is_kept() {
     let scratch = Scratch::new("promise");
     scratch.write("members", lines("member", 200_000));
-    for (wish, rate) in [("0.1%", 0.001), ("1%", 0.01), ("1e-5", 1e-5)] {
-        let summary = scratch.json(&format!("build members -o set.eqb --fpr {wish}"));
+    for (fpr, rate) in [("0.1%", 0.001), ("1%", 0.01), ("1e-5", 1e-5)] {
+        let summary = scratch.json(&format!("build members -o set.eqb --fpr {fpr}"));
         let number = |field: &str| summary[field].as_f64().unwrap();
         assert!(number("rate_planned") <= rate, "{summary}");
         assert!(number("rate_now") <= 1.05 * rate, "{summary}");
@@ -128,7 +131,7 @@ fn answers_come_as_soon_as_questions_do() {
     let mut questions = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     for name in ["bob", "alice", "bob"] {
-        // If the answer waited for more questions, this would wait forever.
+        // If the answer waited for more input, this would block forever.
         questions.write_all(format!("x\n{name}\n").as_bytes()).unwrap();
         let mut answer = String::new();
         answers.read_line(&mut answer).unwrap();
@@ -137,7 +140,7 @@ fn answers_come_as_soon_as_questions_do() {
     drop(questions);
     assert!(child.wait().unwrap().success());
 
-    // Nor does `-q` wait when it knows enough.
+    // Nor does `-q` wait after the first match.
     let mut command = scratch.command("query set.eqb -q");
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut questions = child.stdin.take().unwrap();
@@ -147,7 +150,7 @@ fn answers_come_as_soon_as_questions_do() {
 }
 
 #[test]
-fn a_reader_who_leaves_is_no_error() {
+fn a_closed_output_pipe_is_no_error() {
     let scratch = Scratch::new("leaving");
     scratch.write("members", lines("member", 100_000));
     scratch.ok("build members -q --placement blocked -o set.eqb");

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::scratch::{Scratch, lines};
 
-/// A plan is found at once if there is no choice.
+/// Planned at once, since there is no choice.
 const QUICK: &str = "--placement blocked";
 
 #[test]
@@ -20,7 +20,7 @@ fn added_keys_are_there_beside_the_old_ones() {
     let changed = scratch.json("add set.eqb new");
     assert_eq!(changed["keys_read"], 5_000);
     assert!(scratch.read("set.eqb") == scratch.read("both.eqb"));
-    // Again, and nothing changes.
+    // Adding them again changes nothing.
     scratch.ok("add set.eqb new -q");
     assert!(scratch.read("set.eqb") == scratch.read("both.eqb"));
     scratch.ok("add set.eqb -q -e one -e another");
@@ -32,7 +32,7 @@ fn added_keys_are_there_beside_the_old_ones() {
 }
 
 #[test]
-fn many_may_add_at_the_same_time() {
+fn concurrent_additions_are_all_kept() {
     let scratch = Scratch::new("together");
     scratch.write("none", "");
     scratch.ok(&format!("build none -q --keys 10000 {QUICK} -o set.eqb"));
@@ -51,7 +51,7 @@ fn many_may_add_at_the_same_time() {
 }
 
 #[test]
-fn removed_keys_are_gone_and_the_others_are_not() {
+fn removed_keys_are_absent_and_the_others_are_kept() {
     let scratch = Scratch::new("remove");
     scratch.write("stay", lines("stay", 5_000));
     scratch.write("go", lines("go", 5_000));
@@ -79,20 +79,20 @@ fn removed_keys_are_gone_and_the_others_are_not() {
 #[test]
 fn merged_filters_have_the_keys_of_all() {
     let scratch = Scratch::new("merge");
-    let wishes = format!("-q --keys 9000 {QUICK}");
+    let requirements = format!("-q --keys 9000 {QUICK}");
     for name in ["a", "b", "c"] {
         scratch.write(name, lines(name, 3_000));
-        scratch.ok(&format!("build {name} {wishes} -o {name}.eqb"));
+        scratch.ok(&format!("build {name} {requirements} -o {name}.eqb"));
     }
     scratch.write("all", lines("a", 3_000) + &lines("b", 3_000) + &lines("c", 3_000));
     let merged = scratch.json("merge a.eqb b.eqb c.eqb -o all.eqb");
     assert_eq!((&merged["filters"], &merged["planned_keys"]), (&3.into(), &9_000.into()));
     assert_eq!(scratch.ok("query all.eqb -c all"), "9000\n");
     scratch.ok("verify all.eqb a.eqb b.eqb c.eqb");
-    // Into one of themselves.
+    // The output may be an input.
     scratch.ok("merge a.eqb b.eqb c.eqb -o a.eqb -q");
     assert!(scratch.read("a.eqb") == scratch.read("all.eqb"));
-    // More than planned.
+    // More keys than planned.
     let output = scratch.run("merge a.eqb b.eqb -o new.eqb");
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -108,37 +108,37 @@ fn filters_that_differ_are_not_merged() {
     let scratch = Scratch::new("disagree");
     scratch.write("keys", lines("key", 100));
     scratch.ok(&format!("build keys -q {QUICK} -o a.eqb"));
-    for (wishes, words) in [
+    for (requirements, words) in [
         (format!("{QUICK} --seed 5"), &["seeds differ, 0 and 5", "--seed"][..]),
         (format!("{QUICK} --keys 200"), &["100 keys", "200", "same --keys"]),
         ("--placement two-choice --accesses-miss 3".to_owned(), &["blocked", "two-choice"]),
         (format!("{QUICK} --fpr 1e-6"), &["shapes differ"]),
     ] {
-        scratch.ok(&format!("build keys -q {wishes} -o b.eqb"));
+        scratch.ok(&format!("build keys -q {requirements} -o b.eqb"));
         let before = scratch.read("b.eqb");
         let output = scratch.run("merge a.eqb b.eqb -o b.eqb");
         let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{wishes}");
+        assert_eq!(output.status.code(), Some(2), "{requirements}");
         for words in words {
-            assert!(error.contains(words), "{wishes}: `{words}` is missing in {error}");
+            assert!(error.contains(words), "{requirements}: `{words}` is missing in {error}");
         }
         assert!(scratch.read("b.eqb") == before);
     }
 }
 
 #[test]
-fn info_tells_what_is_in_a_file() {
+fn info_shows_the_contents_of_a_file() {
     let scratch = Scratch::new("info");
     scratch.write("keys", lines("key", 20_000));
-    for wishes in [
+    for requirements in [
         "--placement classical --accesses-miss 9",
         "--placement blocked",
         "--placement multi-level --block bloom --hints 0 --accesses-miss 9",
         "--block fingerprint",
     ] {
-        scratch.ok(&format!("build keys -q {wishes} --seed 3 -o set.eqb"));
+        scratch.ok(&format!("build keys -q {requirements} --seed 3 -o set.eqb"));
         let text = scratch.ok("info set.eqb");
-        let name = wishes.split_whitespace().nth(1).unwrap();
+        let name = requirements.split_whitespace().nth(1).unwrap();
         for words in [name, "20,000 planned", "false-positive rate", "seed 3", "the whole file"] {
             assert!(text.contains(words), "`{words}` is missing in {text}");
         }
@@ -148,7 +148,7 @@ fn info_tells_what_is_in_a_file() {
         assert_eq!(info["header"]["parameters"]["keys"], 20_000);
         let (now, planned) = (&info["statistics"]["expected_rate"], &info["rate_planned"]);
         let ratio = now.as_f64().unwrap() / planned.as_f64().unwrap();
-        assert!((0.9..1.1).contains(&ratio), "{wishes}: {now} {planned}");
+        assert!((0.9..1.1).contains(&ratio), "{requirements}: {now} {planned}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! However keys are packed, they make the same filter: the oracle is that of plain lines.
+//! Keys make the same filter in every format: the oracle is the filter of plain lines.
 
 use std::io::Write;
 use std::process::Command;
@@ -17,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::scratch::{Scratch, lines};
 
-/// Keys that make trouble where quotes, delimiters, escapes or encodings are handled badly.
+/// Keys that need quotes, escapes or a correct encoding.
 const STRANGE: [&str; 12] = [
     "alice@example.com",
     "Ærøskøbing 東京 🦀",
@@ -43,7 +43,7 @@ fn plain(keys: &[String]) -> String {
     keys.iter().map(|key| format!("{key}\n")).collect()
 }
 
-/// The filter that a file gives. Its kind does not matter here, and this one is planned at once.
+/// The filter built from a file. `blocked` is planned at once.
 fn built(scratch: &Scratch, arguments: &str) -> Vec<u8> {
     scratch.ok(&format!("build --quiet -o built.eqb --placement blocked {arguments}"));
     scratch.read("built.eqb")
@@ -112,7 +112,7 @@ fn every_format_gives_the_filter_of_plain_lines() {
     ] {
         assert!(built(&scratch, arguments) == expected, "{arguments}");
     }
-    // A name with a space in it.
+    // A column name with a space.
     let mut command =
         scratch.command("build --quiet -o built.eqb --placement blocked csv --csv-column");
     assert!(command.arg("the key").status().unwrap().success());
@@ -145,7 +145,7 @@ fn standard_input_pipes_and_several_files_give_the_filter_of_one_file() {
     let output = scratch
         .run_with_input("build -q --placement blocked -o piped.eqb first -", second.as_bytes());
     assert!(output.status.success() && scratch.read("piped.eqb") == expected);
-    // A named pipe can be read once, although it has a name.
+    // A named pipe can be read only once.
     let made = Command::new("mkfifo").arg(scratch.path("fifo")).status();
     if made.is_ok_and(|status| status.success()) {
         let reader = scratch.command("build -q --placement blocked -o piped.eqb fifo").spawn();
@@ -173,7 +173,7 @@ fn lines_of_any_length_are_keys_and_come_back_as_they_are() {
 }
 
 #[test]
-fn empty_keys_are_passed_over_unless_they_are_wanted() {
+fn empty_keys_are_skipped_unless_kept() {
     let scratch = Scratch::new("empty");
     scratch.write("lines", "a\n\n\r\nb\n\n");
     scratch.write("csv", "key,n\na,1\n\"\",2\nb,3\n");
@@ -190,13 +190,13 @@ fn empty_keys_are_passed_over_unless_they_are_wanted() {
         assert_eq!((&summary["keys_read"], &summary["keys"]), (&all.into(), &3.into()));
         assert_eq!(scratch.run_with_input("query f.eqb --keep-empty", b"\n\nc\n").stdout, b"\n\n");
     }
-    // Written out, an empty key is meant.
+    // An empty key on the command line counts.
     let mut command = scratch.command("query f.eqb -c -e");
     assert_eq!(command.arg("").output().unwrap().stdout, b"1\n");
 }
 
 #[test]
-fn nothing_is_a_set_too() {
+fn an_empty_file_makes_an_empty_filter() {
     let scratch = Scratch::new("nothing");
     scratch.write("none", "");
     assert_eq!(scratch.json("build none --placement blocked -o none.eqb")["keys"], 0);

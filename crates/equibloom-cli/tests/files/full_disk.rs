@@ -1,4 +1,4 @@
-//! A disk that is full: an error, and the old file is untouched.
+//! A full disk: an error, and the old file is unchanged.
 
 #![cfg(unix)]
 
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use crate::scratch::{Scratch, lines};
 
-/// Every command that writes, over a filter of 20 kB, when there is no room for one of 2 MB.
+/// Every command that writes, over a filter of 20 kB, without room for one of 2 MB.
 const COMMANDS: [&str; 4] = [
     "build keys -q --placement blocked --bits-per-key 1600 -o disk/set.eqb",
     "build - -q --placement blocked --bits-per-key 1600 -o disk/set.eqb",
@@ -29,10 +29,10 @@ fn shell(scratch: &Scratch, words: &[&str], script: &str) -> Output {
 }
 
 #[test]
-fn a_file_system_without_room_leaves_the_old_file() {
+fn a_full_file_system_keeps_the_old_file() {
     let scratch = Scratch::new("full-disk");
     prepare(&scratch);
-    // A file system of our own, in a namespace of our own.
+    // A private file system in a private namespace.
     let namespace = ["unshare", "--map-root-user", "--mount", "sh", "-c"];
     let mount = "mount -t tmpfs -o size=5m tmpfs disk";
     let tried = Command::new("unshare").arg("--version").output();
@@ -56,7 +56,7 @@ fn a_file_system_without_room_leaves_the_old_file() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_leaves_the_old_file() {
+fn a_file_size_limit_keeps_the_old_file() {
     let scratch = Scratch::new("file-limit");
     prepare(&scratch);
     for command in COMMANDS {

@@ -17,7 +17,7 @@ use crate::scratch::Scratch;
 /// Low enough that no answer here is a false positive.
 const EXACT: &str = "--fpr 1e-9 --placement blocked";
 
-/// A file of one column `key`, whose schema is `column`; where a value is missing there is a null.
+/// A file of one column `key` with schema `column`; `None` is a null.
 fn parquet<T: DataType>(scratch: &Scratch, name: &str, column: &str, values: &[Option<T::T>])
 where
     T::T: Clone,
@@ -36,7 +36,7 @@ where
     writer.close().unwrap();
 }
 
-/// A run that is refused with these words.
+/// A run that fails with these words.
 fn refused(scratch: &Scratch, arguments: &str, words: &[&str]) {
     let output = scratch.run(arguments);
     let error = String::from_utf8(output.stderr).unwrap();
@@ -46,7 +46,7 @@ fn refused(scratch: &Scratch, arguments: &str, words: &[&str]) {
     }
 }
 
-/// A filter file, asked with keys of any type.
+/// A filter file, queried by the library.
 struct Opened(HashFilter);
 
 impl Opened {
@@ -75,13 +75,13 @@ fn an_integer_is_its_value_in_every_format() {
     for arguments in ["odd", "csv --csv-column key", "jsonl --json-field key"] {
         assert!(build(&format!("{arguments} --type int")) == expected, "{arguments}");
     }
-    // The library finds them in whatever type.
+    // The library finds them in every integer type.
     let filter = opened(&scratch, "built.eqb");
     assert_eq!(filter.0.key_kind(), KeyKind::Integer);
     assert!(filter.contains(&5_u64) && filter.contains(&5_i32) && filter.contains(&5_u8));
     assert!(filter.contains(&-7_i8) && filter.contains(&-7_i64) && filter.contains(&u64::MAX));
     assert!(!filter.contains(&6_u64) && !filter.contains("5"));
-    // The filter says what lines, cells and keys of the command line are.
+    // The filter decides how lines, cells and command-line keys are read.
     assert_eq!(scratch.ok("query built.eqb odd"), "+05\r\n-0007\n018446744073709551615\n");
     assert_eq!(scratch.ok("query built.eqb jsonl --json-field key"), jsonl);
     assert_eq!(scratch.ok("query built.eqb -e 5 -e 6 -e -7"), "5\n-7\n");
@@ -123,7 +123,7 @@ fn text_is_its_bytes_and_digits_are_text_unless_the_filter_holds_integers() {
     assert_eq!(scratch.ok("query text.eqb -e 5 -e 05"), "5\n");
     refused(&scratch, "query text.eqb --type int -e 5", &["text.eqb: it holds text", "--type"]);
 
-    // Files that do not say are text, or what the user says.
+    // Files without a kind hold text, unless --type says otherwise.
     opened(&scratch, "text.eqb")
         .0
         .with_key_kind(KeyKind::Unspecified)
@@ -187,7 +187,7 @@ fn parquet_columns_have_a_kind_of_their_own() {
         &["dates", "--type int"],
     );
 
-    // What is no key.
+    // Types that cannot be keys.
     let far = [Some(i64::MAX / 1_000)];
     parquet::<Int64Type>(&scratch, "far", "required int64 key (TIMESTAMP_MILLIS)", &far);
     refused(
@@ -224,7 +224,7 @@ impl Vectors {
         keys
     }
 
-    /// Builds a filter by the command, and asks the library for the hashes of the vectors.
+    /// Builds a filter by the command, and looks up the hashes of the vectors by the library.
     fn check(&self, scratch: &Scratch, name: &str, arguments: &str) {
         let seed = self.seed();
         scratch.ok(&format!("build {arguments} {EXACT} --seed {seed} -q -o vectors.eqb"));

@@ -1,4 +1,4 @@
-//! The commands that work on files of keys and filter files, as users run them.
+//! The commands on key files and filter files, run as processes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 mod answers;

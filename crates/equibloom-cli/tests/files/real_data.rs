@@ -1,4 +1,4 @@
-//! Data that nobody generated: Debian's word list and its list of packages.
+//! Real data: Debian's word list and its list of packages.
 
 use std::fs;
 use std::process::Command;
@@ -6,11 +6,11 @@ use std::process::Command;
 use crate::answers::agree;
 use crate::scratch::Scratch;
 
-/// Every other line is a member, all are asked for.
-fn every_other_line(name: &str, text: &str, wishes: &str) {
+/// Every other line is a member; all are looked up.
+fn every_other_line(name: &str, text: &str, requirements: &str) {
     let scratch = Scratch::new(name);
     let members: String = text.split_inclusive('\n').step_by(2).collect();
-    agree(&scratch, &members, text, wishes);
+    agree(&scratch, &members, text, requirements);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn words_are_found_and_few_others() {
     every_other_line("words", &words, "--fpr 1%");
 }
 
-/// Names, versions, addresses, empty lines, lines of ten thousand characters, many of them repeated.
+/// Names, versions, addresses, empty lines, lines of ten thousand characters, many repeated.
 #[test]
 fn lines_of_the_package_list_are_found_and_few_others() {
     let output = Command::new("apt-cache").arg("dumpavail").output();

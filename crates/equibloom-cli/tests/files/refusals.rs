@@ -1,4 +1,4 @@
-//! Bad input: an error on standard error with value and cure, status 2, and the output as it was.
+//! Bad input: an error on standard error with value and cure, status 2, and the output unchanged.
 
 use std::fs;
 
@@ -107,12 +107,12 @@ fn gzip_of_keys() -> Vec<u8> {
 }
 
 #[test]
-fn keys_past_the_plan_are_taken_when_that_is_wanted() {
+fn keys_beyond_the_plan_are_accepted_on_request() {
     let scratch = Scratch::new("saturate");
     scratch.write("keys", lines("key", 3_000));
-    for wishes in ["--placement blocked", "--block fingerprint", "--block bloom"] {
+    for requirements in ["--placement blocked", "--block fingerprint", "--block bloom"] {
         let output = scratch
-            .run(&format!("build keys --keys 1000 --when-full saturate {wishes} -o set.eqb"));
+            .run(&format!("build keys --keys 1000 --when-full saturate {requirements} -o set.eqb"));
         let warning = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{warning}");
         assert!(warning.starts_with("warning: set.eqb: "), "{warning}");
@@ -123,7 +123,7 @@ fn keys_past_the_plan_are_taken_when_that_is_wanted() {
 
 #[cfg(unix)]
 #[test]
-fn unreadable_and_unwritable_places_are_named() {
+fn unreadable_and_unwritable_paths_are_named() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new("permissions");
     scratch.write("keys", "a\n");

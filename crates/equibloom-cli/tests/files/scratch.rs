@@ -1,4 +1,4 @@
-//! A directory that goes away with the test, and the command run in it.
+//! A temporary directory, and the command run in it.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -30,7 +30,7 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names of everything in the directory, sorted.
+    /// Names of all files in the directory, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> =
@@ -39,7 +39,7 @@ impl Scratch {
         names
     }
 
-    /// `equibloom` with these arguments, divided at spaces.
+    /// `equibloom` with these arguments, split at spaces.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_equibloom"));
         command.current_dir(&self.0).args(arguments.split_whitespace()).stdin(Stdio::null());
@@ -50,7 +50,7 @@ impl Scratch {
         self.command(arguments).output().unwrap()
     }
 
-    /// A run that must succeed; what it prints.
+    /// A run that must succeed; returns its output.
     pub(crate) fn ok(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -64,7 +64,7 @@ impl Scratch {
         serde_json::from_str(&self.ok(&format!("{arguments} --json"))).unwrap()
     }
 
-    /// A run with this on standard input.
+    /// A run with this standard input.
     pub(crate) fn run_with_input(&self, arguments: &str, input: &[u8]) -> Output {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -72,7 +72,7 @@ impl Scratch {
         let mut pipe = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                // A command that needs no more may close its end.
+                // A command that needs no more input may close the pipe.
                 let _ = pipe.write_all(input);
             });
             child.wait_with_output().unwrap()
@@ -90,7 +90,7 @@ impl Drop for Scratch {
     }
 }
 
-/// `count` different keys, one on each line.
+/// `count` distinct keys, one per line.
 pub(crate) fn lines(prefix: &str, count: usize) -> String {
     (0..count).map(|number| format!("{prefix}{number}@example.com\n")).collect()
 }

@@ -1,8 +1,7 @@
-//! The report in Debian's Chromium, without a window.
+//! The report in headless Chromium.
 //!
-//! A copy of the page gets two scripts more: one before everything else that collects errors, one at the
-//! end that looks at every figure, moves a pointer over it and flips its switch. What they saw is read
-//! from the document that the browser prints.
+//! A copy of the page gets two more scripts: the first collects errors, the last inspects every figure, moves a
+//! pointer over it and toggles its switch. Their findings are read from the document that the browser prints.
 
 use std::fs;
 use std::path::Path;
@@ -43,7 +42,7 @@ const LOOK: &str = "<script>
     document.body.append(seen);
 </script>";
 
-/// What a browser sees of a page: `errors`, and for every figure its size, marks, hover value and switch.
+/// A browser's view of a page: `errors`, and for every figure its size, marks, hover value and switch.
 pub(crate) fn look_at(page: &Path) -> Value {
     let name = page.parent().and_then(Path::file_name).unwrap().to_string_lossy();
     let scratch = Scratch::new(&format!("browser-{name}"));

@@ -1,4 +1,4 @@
-//! `equibloom reproduce` as a user runs it.
+//! `equibloom reproduce` as a process.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 mod browser;
@@ -59,7 +59,7 @@ fn json(path: PathBuf) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// All figures in quick length, made once for all tests that look at them.
+/// All figures in quick length, made once for all tests.
 fn whole_run() -> &'static (Scratch, Output) {
     static RUN: OnceLock<(Scratch, Output)> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -102,7 +102,7 @@ fn results_have_every_figure_with_models_simulations_and_filters() {
     assert_eq!(ids, FIGURES);
     for figure in figures {
         let series = figure["series"].as_array().unwrap();
-        // What goes past the papers is simulated in the tests of the theory, not here.
+        // Filters beyond the papers are simulated in the tests of the theory, not here.
         let simulated = figure["id"] != "beyond";
         for kind in ["model", "simulation", "filter"]
             .into_iter()
@@ -213,7 +213,7 @@ fn a_claim_that_does_not_hold_gives_exit_code_1() {
     let scratch = Scratch::new("disagreeing");
     let arguments = ["--figure", "energy-fig-2"];
     assert_eq!(reproduce(scratch.path(), &arguments).status.code(), Some(0));
-    // A finished figure is taken as it is, so a claim can be made to fail.
+    // A finished figure is not made again, so a claim can be made to fail.
     let path = scratch.path().join("energy-fig-2.json");
     let finished = fs::read_to_string(&path).unwrap();
     fs::write(&path, finished.replacen("\"agrees\":true", "\"agrees\":false", 1)).unwrap();
@@ -222,7 +222,7 @@ fn a_claim_that_does_not_hold_gives_exit_code_1() {
     assert!(text(&output.stdout).contains(" NO"));
     let page = fs::read_to_string(scratch.path().join("index.html")).unwrap();
     assert!(page.contains(">disagrees<"));
-    // A damaged file is as good as none.
+    // A damaged file counts as missing.
     fs::write(&path, &finished[..finished.len() / 2]).unwrap();
     assert_eq!(reproduce(scratch.path(), &arguments).status.code(), Some(0));
 }
@@ -274,7 +274,7 @@ fn a_full_disk_is_named_and_loses_nothing() {
     let scratch = Scratch::new("full-disk");
     let first = ["--figure", "balanced-fig-5"];
     assert!(reproduce(scratch.path(), &first).status.success());
-    // Whatever is written to /dev/full finds no space left.
+    // Writes to /dev/full find no space left.
     let part = scratch.path().join("energy-fig-2.csv.part");
     std::os::unix::fs::symlink("/dev/full", &part).unwrap();
     let output = reproduce(scratch.path(), &["--figure", "energy-fig-2"]);

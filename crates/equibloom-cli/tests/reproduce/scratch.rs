@@ -1,4 +1,4 @@
-//! Directories that go away with the test.
+//! Temporary directories.
 
 use std::path::{Path, PathBuf};
 

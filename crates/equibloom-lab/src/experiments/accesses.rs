@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     for (panel, (operation, quantity)) in panels.iter().enumerate() {
         for (curve, evidence) in curves.iter().zip(&evidence) {
             claims.extend(on_models(&format!("{}, {operation}", curve.name), evidence, *quantity));
-            // All k bits of the classical filter would leave no room for the others.
+            // All k bits of the classical filter would compress the other curves.
             if curve.hue == Hue::Classical && *operation != "miss" {
                 continue;
             }

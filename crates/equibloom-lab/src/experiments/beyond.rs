@@ -1,5 +1,5 @@
-//! Past the papers: hints and fingerprint blocks against the papers' schemes and the classical filter,
-//! all in the same memory.
+//! Beyond the papers: hints and fingerprint blocks against the papers' schemes and the classical filter, all in
+//! the same memory.
 
 use equibloom::{Filter, Parameters};
 use equibloom_layout::{BlockKind, Design, Placement};
@@ -16,10 +16,10 @@ use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
 
 const BLOCK_BITS: u32 = 512;
-/// Memory per key, everything counted; a block of fingerprints has no room for less than 9.
+/// Memory per key, everything counted; fingerprint blocks need at least 9.
 const BITS_PER_KEY: [f64; 12] =
     [9.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 24.0, 28.0, 32.0, 36.0, 40.0];
-/// Keys for which the promises below are made.
+/// Number of keys for the promises below.
 const PROMISED_KEYS: u64 = 10_000_000;
 /// Bits per key, and the highest rate of fingerprint blocks there.
 const FINGERPRINT_PROMISES: [(f64, f64); 6] =
@@ -41,21 +41,21 @@ pub(super) fn parameters(length: Length) -> String {
 
 /// A filter in the comparison.
 #[derive(Clone, Copy)]
-enum Contestant {
+enum ComparedFilter {
     Paper(&'static str, Hue, paper::Scheme),
     Hinted,
     Fingerprint,
 }
 
-const CONTESTANTS: [Contestant; 5] = [
-    Contestant::Paper("classical", Hue::Classical, paper::Scheme::Classical),
-    Contestant::Paper("blocked", Hue::Blocked, paper::Scheme::Blocked),
-    Contestant::Paper("multi-level of the papers", Hue::MultiLevel, MULTI_LEVEL),
-    Contestant::Hinted,
-    Contestant::Fingerprint,
+const FILTERS: [ComparedFilter; 5] = [
+    ComparedFilter::Paper("classical", Hue::Classical, paper::Scheme::Classical),
+    ComparedFilter::Paper("blocked", Hue::Blocked, paper::Scheme::Blocked),
+    ComparedFilter::Paper("multi-level of the papers", Hue::MultiLevel, MULTI_LEVEL),
+    ComparedFilter::Hinted,
+    ComparedFilter::Fingerprint,
 ];
 
-impl Contestant {
+impl ComparedFilter {
     const fn name(self) -> &'static str {
         match self {
             Self::Paper(name, ..) => name,
@@ -72,7 +72,7 @@ impl Contestant {
         }
     }
 
-    /// The filter for so many keys in this memory.
+    /// The filter for this many keys in this memory.
     fn design(self, keys: u64, bits_per_key: f64) -> Result<(Design, Prediction), Error> {
         let memory = (keys as f64 * bits_per_key / 8.0) as u64;
         let requirements = Requirements {
@@ -103,7 +103,7 @@ impl Contestant {
     }
 }
 
-/// One filter at one size: what the model says, and what was measured.
+/// One filter at one size: prediction and measurement.
 struct Point {
     expected: Prediction,
     rate: Estimate,
@@ -112,12 +112,12 @@ struct Point {
 
 fn measure(
     context: &Context<'_>,
-    contestant: Contestant,
+    filter: ComparedFilter,
     bits_per_key: f64,
 ) -> Result<Point, Error> {
     let keys = context.length.elements();
-    let (design, expected) = contestant.design(keys, bits_per_key)?;
-    let name = format!("beyond {} {bits_per_key}", contestant.name());
+    let (design, expected) = filter.design(keys, bits_per_key)?;
+    let name = format!("beyond {} {bits_per_key}", filter.name());
     let runs = context.repeat(&name, repetitions(context.length), |seed| {
         let mut filter = Filter::new(&Parameters { keys, seed, design })?;
         filter.try_extend(0..keys)?;
@@ -134,17 +134,15 @@ fn measure(
 }
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
-    let jobs: Vec<(Contestant, f64)> = CONTESTANTS
-        .into_iter()
-        .flat_map(|contestant| BITS_PER_KEY.map(|bits| (contestant, bits)))
-        .collect();
-    let points = context.map(&jobs, |&(contestant, bits)| measure(context, contestant, bits))?;
-    let curves: Vec<(Contestant, &[Point])> =
-        CONTESTANTS.into_iter().zip(points.chunks(BITS_PER_KEY.len())).collect();
+    let jobs: Vec<(ComparedFilter, f64)> =
+        FILTERS.into_iter().flat_map(|filter| BITS_PER_KEY.map(|bits| (filter, bits))).collect();
+    let points = context.map(&jobs, |&(filter, bits)| measure(context, filter, bits))?;
+    let curves: Vec<(ComparedFilter, &[Point])> =
+        FILTERS.into_iter().zip(points.chunks(BITS_PER_KEY.len())).collect();
 
     let (mut series, mut claims) = (Vec::new(), promises(context)?);
-    for (contestant, points) in &curves {
-        let (name, hue) = (contestant.name(), contestant.hue());
+    for (filter, points) in &curves {
+        let (name, hue) = (filter.name(), filter.hue());
         let model = |value: fn(&Prediction) -> f64| -> Vec<f64> {
             points.iter().map(|point| value(&point.expected)).collect()
         };
@@ -192,16 +190,16 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     })
 }
 
-/// What is promised for ten million keys, by the exact model.
+/// Promises for ten million keys, by the exact model.
 fn promises(context: &Context<'_>) -> Result<Vec<Claim>, Error> {
-    let promised: Vec<(Contestant, f64, f64)> = FINGERPRINT_PROMISES
+    let promised: Vec<(ComparedFilter, f64, f64)> = FINGERPRINT_PROMISES
         .iter()
-        .map(|&(bits, rate)| (Contestant::Fingerprint, bits, rate))
-        .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (Contestant::Hinted, bits, rate)))
+        .map(|&(bits, rate)| (ComparedFilter::Fingerprint, bits, rate))
+        .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (ComparedFilter::Hinted, bits, rate)))
         .collect();
-    let kept = context.map(&promised, |&(contestant, bits, most)| {
-        let expected = contestant.design(PROMISED_KEYS, bits)?.1;
-        let what = format!("{}, {bits} bits: rate at most", contestant.name());
+    let kept = context.map(&promised, |&(filter, bits, most)| {
+        let expected = filter.design(PROMISED_KEYS, bits)?.1;
+        let what = format!("{}, {bits} bits: rate at most", filter.name());
         Ok(Claim::promised(what, most, expected.rate))
     })?;
     Ok(kept)

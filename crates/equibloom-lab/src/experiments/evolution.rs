@@ -15,14 +15,14 @@ use crate::simulator::{Snapshot, fill};
 const ELEMENTS: u64 = 25_000;
 const BUCKETS: u64 = 10_000;
 const THRESHOLD: u32 = 2;
-/// Its blocks are wide, so that no key looks present by chance.
+/// Its blocks are so wide that no key is apparently present.
 const LAYOUT: Layout = Layout::single(
     Blocks::bloom(256, 20),
     BUCKETS,
     Rule::FirstWithRoom { below: THRESHOLD, coin: Share::clamped(0.5) },
 )
 .with_overflow(Overflow { capacity: ELEMENTS, when_full: WhenFull::Refuse });
-/// Moments that are measured.
+/// Measured moments.
 const STEPS: u64 = 20;
 
 fn repetitions(length: Length) -> u64 {

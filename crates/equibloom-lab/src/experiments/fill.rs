@@ -11,7 +11,7 @@ use crate::figure::{Axis, Hue};
 use crate::number::short;
 use crate::subject::Subject;
 
-/// Smaller rates are checked but not drawn: they cannot be told from zero.
+/// Smaller rates are checked but not drawn: they cannot be distinguished from zero.
 const SMALLEST_DRAWN: f64 = 1e-11;
 
 /// Every scheme in blocks of 256 bits at 24 bits per element, observed at several fills.
@@ -83,7 +83,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     })
 }
 
-/// The points from the first on whose rate is worth drawing.
+/// The points from the first one with a rate large enough to draw.
 fn measurable(evidence: &[Evidence]) -> &[Evidence] {
     let first = evidence.iter().position(|point| point.exact.rate > SMALLEST_DRAWN);
     &evidence[first.unwrap_or(evidence.len())..]

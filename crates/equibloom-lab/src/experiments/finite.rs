@@ -1,4 +1,4 @@
-//! Few blocks: how far filters are from the limit that the papers' models describe.
+//! Few blocks: the distance of real filters from the limit of the papers' models.
 
 use equibloom_theory::paper::Scheme;
 
@@ -11,9 +11,9 @@ use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::{power_of_ten, short};
 use crate::subject::Subject;
 
-/// Elements of the limit.
+/// Number of elements that represents the limit.
 const MANY: u64 = 10_000_000_000;
-/// From here on the exact model must hold; with fewer blocks it is a limit itself.
+/// From this number of blocks the exact model must hold; with fewer blocks it is a limit itself.
 const ENOUGH_BLOCKS: f64 = 100.0;
 
 fn most_blocks(length: Length) -> i32 {
@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         let limit = curve.points[0].subject.exact_model(MANY, &[MANY])?[0].0.rate;
         let by_elements = curve.points[0].subject.definition_model(MANY, &[MANY])?[0].rate;
         let relative = |series: Series| {
-            // Each filter is measured by its own limit.
+            // Each filter is compared with its own limit.
             let limit = if series.origin == Origin::Simulation { by_elements } else { limit };
             let divide = |values: Vec<f64>| values.into_iter().map(|value| value / limit).collect();
             Series { y: divide(series.y), sigma: divide(series.sigma), ..series }

@@ -18,7 +18,7 @@ use crate::subject::Subject;
 const LOAD: u64 = 8;
 const ACCESSES: [f64; 3] = [1.0, 1.1, 1.2];
 const LARGEST_SHOWN: usize = 20;
-/// Wide blocks with few hash functions: no key looks present by chance, so that loads are all there is.
+/// Wide blocks with few hash functions: no key is apparently present, so that only loads matter.
 const BLOCK_BITS: u32 = 512;
 
 pub(super) fn parameters(length: Length) -> String {
@@ -105,7 +105,7 @@ fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>),
     Ok((series, claims))
 }
 
-/// A filter whose loads follow the bound as closely as an online scheme's can.
+/// A filter whose loads follow the bound as closely as an online scheme can.
 fn filter(accesses: f64, elements: u64) -> Result<Design, Error> {
     let scheme = Scheme::MultiLevel { accesses, choices: 3, overflow: None };
     let bits_per_element = f64::from(BLOCK_BITS) / LOAD as f64;

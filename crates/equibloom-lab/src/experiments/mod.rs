@@ -1,4 +1,4 @@
-//! The figures, each a small definition.
+//! The figures, each a short definition.
 
 mod accesses;
 mod alpha;
@@ -23,7 +23,7 @@ use names::{BALANCED, ENERGY};
 pub struct Experiment {
     /// Its name on the command line and in files.
     pub id: &'static str,
-    /// Where it stands.
+    /// Where it is printed.
     pub source: &'static str,
     /// What it shows.
     pub title: &'static str,
@@ -35,7 +35,7 @@ pub struct Experiment {
     run: fn(&Context<'_>) -> Result<Outcome, Error>,
 }
 
-/// What running an experiment yields.
+/// The result of an experiment.
 struct Outcome {
     finding: String,
     notes: Vec<&'static str>,
@@ -47,7 +47,7 @@ struct Outcome {
 }
 
 impl Experiment {
-    /// Sizes, repetitions and everything else that tells one length from another.
+    /// Sizes, repetitions and all else that differs between lengths.
     pub fn parameters(&self, length: Length) -> String {
         (self.parameters)(length)
     }

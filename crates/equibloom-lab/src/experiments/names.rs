@@ -1,4 +1,4 @@
-//! What the papers call the schemes.
+//! The papers' names for the schemes.
 
 use equibloom_theory::paper::Scheme;
 
@@ -16,7 +16,7 @@ pub(super) const BALANCED: Names =
 pub(super) const ENERGY: Names =
     Names { single: "SIMPLE", sequential: "GREEDY", multi_level: "MHT" };
 
-/// A scheme for every number of accesses, with the least overflow with which it is optimal.
+/// A scheme for every number of accesses, with the least overflow at which it is optimal.
 pub(super) struct ByAccesses {
     pub(super) name: &'static str,
     pub(super) hue: Hue,

@@ -1,4 +1,4 @@
-//! Balanced Figs. 3a and 3b, energy Figs. 3 and 4: the least overflow with which the schemes are optimal.
+//! Balanced Figs. 3a and 3b, energy Figs. 3 and 4: the least overflow at which the schemes are optimal.
 
 use equibloom_theory::optimum;
 use equibloom_theory::paper::Scheme;
@@ -13,7 +13,7 @@ use crate::number::short;
 use crate::subject::Subject;
 
 const CHOICES: u32 = 3;
-/// Wide enough that no key looks present by chance: the filters then do what the papers define.
+/// Wide enough that no key is apparently present: the filters then follow the papers' definitions.
 const BLOCK_BITS: u32 = 512;
 
 pub(super) fn parameters(length: Length) -> String {
@@ -54,7 +54,7 @@ fn sweep(
         };
         let y = sweep.drawn.iter().map(least).collect::<Result<_, Error>>()?;
         drawn.push(Series::new(&curve.name, curve.hue, Origin::Model, &x, y));
-        // The exact model is the same curve: it is checked, not drawn again.
+        // The exact model gives the same curve: it is checked, not drawn again.
         let measured = series(curve, evidence, |o| 100.0 * o.overflow);
         drawn.extend(measured.into_iter().filter(|series| series.origin.kind() != "model"));
         claims.extend(on_models(&curve.name, evidence, |o| o.overflow));
@@ -104,7 +104,7 @@ pub(super) fn by_accesses(context: &Context<'_>, names: &Names) -> Result<Outcom
             unit(4),
         ));
     }
-    // The accesses that 1 % of overflow allows: a is increasing in γ, so halve the interval.
+    // The accesses that 1 % of overflow allows, by bisection: a is increasing in γ.
     let (mut low, mut high) = (1.0, 1.4);
     for _ in 0..40 {
         let middle = f64::midpoint(low, high);

@@ -113,7 +113,7 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
 /// Bits per address: 10⁹ bytes for 10⁹ addresses.
 const BITS_PER_ADDRESS: u64 = 8;
 const HASHES: u32 = 6;
-/// Moments at which the filter is looked at.
+/// Moments at which the filter is measured.
 const LOOKS: u64 = 10;
 
 fn addresses(length: Length) -> u64 {

@@ -13,7 +13,7 @@ use crate::number::short;
 use crate::subject::Subject;
 
 const LOAD: f64 = 8.0;
-/// Wide enough that no key looks present by chance.
+/// Wide enough that no key is apparently present.
 const BLOCK_BITS: u32 = 512;
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
@@ -102,7 +102,7 @@ fn point(context: &Context<'_>, name: &str, scheme: Scheme, accesses: f64) -> Re
         context.repeat(&format!("simulation {name} {accesses}"), repetitions, |seed| {
             Ok(variance(&subject.simulate_loads(elements, seed)?))
         })?;
-    // Blocks without a counter do not know their elements.
+    // Blocks without a counter do not know their load.
     let filtered = optimum.map(|_| {
         context.repeat(&format!("filter {name} {accesses}"), repetitions, |seed| {
             let mut filter = subject.filter(elements, seed)?;

@@ -1,4 +1,4 @@
-//! The legend: colours say what a curve is about, line and marker where its numbers come from.
+//! The legend: colours show a curve's subject, line and marker its source.
 
 use std::fmt::Write;
 

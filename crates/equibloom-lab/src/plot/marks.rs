@@ -23,7 +23,7 @@ impl Area {
     }
 
     pub(super) fn vertical(&self, value: f64) -> Option<f64> {
-        // Far outside is as good as just outside, and keeps numbers short.
+        // Clamped just outside, to keep numbers short.
         Some(self.top + self.height * (1.0 - self.y.place(value)?.clamp(-2.0, 3.0)))
     }
 
@@ -32,7 +32,7 @@ impl Area {
     }
 }
 
-/// The style of a model's line; `None` for what is drawn as points.
+/// The style of a model's line; `None` for sources drawn as points.
 pub(super) fn line_class(origin: Origin) -> Option<&'static str> {
     match origin {
         Origin::Model | Origin::Exact => Some("exact"),
@@ -70,7 +70,7 @@ fn draw_band(svg: &mut String, area: &Area, series: &Series) {
         points
             .filter_map(|(&x, (&y, &sigma))| {
                 let far = y + sign * 4.0 * sigma;
-                // Below what a logarithmic axis can show is at its lower end.
+                // Values too small for a logarithmic axis are at its lower end.
                 let far = if area.y.place(far).is_none() { area.y.low } else { far };
                 area.point(x, far)
             })
@@ -106,7 +106,7 @@ pub(super) fn draw_marker(svg: &mut String, hue: Hue, x: f64, y: f64, radius: f6
     };
 }
 
-/// Text that may stand in XML.
+/// Escapes text for XML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")
 }

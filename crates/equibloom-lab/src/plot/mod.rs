@@ -1,8 +1,8 @@
 //! Figures as SVG.
 //!
-//! A small writer of its own, because what the report needs is what plotting crates do not give: colours
-//! that follow the reader's light or dark surroundings by a style sheet, the reader's own fonts, positions
-//! that a script can turn back into values, and the same figure for a page and for a phone.
+//! A writer of its own, because plotting crates lack what the report needs: colours that follow light and dark
+//! mode by a style sheet, the reader's fonts, positions that a script can turn back into values, and the same
+//! figure for a page and for a phone.
 
 mod legend;
 mod marks;
@@ -17,9 +17,9 @@ use marks::{Area, draw_series};
 pub(crate) use palette::style;
 use scale::Range;
 
-/// For which surroundings a figure is drawn.
+/// The screen that a figure is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum Screen {
     /// A page: panels side by side.
     Wide,
     /// A phone: panels one below the other.
@@ -33,34 +33,34 @@ const TOP: f64 = 10.0;
 const TITLE: f64 = 22.0;
 const BELOW: f64 = 52.0;
 
-/// A figure as a file of its own, with its style sheet.
+/// A figure as an SVG file, with its style sheet.
 pub fn standalone_svg(figure: &Figure) -> String {
-    let drawing = draw(figure, Layout::Wide, figure.y.scale, true);
+    let drawing = draw(figure, Screen::Wide, figure.y.scale, true);
     format!("<?xml version='1.0' encoding='UTF-8'?>\n{drawing}\n")
 }
 
-/// A figure as part of a page that has the style sheet, with the vertical axis as wished.
-pub fn inline_svg(figure: &Figure, layout: Layout, vertical: Scale) -> String {
-    draw(figure, layout, vertical, false)
+/// A figure for a page that has the style sheet, with the given scale of the vertical axis.
+pub fn inline_svg(figure: &Figure, screen: Screen, vertical: Scale) -> String {
+    draw(figure, screen, vertical, false)
 }
 
-fn draw(figure: &Figure, layout: Layout, vertical: Scale, standalone: bool) -> String {
+fn draw(figure: &Figure, screen: Screen, vertical: Scale, standalone: bool) -> String {
     let panels = figure.panels.len().max(1);
-    let width = match layout {
-        Layout::Wide => 800.0,
-        Layout::Narrow => 380.0,
+    let width = match screen {
+        Screen::Wide => 800.0,
+        Screen::Narrow => 380.0,
     };
     let own_axes = figure.y.of_each_panel;
     let title = if figure.panels.is_empty() || own_axes { 0.0 } else { TITLE };
-    let (columns, data_height) = match layout {
-        // More than three beside each other would be too narrow.
-        Layout::Wide if panels > 3 => (panels.div_ceil(2), 250.0),
-        Layout::Wide => (panels, 360.0),
-        Layout::Narrow => (1, 270.0),
+    let (columns, data_height) = match screen {
+        // More than three in a row would be too narrow.
+        Screen::Wide if panels > 3 => (panels.div_ceil(2), 250.0),
+        Screen::Wide => (panels, 360.0),
+        Screen::Narrow => (1, 270.0),
     };
     let rows = panels.div_ceil(columns);
     let row_height = TOP + title + data_height + BELOW;
-    // One vertical axis for panels side by side, unless each has its own.
+    // One vertical axis for panels in a row, unless each has its own.
     let gap = if own_axes { LEFT + 8.0 } else { 18.0 };
     let data_width = (width - LEFT - RIGHT - gap * (columns - 1) as f64) / columns as f64;
     let legend_width = width - 24.0;
@@ -94,10 +94,10 @@ fn draw(figure: &Figure, layout: Layout, vertical: Scale, standalone: bool) -> S
             y: y_of(own_axes.then_some(panel)),
         };
         let labels_y = column == 0 || own_axes;
-        let drawn = Panel { figure, panel, area, labels_y, narrow: layout == Layout::Narrow };
+        let drawn = Panel { figure, panel, area, labels_y, narrow: screen == Screen::Narrow };
         drawn.draw(
             &mut svg,
-            &format!("{}-{layout:?}-{vertical:?}-{panel}", figure.id).to_lowercase(),
+            &format!("{}-{screen:?}-{vertical:?}-{panel}", figure.id).to_lowercase(),
         );
     }
     legend::draw(&mut svg, figure, 14.0, row_height * rows as f64, legend_width);
@@ -151,7 +151,7 @@ impl Panel<'_> {
             width + 12.0,
             height + 12.0,
         );
-        // Lines first, so that points lie on them; hollow points before the filled ones inside.
+        // Lines below points; hollow points below the filled ones inside.
         let mut shown: Vec<_> =
             self.figure.series.iter().filter(|series| series.panel == self.panel).collect();
         shown.sort_by_key(|series| {

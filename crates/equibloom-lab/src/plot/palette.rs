@@ -1,7 +1,7 @@
 //! Colours and markers: one for each scheme in all figures.
 //!
-//! The schemes have the colours of Okabe and Ito, which people with any colour vision can tell apart, and
-//! a marker of their own, so that a figure survives a black-and-white printer.
+//! The schemes have the colours of Okabe and Ito, which are distinct for all kinds of colour vision, and a
+//! marker each, so that a figure works in black and white.
 
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ fn index(hue: Hue) -> usize {
     }
 }
 
-/// The corners of a hue's marker about the origin, for a radius of 1; none for a circle.
+/// The corners of a hue's marker about the origin, for a radius of 1; empty for a circle.
 pub(super) fn marker(hue: Hue) -> &'static [(f64, f64)] {
     const CIRCLE: &[(f64, f64)] = &[];
     const SQUARE: &[(f64, f64)] = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
@@ -73,7 +73,7 @@ pub(super) fn marker(hue: Hue) -> &'static [(f64, f64)] {
     }
 }
 
-/// The style sheet of a figure, for light and dark surroundings; paper is always light.
+/// The style sheet of a figure, for light and dark mode; paper is always light.
 pub(crate) fn style() -> String {
     let mut style = String::from(
         ".plot text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#222}.plot \

@@ -1,4 +1,4 @@
-//! From numbers to positions, and where the ticks go.
+//! Maps numbers to positions, and places ticks.
 
 use crate::figure::Scale;
 use crate::number::{power_of_ten, significant};
@@ -18,7 +18,7 @@ pub(super) struct Tick {
 }
 
 impl Range {
-    /// Holds all values, with some room at the ends.
+    /// Contains all values, with a margin at the ends.
     pub(super) fn around(values: impl Iterator<Item = f64> + Clone, scale: Scale) -> Self {
         let usable = values.filter(|value| match scale {
             Scale::Linear => value.is_finite(),
@@ -36,14 +36,14 @@ impl Range {
             }
             Scale::Linear => {
                 let room = 0.04 * (high - low).max(1e-12 * high.abs()).max(f64::MIN_POSITIVE);
-                // Axes that nearly reach zero do reach it, and do not go below.
+                // An axis that nearly reaches zero starts at zero.
                 let low = if low >= 0.0 && low < 0.12 * high { 0.0 } else { low - room };
                 Self { low, high: high + room, scale }
             }
         }
     }
 
-    /// Between 0 and 1 inside the range; `None` for what has no place on a logarithmic axis.
+    /// Between 0 and 1 inside the range; `None` for values that a logarithmic axis cannot show.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         match self.scale {
             Scale::Linear => Some((value - self.low) / (self.high - self.low)),
@@ -58,7 +58,7 @@ impl Range {
     pub(super) fn ticks(&self, wanted: usize) -> Vec<Tick> {
         match self.scale {
             Scale::Linear => self.linear_ticks(wanted),
-            // Powers of ten divide a narrow range too coarsely.
+            // Powers of ten are too coarse for a narrow range.
             Scale::Logarithmic if self.high < 4.0 * self.low => self.linear_ticks(wanted),
             Scale::Logarithmic => self.logarithmic_ticks(wanted),
         }
@@ -101,7 +101,7 @@ impl Range {
                     _ if decades >= 2.0 => power_of_ten(exponent),
                     _ => significant(at, 3),
                 });
-                // Minor ticks of long axes would be a grey band.
+                // Minor ticks of long axes would merge into a band.
                 if labelled || decades <= 4.0 || digit == 1 {
                     ticks.push(Tick { at, label });
                 }

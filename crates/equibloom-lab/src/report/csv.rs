@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::figure::Figure;
 
-/// One line a point: series, kind, panel, x, y and the standard deviation of y (empty where there is none).
+/// One line per point: series, kind, panel, x, y and the standard deviation of y (empty if unknown).
 pub fn csv(figure: &Figure) -> String {
     let mut text = String::from("series,kind,panel,x,y,sigma\n");
     for series in &figure.series {

@@ -1,4 +1,4 @@
-//! Finished figures as files: one page for people, and data for everyone else.
+//! Finished figures as files: an HTML page, CSV and JSON.
 
 mod csv;
 mod page;

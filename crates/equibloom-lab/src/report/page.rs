@@ -1,4 +1,4 @@
-//! The page: self-contained, light or dark, for screens, phones and paper, complete without scripts.
+//! The HTML page: self-contained, light or dark, for screens, phones and paper, complete without scripts.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use crate::context::Length;
 use crate::error::Error;
 use crate::figure::{Claim, Figure, Scale};
 use crate::number::short;
-use crate::plot::{self, Layout, escape, inline_svg};
+use crate::plot::{self, Screen, escape, inline_svg};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// Shows values under the pointer, on a page with an element `value`. It is complete without.
+/// Shows values under the pointer, on a page with an element `value`. Optional.
 pub const SCRIPT: &str = include_str!("page.js");
 
 /// The style sheet of a page with figures.
@@ -20,16 +20,16 @@ pub fn style() -> String {
     format!("{STYLE}{}", plot::style())
 }
 
-/// Whether a figure is in files of its own as well, beside the page.
+/// Whether a figure is also in separate files beside the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Files {
     /// As SVG, CSV and JSON.
     Beside,
-    /// Nowhere else.
+    /// Only on the page.
     None,
 }
 
-/// The machine that this runs on, for people.
+/// A description of this computer.
 pub fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
@@ -40,21 +40,21 @@ pub fn machine() -> String {
     format!("{processor}, {cores} cores, {}", std::env::consts::OS)
 }
 
-/// Where the numbers of a report come from.
+/// The origin of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Provenance {
-    /// The command that makes it again.
+    /// The command that repeats the run.
     pub command: String,
     /// How long the run was.
     pub length: Length,
     /// Its seed.
     pub seed: u64,
-    /// The machine it ran on.
+    /// The computer it ran on.
     pub machine: String,
 }
 
 impl Provenance {
-    /// A run on this machine.
+    /// A run on this computer.
     pub fn here(command: String, length: Length, seed: u64) -> Self {
         Self { command, length, seed, machine: machine() }
     }
@@ -83,7 +83,7 @@ pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error
         section(&mut sections, figure, Files::Beside)?;
     }
     let fill_in = |page: String, (name, text): (&str, &str)| page.replacen(name, text, 1);
-    // The command is the only part that others write: last, so that nothing in it is filled in.
+    // The command is the only foreign text: inserted last, so that nothing in it is substituted.
     let parts = [
         ("{{style}}", &style()[..]),
         ("{{agreement}}", &format!("{agreeing} of {} claims agree.", claims.len())),
@@ -103,7 +103,7 @@ fn badge(agrees: bool) -> &'static str {
     if agrees { "<span class='yes'>agrees</span>" } else { "<span class='no'>disagrees</span>" }
 }
 
-/// Appends a figure with its words and claims, for a page with [`style`] and [`SCRIPT`].
+/// Appends a figure with its text and claims, for a page with [`style`] and [`SCRIPT`].
 pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), Error> {
     let _ = write!(
         html,
@@ -124,7 +124,7 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
         ),
         Files::None => String::new(),
     };
-    // Both divisions of the vertical axis are drawn, so that the switch needs no script.
+    // Both scales of the vertical axis are drawn, so that the switch needs no script.
     let other = match figure.y.scale {
         Scale::Linear => Scale::Logarithmic,
         Scale::Logarithmic => Scale::Linear,
@@ -136,10 +136,10 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
          for='{id}-switch'>{scale} vertical axis</label><div class='wide first'>{}</div><div \
          class='wide second'>{}</div><div class='narrow first'>{}</div><div class='narrow \
          second'>{}</div><figcaption>{}.{links}</figcaption></figure>",
-        inline_svg(figure, Layout::Wide, figure.y.scale),
-        inline_svg(figure, Layout::Wide, other),
-        inline_svg(figure, Layout::Narrow, figure.y.scale),
-        inline_svg(figure, Layout::Narrow, other),
+        inline_svg(figure, Screen::Wide, figure.y.scale),
+        inline_svg(figure, Screen::Wide, other),
+        inline_svg(figure, Screen::Narrow, figure.y.scale),
+        inline_svg(figure, Screen::Narrow, other),
         escape(&figure.parameters),
         id = figure.id,
     );
@@ -183,7 +183,7 @@ fn claims_table(html: &mut String, figure: &Figure) {
     html.push_str("</tbody></table></div></details>");
 }
 
-/// The points, so that the script can tell the nearest one.
+/// The points, so that the script can find the nearest one.
 fn hover_data(figure: &Figure) -> Result<String, Error> {
     // Digits beyond the sixth cannot be seen.
     let round = |values: &[f64]| -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! `results.json`: every claim and every series, for programs.
+//! `results.json`: every claim and every series.
 
 use serde::Serialize;
 

@@ -2,17 +2,16 @@
 
 use super::random::Random;
 
-/// Steps of one insertion before it is given up; fewer in small tables, where a walk that ends visits no slot
-/// more than twice.
+/// Step limit of an insertion; fewer in small tables, where a terminating walk visits no slot more than twice.
 const MOST_DISPLACEMENTS: u64 = 500;
 
-/// Elements between two tables of `buckets` buckets: the edges of a cuckoo graph.
+/// Random elements of two tables of `buckets` buckets: the edges of a cuckoo graph.
 pub fn random_graph(elements: u64, buckets: u64, seed: u64) -> impl Iterator<Item = [u64; 2]> {
     let mut random = Random::new(seed);
     (0..elements).map(move |_| [random.below(buckets), random.below(buckets)])
 }
 
-/// Two tables of buckets with some slots each, and a stash for elements that find no place.
+/// Two tables of buckets with some slots each, and a stash for elements without a place.
 pub struct Cuckoo {
     buckets: u64,
     slots: usize,
@@ -41,17 +40,17 @@ impl Cuckoo {
         }
     }
 
-    /// Elements that found no place.
+    /// Elements without a place.
     pub fn stashed(&self) -> usize {
         self.stashed
     }
 
-    /// Elements that were displaced so far.
+    /// Number of displaced elements so far.
     pub fn displacements(&self) -> u64 {
         self.displacements
     }
 
-    /// How often all elements got new buckets.
+    /// Number of rehashes.
     pub fn rehashes(&self) -> u64 {
         self.rehashes
     }
@@ -62,7 +61,7 @@ impl Cuckoo {
         1.0 - first as f64 / self.homes.len() as f64
     }
 
-    /// A new element.
+    /// Inserts an element.
     pub fn insert(&mut self) {
         let homes = self.draw();
         self.homes.push(homes);

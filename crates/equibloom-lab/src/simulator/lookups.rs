@@ -1,7 +1,7 @@
-//! Buckets that count the elements they rejected: how far lookups read in the tables.
+//! Buckets that remember rejected elements: how far lookups read in the tables.
 //!
 //! An element belongs to one of a few classes. A bucket that rejects it remembers the class; a lookup reads on
-//! where the class of its key was rejected.
+//! where its key's class was rejected.
 
 use core::ops::Range;
 
@@ -13,27 +13,27 @@ use super::ranges;
 /// A table with such buckets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Buckets {
-    /// The buckets that an element may go to.
+    /// The candidates of an element.
     pub candidates: Candidates,
-    /// Which of them it gets.
+    /// The rule that selects one.
     pub rule: Rule,
-    /// Elements that a bucket has room for.
+    /// Capacity of a bucket.
     pub slots: u32,
-    /// Classes that are told apart, at most 64.
+    /// Number of classes, at most 64.
     pub classes: u64,
 }
 
 /// Mean buckets read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lookups {
-    /// By the lookup of an element.
+    /// Of the lookup of an element.
     pub hit: f64,
-    /// By the lookup of an absent key.
+    /// Of the lookup of an absent key.
     pub miss: f64,
 }
 
-/// Fills the buckets; after each number of elements in `moments`, which increase, looks all of them up, and
-/// as many absent keys as `misses` says.
+/// Fills the buckets; after each number of elements in `moments`, which increase, looks up all of them, and
+/// `misses` absent keys.
 pub fn look_up(buckets: &Buckets, moments: &[u64], misses: u64, seed: u64) -> Vec<Lookups> {
     let count = buckets.candidates.blocks() as usize;
     let mut state = State {
@@ -74,7 +74,7 @@ impl State<'_> {
         (candidates, 1 << self.random.below(self.buckets.classes))
     }
 
-    /// Places an element; the number of buckets that finding it takes.
+    /// Places an element; returns the number of buckets that finding it takes.
     fn insert(&mut self) -> u64 {
         let (candidates, class) = self.draw();
         let place = match self.buckets.rule {
@@ -96,7 +96,7 @@ impl State<'_> {
         place.map_or(candidates.len(), |place| place + 1) as u64
     }
 
-    /// Looks up an absent key; the number of buckets read.
+    /// Looks up an absent key; returns the number of buckets read.
     fn miss(&mut self) -> u64 {
         let (candidates, class) = self.draw();
         let last = candidates.iter().position(|&bucket| self.rejected[bucket] & class == 0);

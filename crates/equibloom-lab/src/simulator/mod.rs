@@ -1,11 +1,12 @@
-//! Where elements go, without any bits: the schemes as they are defined.
+//! Simulates the schemes by their definitions, without any bits.
 //!
-//! An element is a few random numbers, a bucket is its load. Candidates and rule are the library's, as data;
-//! no code is: not the hash, not the walk over candidates, not the way a load is kept. Loads are 16 bits wide,
-//! so that the tables of the papers stay in the cache, and a hundred million elements take a few seconds.
+//! An element is a few random numbers, a bucket is its load. Candidates and rule are the library's data types;
+//! no code is shared: not the hash, not the walk over candidates, not the representation of a load. Loads are
+//! 16 bits wide, so that the papers' tables stay in the cache, and a hundred million elements take a few
+//! seconds.
 //!
-//! Like the papers, and unlike the library's filters, the simulator places every element, also one that
-//! a filter would take for present, and balances by elements, not by set bits.
+//! Like the papers, and unlike the library's filters, the simulator places every element, even one that a
+//! filter would find present, and balances by elements, not by set bits.
 
 mod classical;
 mod cuckoo;
@@ -79,7 +80,7 @@ impl Snapshot {
 /// Fills a table and takes a snapshot after each number of elements in `moments`, which increase.
 ///
 /// Every candidate that an insert reads counts against the `budget`; once it is spent, elements go to the
-/// overflow list at no access.
+/// overflow list without an access.
 pub fn fill(
     candidates: &Candidates,
     rule: Rule,
@@ -127,7 +128,7 @@ struct Table {
 }
 
 impl Table {
-    /// Chance decides between buckets of equal loads.
+    /// Ties between equally loaded buckets are broken at random.
     fn insert_least_loaded(&mut self, elements: u64) {
         for _ in 0..elements {
             let mut bucket = self.random.within(&self.ranges[0]);
@@ -174,7 +175,7 @@ impl Table {
                 }
             }
         }
-        // A lookup repeats the walk of the insert, because loads never go down.
+        // A lookup repeats the walk of the insert, because loads never decrease.
         self.accesses_to_find += self.accesses - before;
         self.overflow += elements - placed;
         self.late += elements - tried;

@@ -1,12 +1,11 @@
-//! The offline process behind the lower bound (Theorem 1), run as it is defined.
+//! The offline process behind the lower bound (Theorem 1).
 
 use equibloom_layout::{Candidates, Rule};
 
 use super::fill;
 
-/// Throws `accesses · elements` balls into the buckets, one after the other, then takes balls away until
-/// `(1 − overflow) · elements` are left, always from a fullest bucket. Returns the number of buckets at
-/// each load.
+/// Throws `accesses · elements` balls into the buckets, one after the other, then removes balls until `(1 −
+/// overflow) · elements` are left, always from a fullest bucket. Returns the number of buckets at each load.
 pub fn offline_bound(
     elements: u64,
     buckets: u64,

@@ -5,7 +5,7 @@ use core::ops::Range;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// The seed of one repetition of one thing: different for all, and the same whatever thread runs it.
+/// The seed of one repetition of one experiment: distinct for all, and independent of the thread.
 pub fn seed_of(seed: u64, what: &str, repetition: u64) -> u64 {
     // FNV-1a over the name, then the finaliser of SplitMix64.
     let start = seed ^ 0xcbf2_9ce4_8422_2325;
@@ -43,7 +43,7 @@ impl Random {
         (range.start + self.below(range.end - range.start)) as usize
     }
 
-    /// Yes with this probability. Certain answers draw nothing.
+    /// True with this probability. Certain answers draw nothing.
     #[inline]
     pub(super) fn coin(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() < probability)

@@ -44,7 +44,7 @@ pub struct Balanced<T> {
 
 /// Minimum bytes of counters in a bucket's header; padding of the header adds more.
 const MIN_COUNTERS: usize = 4;
-/// Entries that the stash of a table of any size may hold before a rebuild.
+/// Maximum stash length of a table of any size before a rebuild.
 const MIN_STASH_LIMIT: usize = 16;
 
 impl<T> Balanced<T> {
@@ -55,12 +55,12 @@ impl<T> Balanced<T> {
         let mut storage = Storage::new(buckets, plan.slots as usize, MIN_COUNTERS)?;
         // Rounding up to whole buckets may have made room for a few more.
         storage.capacity = capacity.max((buckets as f64 * plan.load) as usize);
-        // More than plans of the papers let overflow.
+        // More than the papers' plans let overflow.
         storage.stash_limit = MIN_STASH_LIMIT + storage.capacity / 8;
         Ok(Self::over(storage, plan))
     }
 
-    /// A table that has no memory yet. The plan has been checked.
+    /// A table without memory. The plan has been checked.
     pub(super) fn empty(plan: BucketPlan) -> Self {
         Self::over(Storage::empty(plan.slots as usize), plan)
     }
@@ -70,7 +70,7 @@ impl<T> Balanced<T> {
         Self { candidates, storage, plan }
     }
 
-    /// What the table was made from.
+    /// The plan of the table.
     pub fn plan(&self) -> &BucketPlan {
         &self.plan
     }
@@ -92,7 +92,7 @@ impl<T> Balanced<T> {
     ) -> Option<(Place, &T)> {
         let tag = tag_of(key);
         for probe in 0..self.candidates.choices(key) {
-            // Without memory there is no bucket, but perhaps a stash.
+            // Without memory there is no bucket, but there may be a stash.
             let Some(bucket) = self.storage.buckets.bucket(self.bucket(key, probe)) else { break };
             let found = match probe {
                 0 => bucket.find_further(tag, &mut is_match, observer),
@@ -141,7 +141,7 @@ impl<T> Balanced<T> {
             Rule::LeastLoaded => LeastLoaded.choose(&view, &self.candidates, key, &mut ()),
         };
         match choice {
-            // The least loaded bucket may be full all the same; then the others are, too.
+            // The least loaded bucket may be full; then the others are full, too.
             Choice::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
             Choice::Present | Choice::Rejected { .. } => None,
         }

@@ -6,7 +6,7 @@ use equibloom_layout::{
     Proportions, Rule, Share, check_positive, check_whole,
 };
 
-/// Most entries that a bucket can have room for.
+/// Maximum number of slots per bucket.
 pub const MAX_SLOTS: u32 = 1_024;
 
 /// A balanced table, described by its proportions: it keeps them when it grows.
@@ -29,11 +29,11 @@ pub struct BucketPlan {
     /// Mean entries per bucket when the table is as full as planned (the papers' `r`). It may exceed the
     /// slots: the stash takes the rest.
     pub load: f64,
-    /// The buckets that an entry may go to.
+    /// The candidates of an entry.
     pub proportions: Proportions,
-    /// Which of them it gets.
+    /// The rule that selects one.
     pub rule: Rule,
-    /// Entries that a bucket has room for.
+    /// Capacity of a bucket.
     pub slots: u32,
 }
 
@@ -80,7 +80,7 @@ impl BucketPlan {
     const fn first_with_room(load: f64, proportions: Proportions, rule: Rule) -> Self {
         let slots = match rule.capacity() {
             Some(capacity) => capacity,
-            // The least-loaded rule would fill any number: `check` asks for one.
+            // The least-loaded rule would fill any number of slots: `check` requires one.
             None => 0,
         };
         Self { load, proportions, rule, slots }
@@ -91,7 +91,7 @@ impl BucketPlan {
         self.as_filter().placement()
     }
 
-    /// Most buckets that one lookup reads.
+    /// Maximum number of buckets that one lookup reads.
     pub const fn choices(&self) -> u32 {
         self.proportions.choices()
     }
@@ -109,7 +109,7 @@ impl BucketPlan {
         check_positive("mean entries per bucket", self.load)
     }
 
-    /// A small filter with the same candidates and rule: what goes together there goes together here.
+    /// A small filter with the same candidates and rule: its checks apply to the table too.
     fn as_filter(&self) -> Layout {
         let candidates = self.proportions.with_blocks(MAX_CHOICES.into());
         Layout::new(Blocks::bloom(512, 1), candidates, self.rule)
@@ -144,7 +144,7 @@ fn check_shares(shares: &[f64]) -> Result<(), LayoutError> {
     for &share in shares {
         check("share of a subtable", share, 0.0, 1.0)?;
     }
-    // Room for shares that were rounded to six digits.
+    // Tolerance for shares that were rounded to six digits.
     check("sum of the subtables' shares", shares.iter().sum(), 1.0 - 1e-6, 1.0 + 1e-6)
 }
 

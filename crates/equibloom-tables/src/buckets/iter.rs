@@ -39,7 +39,7 @@ impl<T> BucketArray<T> {
     }
 }
 
-/// Where an iteration goes on.
+/// Position of an iteration.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cursor {
     bucket: usize,

@@ -246,7 +246,7 @@ impl<T> BucketArray<T> {
 }
 
 impl<T: Clone> Clone for BucketArray<T> {
-    /// Slot by slot. Like `Vec::clone` it aborts if the memory cannot be had. If a `clone` of an entry panics,
+    /// Slot by slot. Like `Vec::clone` it aborts if the allocation fails. If a `clone` of an entry panics,
     /// the entries copied so far are dropped.
     fn clone(&self) -> Self {
         let counters = self.geometry.header - self.geometry.slots;

@@ -10,7 +10,7 @@ const TAG: NonZeroU8 = NonZeroU8::new(0x77).unwrap();
 fn slots_are_found_by_their_tags_in_headers_of_any_length() {
     for slots in [1, 3, 7, 8, 9, 20] {
         let mut array = BucketArray::<u16>::new(3, slots, 1).unwrap();
-        // Counters that look like tags are none.
+        // Counters may look like tags.
         array.passed_mut(1).fill(0x77);
         let found = |array: &BucketArray<u16>| {
             let bucket = array.bucket(1).unwrap();
@@ -32,7 +32,7 @@ fn slots_are_found_by_their_tags_in_headers_of_any_length() {
     }
 }
 
-/// Tags that often agree, against a look at every slot.
+/// Tags that often agree, compared with a search of every slot.
 #[test]
 fn lookups_in_one_and_two_buckets_compare_exactly_the_entries_with_the_tag() {
     fn check<const SLOTS: usize>() {
@@ -100,7 +100,7 @@ fn entries_of_any_size_and_alignment_come_back_and_are_dropped_once() {
 }
 
 #[test]
-fn sizes_that_no_machine_has_are_refused() {
+fn sizes_that_no_computer_has_are_refused() {
     assert!(matches!(BucketArray::<u64>::new(usize::MAX, 3, 0), Err(TableError::TooLarge { .. })));
     assert!(matches!(BucketArray::<u64>::new(1 << 55, 3, 0), Err(TableError::OutOfMemory { .. })));
     assert_eq!(BucketArray::<u64>::new(0, 3, 0).unwrap().bytes(), 0);

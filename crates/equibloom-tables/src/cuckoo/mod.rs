@@ -45,7 +45,7 @@ pub struct Cuckoo<T, const SLOTS: usize = 4, F = Seeded> {
     history: CuckooHistory,
 }
 
-/// What has happened to a cuckoo table so far.
+/// Events in a cuckoo table so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CuckooHistory {
@@ -53,15 +53,15 @@ pub struct CuckooHistory {
     pub displacements: u64,
     /// Walks that reached the limit, so that an entry went to the stash.
     pub failed_walks: u64,
-    /// How often all entries were placed again, with other functions or more room.
+    /// Number of rehashes, with other functions or more room.
     pub rehashes: u64,
 }
 
 impl<T, const SLOTS: usize> Cuckoo<T, SLOTS> {
-    /// Share of the slots that a table fills before it grows, unless asked otherwise.
+    /// Default load factor at which a table grows.
     pub const DEFAULT_LOAD: f64 = if SLOTS == 1 { 0.45 } else { 0.9 * Self::MAX_LOAD / 0.95 };
-    /// The highest load that can be asked for. Insertions become slow before the limits of 0.5
-    /// (one slot a bucket), 0.897 (two), 0.959 (three) and 0.980 (four).
+    /// The highest load factor that can be required. Insertions become slow before the limits of 0.5 (one slot
+    /// a bucket), 0.897 (two), 0.959 (three) and 0.980 (four).
     pub const MAX_LOAD: f64 = match SLOTS {
         1 => 0.49,
         2 => 0.87,
@@ -112,13 +112,13 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         }
     }
 
-    /// Buckets of each table for `capacity` entries: at least one, unless nothing is asked for.
+    /// Buckets of each table for `capacity` entries: at least one, unless that is 0.
     fn size_for(capacity: usize, max_load: f64) -> u64 {
         let buckets = capacity as f64 / max_load / (2 * SLOTS) as f64;
         if capacity == 0 { 0 } else { (buckets as u64).saturating_add(1) }
     }
 
-    /// What has happened to the table so far.
+    /// Events in the table so far.
     pub fn history(&self) -> CuckooHistory {
         self.history
     }
@@ -149,7 +149,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
         &mut self.storage
     }
 
-    /// With other functions, so that a table of the same size is worth a try.
+    /// With other functions, so that a table of the same size may succeed.
     fn emptied(&self, capacity: usize) -> Result<Self, TableError> {
         let as_before = capacity == self.capacity();
         let size = if as_before { self.size } else { Self::size_for(capacity, self.max_load) };

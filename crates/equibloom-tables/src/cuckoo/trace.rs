@@ -29,14 +29,14 @@ pub struct Trace {
     table: Cuckoo<u64, 1, Lecture>,
 }
 
-/// What one key's insertion did.
+/// The steps of one key's insertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The key.
     pub key: u64,
     /// Its buckets in the two tables.
     pub buckets: [u64; 2],
-    /// The keys that were put somewhere, in order.
+    /// The placed keys, in order.
     pub moves: Vec<Move>,
     /// How it ended.
     pub outcome: Outcome,
@@ -62,7 +62,7 @@ pub struct Move {
 pub enum Outcome {
     /// Every key has its place.
     Placed,
-    /// The key was there before.
+    /// The key was already present.
     AlreadyPresent,
     /// The walk did not end. All keys were placed again, with the functions after this many exchanges.
     Rehashed {
@@ -71,7 +71,7 @@ pub enum Outcome {
     },
     /// The walk did not end, and other functions did not help. The keys that found no place are in the stash.
     Stashed {
-        /// How many those are.
+        /// Their number.
         keys: usize,
     },
 }
@@ -80,7 +80,7 @@ impl Trace {
     /// Two empty tables of `size` buckets.
     ///
     /// # Errors
-    /// If there are no buckets, or the memory for them cannot be had.
+    /// If there are no buckets, or their allocation fails.
     pub fn new(size: u64) -> Result<Self, TableError> {
         equibloom_layout::check_whole("buckets per table", size, 1, u64::MAX)?;
         Ok(Self { table: Cuckoo::with_functions(size, 1.0, Lecture::default())? })
@@ -123,7 +123,7 @@ impl Trace {
         }
     }
 
-    /// Both tables as they are.
+    /// The current contents of both tables.
     pub fn tables(&self) -> [Vec<Option<u64>>; 2] {
         use crate::buckets::Slot;
         let size = self.table.size as usize;

@@ -102,7 +102,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
 impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
     fn run<O: WalkObserver<T>>(&mut self, hash_of: impl Fn(&T) -> u64, observer: &mut O) {
         let mut bucket = self.table.buckets(self.hash)[0];
-        // A walk that comes to an end visits no slot more than twice.
+        // A terminating walk visits no slot more than twice.
         let slots = (self.table.storage.buckets.count() * SLOTS) as u64;
         for _ in 0..=MAX_DISPLACEMENTS.min(2 * slots) {
             // Runs user code, while nothing has moved yet.

@@ -7,7 +7,7 @@ use crate::balanced::{Balanced, BucketPlan};
 use crate::cuckoo::{Cuckoo, CuckooHistory};
 use crate::error::TableError;
 
-/// The hasher of maps that name none: std's, with random keys.
+/// The default hasher: std's, with random keys.
 #[cfg(feature = "std")]
 pub type DefaultHashBuilder = std::hash::RandomState;
 
@@ -30,7 +30,7 @@ impl<K, V, S> BalancedMap<K, V, S> {
     }
 
     /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default).
-    /// If the memory cannot be had, it starts without any.
+    /// If the allocation fails, it starts without memory.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Self::from_table(Balanced::with_capacity_or_empty(capacity), hasher)
     }
@@ -38,7 +38,7 @@ impl<K, V, S> BalancedMap<K, V, S> {
     /// An empty map for `capacity` entries, filled by this plan.
     ///
     /// # Errors
-    /// If the plan cannot work or the memory cannot be had.
+    /// If the plan is invalid or the allocation fails.
     pub fn with_plan_and_hasher(
         capacity: usize,
         plan: BucketPlan,
@@ -60,7 +60,7 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
     }
 
     /// An empty map with room for `capacity` entries at the [default load](Cuckoo::DEFAULT_LOAD). If the
-    /// memory cannot be had, it starts without any.
+    /// allocation fails, it starts without memory.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Self::from_table(Cuckoo::with_capacity_or_empty(capacity), hasher)
     }
@@ -77,12 +77,12 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
     /// ```
     ///
     /// # Errors
-    /// If the load is above [the highest](Cuckoo::MAX_LOAD), or the memory cannot be had.
+    /// If the load is above [the highest](Cuckoo::MAX_LOAD), or the allocation fails.
     pub fn with_load_and_hasher(capacity: usize, load: f64, hasher: S) -> Result<Self, TableError> {
         Ok(Self::from_table(Cuckoo::new(capacity, load)?, hasher))
     }
 
-    /// What has happened to the map so far.
+    /// Events in the map so far.
     pub fn history(&self) -> CuckooHistory {
         self.table.history()
     }
@@ -103,7 +103,7 @@ impl<K, V> BalancedMap<K, V> {
     /// An empty map for `capacity` entries, filled by this plan.
     ///
     /// # Errors
-    /// If the plan cannot work or the memory cannot be had.
+    /// If the plan is invalid or the allocation fails.
     pub fn with_plan(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
         Self::with_plan_and_hasher(capacity, plan, DefaultHashBuilder::new())
     }
@@ -124,7 +124,7 @@ impl<K, V, const SLOTS: usize> CuckooMap<K, V, DefaultHashBuilder, SLOTS> {
 
 /// A table with default settings, for `Default` and `FromIterator` of both maps.
 pub trait DefaultTable: Sized {
-    /// A table for `capacity` entries, or for none if the memory cannot be had.
+    /// A table for `capacity` entries, or for none if the allocation fails.
     fn with_capacity_or_empty(capacity: usize) -> Self;
 }
 

@@ -63,7 +63,7 @@ where
         self
     }
 
-    /// The key: the stored one, or the one that was asked for.
+    /// The stored key, or the requested one.
     pub fn key(&self) -> &K {
         match self {
             Self::Occupied(entry) => entry.key(),
@@ -127,7 +127,7 @@ where
         Self { map, hash, key }
     }
 
-    /// The key that was asked for.
+    /// The requested key.
     pub fn key(&self) -> &K {
         &self.key
     }

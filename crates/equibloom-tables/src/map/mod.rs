@@ -222,7 +222,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         self.table.rebuild(wanted, hash_of(&self.hasher))
     }
 
-    /// [`try_reserve`](Self::try_reserve) without an error: if the memory cannot be had, the map grows later.
+    /// [`try_reserve`](Self::try_reserve) without an error: if the allocation fails, the map grows later.
     pub fn reserve(&mut self, additional: usize) {
         let _no_memory = self.try_reserve(additional);
     }

@@ -59,7 +59,7 @@ where
 {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
         let entries = entries.into_iter();
-        // Half of them may be known already, as hashbrown assumes of a map that is not empty.
+        // Half of them may be known already; hashbrown assumes the same of a map that is not empty.
         let announced = entries.size_hint().0;
         self.reserve(if self.is_empty() { announced } else { announced.div_ceil(2) });
         for (key, value) in entries {

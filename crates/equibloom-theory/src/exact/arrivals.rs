@@ -1,12 +1,12 @@
-//! How many keys arrive at one block.
+//! The number of keys that arrive at one block.
 
 use crate::poisson::{LARGEST_MEAN, Weights};
 
 /// Shares of blocks below this are left out.
 const NEGLIGIBLE: f64 = 1e-24;
 
-/// `total` keys spread at random over `blocks` blocks, seen from one block: binomial, so that small
-/// tables are right too.
+/// `total` keys spread at random over `blocks` blocks, seen from one block: binomial, so that small tables are
+/// exact too.
 pub(crate) fn spread(total: f64, blocks: f64) -> Weights {
     if blocks <= 1.0 || total / blocks > LARGEST_MEAN {
         return certain(total / blocks);
@@ -25,7 +25,7 @@ pub(crate) fn poisson(mean: f64) -> Weights {
     Weights::from_ratio(mean.floor() as usize, usize::MAX, NEGLIGIBLE, |j| mean / j as f64)
 }
 
-/// So many that their spread does not matter, or has none.
+/// A fixed number of arrivals: large, or without spread.
 fn certain(arrivals: f64) -> Weights {
     let part = arrivals.fract();
     Weights { first: arrivals as usize, mass: vec![1.0 - part, part] }

@@ -41,8 +41,8 @@ pub(crate) fn best_hashes_from(
     Ok(best)
 }
 
-/// The share of keys with a second choice that has the lowest rate for `blocks` blocks, where the number of
-/// hashes is `hashes`, or for each share the best one if not given. With it, that number and the prediction.
+/// The share of keys with a second choice that has the lowest rate for `blocks` blocks, with `hashes` hash
+/// functions, or the best number for each share if not given. Returns it with that number and the prediction.
 pub fn best_second_choice(
     keys: u64,
     blocks: u64,

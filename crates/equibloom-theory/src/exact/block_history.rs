@@ -1,12 +1,12 @@
-//! One block, arrival by arrival: what the next key meets after 0, 1, 2, … keys have come.
+//! One block, arrival by arrival: what the next key finds after 0, 1, 2, … arrivals.
 //!
-//! What a block is, and what an arriving key does to it, is a [`Chain`]'s to know (`bloom_block`,
-//! `fingerprint_block`). Here its snapshots are taken, and mixed over the number of arrivals.
+//! A [`Chain`] defines a block and the effect of an arriving key (`bloom_block`, `fingerprint_block`). This
+//! module takes its snapshots and mixes them over the number of arrivals.
 
 use super::window::Window;
 use crate::poisson::Weights;
 
-/// What the next key meets in a block, on average over its states.
+/// What the next key finds in a block, averaged over its states.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Meeting {
     /// A key that is inserted is apparently present,
@@ -17,12 +17,12 @@ pub(crate) struct Meeting {
     pub(crate) admitted: f64,
     /// An absent key matches one that arrived here: E q.
     pub(crate) found: f64,
-    /// The part of `found` whose key was rejected here: the lookup follows it to where it is.
+    /// The part of `found` whose key was rejected here: the lookup follows it to where it is stored.
     pub(crate) found_further_on: f64,
-    /// An absent key matches none that arrived here, and goes on all the same: E g.
+    /// An absent key matches none that arrived here, and goes on nevertheless: E g.
     pub(crate) goes_on: f64,
     /// An absent key matches none and is stopped by its hint in a block that would reject it.
-    pub(crate) unmarked: f64,
+    pub(crate) unset: f64,
     /// E q².
     pub(crate) found_squared: f64,
     /// E g².
@@ -39,7 +39,7 @@ impl Meeting {
         self.found += weight * other.found;
         self.found_further_on += weight * other.found_further_on;
         self.goes_on += weight * other.goes_on;
-        self.unmarked += weight * other.unmarked;
+        self.unset += weight * other.unset;
         self.found_squared += weight * other.found_squared;
         self.goes_on_squared += weight * other.goes_on_squared;
         self.found_goes_on += weight * other.found_goes_on;
@@ -50,7 +50,7 @@ impl Meeting {
 pub(crate) struct Look {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
-    /// Whether no arrival changes anything any more.
+    /// Whether further arrivals change nothing.
     pub(crate) at_rest: bool,
     /// Mean number of different keys rejected so far, where repeats are rejected too.
     pub(crate) sent_on: Option<f64>,
@@ -61,13 +61,13 @@ pub(crate) trait Chain {
     /// One more key arrives.
     fn arrive(&mut self);
 
-    /// What the next key meets now.
+    /// What the next key finds now.
     fn look(&mut self) -> Look;
 
-    /// After so many arrivals nothing changes that a step could tell better than [`Chain::beyond`].
+    /// Number of arrivals after which [`Chain::beyond`] replaces single steps.
     fn followed_arrivals(&self) -> usize;
 
-    /// What the next key meets after more arrivals than are followed, `last` being the last that was.
+    /// What the next key finds after more arrivals than are followed, `last` being the last snapshot.
     fn beyond(&self, last: &Meeting, _arrivals: usize) -> Meeting {
         *last
     }
@@ -75,12 +75,12 @@ pub(crate) trait Chain {
     /// Hint bits.
     fn hints(&self) -> u32;
 
-    /// How likely two keys in one block cannot be told apart, wherever they go from there.
+    /// Probability that two keys in one block have the same fingerprint and path.
     fn looks_alike(&self) -> f64 {
         0.0
     }
 
-    /// How likely a key that was rejected here is found here all the same, by one that looks like it.
+    /// Probability that a key rejected here is found here nevertheless, by a key that looks like it.
     fn found_though_rejected(&self) -> f64 {
         0.0
     }
@@ -101,7 +101,7 @@ struct Snapshot {
 pub(crate) struct Mixture {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
-    /// Mean number of keys rejected so far, and of different ones among them, R.
+    /// Mean number of keys rejected so far, and of distinct ones among them, R.
     pub(crate) rejected_before: f64,
     pub(crate) sent_on: f64,
     /// E R², E q·R and E g·R.
@@ -116,11 +116,11 @@ pub(crate) struct Mixture {
     sent_on_covariance: f64,
 }
 
-/// How a sum over blocks varies.
+/// Variance of a sum over blocks.
 pub(crate) struct Spread {
     /// Variance of a block's part that does not come from its number of arrivals.
     pub(crate) variance: f64,
-    /// By how much the sum grows with one more arrival.
+    /// Growth of the sum with one more arrival.
     pub(crate) slope: f64,
 }
 
@@ -142,7 +142,7 @@ impl Mixture {
     }
 }
 
-/// Snapshots of one block after 0, 1, 2, … arrivals, computed as far as they are asked for.
+/// Snapshots of one block after 0, 1, 2, … arrivals, computed on demand.
 pub(crate) struct BlockHistory {
     chain: Box<dyn Chain>,
     snapshots: Vec<Snapshot>,
@@ -189,7 +189,7 @@ impl BlockHistory {
         mixture
     }
 
-    /// Probability that an inserted key is apparently present, and that it is rejected: the part of `mix`
+    /// Probability that an inserted key is apparently present, and that it is rejected: the part of `mix` that
     /// integrals need.
     pub(crate) fn present_and_rejected(&mut self, arrivals: &Weights) -> (f64, f64) {
         self.extend_to(arrivals.last());
@@ -199,7 +199,8 @@ impl BlockHistory {
         })
     }
 
-    /// Mean number of different keys sent on so far: the part of `mix` that tells what comes to the next level.
+    /// Mean number of distinct keys sent on so far: the part of `mix` that gives the arrivals of the next
+    /// level.
     pub(crate) fn sent_on(&mut self, arrivals: &Weights) -> f64 {
         self.extend_to(arrivals.last());
         arrivals.iter().fold(0.0, |sum, (count, weight)| {
@@ -213,23 +214,24 @@ impl BlockHistory {
         self.chain.followed_arrivals() as f64
     }
 
-    /// How likely a key that a block rejected is found there all the same.
+    /// Probability that a key rejected by a block is found there nevertheless.
     pub(crate) fn found_though_rejected(&self) -> f64 {
         self.chain.found_though_rejected()
     }
 
-    /// How likely two keys in one block cannot be told apart, wherever they go from there.
+    /// Probability that two keys in one block have the same fingerprint and path.
     pub(crate) fn looks_alike(&self) -> f64 {
         self.chain.looks_alike()
     }
 
-    /// Marks left by `late` keys per block, on average, that no block may take because the budget is spent.
-    pub(crate) fn mark(&self, table: &mut Mixture, late: f64) {
+    /// Adds the hints set by `late` keys per block, on average, that no block may take because the budget is
+    /// spent.
+    pub(crate) fn set_hints(&self, table: &mut Mixture, late: f64) {
         if self.chain.hints() > 0 && late > 0.0 {
             let meeting = &mut table.meeting;
-            let newly = meeting.unmarked * -(-late / f64::from(self.chain.hints())).exp_m1();
-            meeting.unmarked -= newly;
-            // What varies is taken to vary as before.
+            let newly = meeting.unset * -(-late / f64::from(self.chain.hints())).exp_m1();
+            meeting.unset -= newly;
+            // The variances are taken as unchanged.
             let factor = if meeting.goes_on > 0.0 { 1.0 + newly / meeting.goes_on } else { 1.0 };
             meeting.goes_on += newly;
             meeting.goes_on_squared *= factor * factor;
@@ -239,14 +241,13 @@ impl BlockHistory {
         }
     }
 
-    /// Whether nothing changes any more after this many arrivals, as far as is known.
+    /// Whether nothing changes after this many arrivals, as far as is known.
     pub(crate) fn is_settled_at(&self, arrivals: usize) -> bool {
         let full = arrivals > self.chain.followed_arrivals();
         full || (self.at_rest && arrivals >= self.snapshots.len())
     }
 
-    /// The snapshot after `count` arrivals; of what is not followed any more the last, and how many arrivals
-    /// ago it was taken.
+    /// The snapshot after `count` arrivals; beyond the last one, the last and the number of arrivals since.
     fn snapshot(&self, count: usize) -> (&Snapshot, f64) {
         let last = self.snapshots.len() - 1;
         (&self.snapshots[count.min(last)], count.saturating_sub(last) as f64)

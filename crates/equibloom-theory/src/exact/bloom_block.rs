@@ -6,10 +6,10 @@
 //! mean.) Loads are rows; an admitted key moves mass from one row to the next. Rows and classes without
 //! mass are dropped, so a step costs only what is alive: a few loads, a few dozen classes.
 //!
-//! **Hints.** A rejected key marks one of `w` hint bits, any with the same chance, so that the hint of an
-//! absent key is still unmarked after R rejects with probability (1 − 1/w)^R. R is not part of the state; it
-//! is enough to carry along, beside the mass of each state, its unmarked part E[1{state}·(1 − 1/w)^R], which
-//! follows the same transitions with one difference: what is rejected is multiplied by 1 − 1/w.
+//! **Hints.** A rejected key sets one of `w` hint bits at random, so that the hint of an absent key is still
+//! unset after R rejects with probability (1 − 1/w)^R. R is not part of the state; it is enough to carry,
+//! beside the mass of each state, its unset part E[1{state}·(1 − 1/w)^R], which follows the same transitions
+//! with one difference: rejected mass is multiplied by 1 − 1/w.
 
 use super::block_history::{Chain, Look, Meeting};
 use super::patterns::Patterns;
@@ -18,11 +18,11 @@ use super::window::Window;
 /// Blocks with more data bits than this have one class per load.
 pub(crate) const LARGEST_RESOLVED_BLOCK: usize = 1024;
 
-/// A block that admits less than this has come to rest.
+/// A block that admits less than this no longer changes.
 const AT_REST: f64 = 1e-22;
 
-/// Hints of which less than this is unmarked count as all marked.
-const ALL_MARKED: f64 = 1e-17;
+/// If a smaller share of hints is unset, all count as set.
+const ALL_SET: f64 = 1e-17;
 
 /// The states of a block after some number of arrivals.
 pub(crate) struct BloomBlock {
@@ -31,15 +31,15 @@ pub(crate) struct BloomBlock {
     probability: f64,
     hints: u32,
     mass: Rows,
-    /// The part of the mass whose hint for a given class is unmarked; nothing without hints.
-    unmarked: Rows,
+    /// The part of the mass whose hint for a given class is unset; empty without hints.
+    unset: Rows,
 }
 
 /// Mass over the states, a row for each load from `first_load` on.
 struct Rows {
     first_load: usize,
     rows: Vec<Window>,
-    /// What is left of mass that turns a key away.
+    /// Factor of mass that rejects a key.
     after_reject: f64,
 }
 
@@ -47,7 +47,7 @@ impl BloomBlock {
     /// Keys set `patterns`; a block below `threshold` admits them all, at it with `probability`.
     pub(crate) fn new(patterns: Patterns, threshold: usize, probability: f64, hints: u32) -> Self {
         let empty = vec![Window::certain(0)];
-        let (unmarked, after_reject) = if hints == 0 {
+        let (unset, after_reject) = if hints == 0 {
             (Vec::new(), 0.0)
         } else {
             (empty.clone(), 1.0 - 1.0 / f64::from(hints))
@@ -58,7 +58,7 @@ impl BloomBlock {
             probability,
             hints,
             mass: Rows { first_load: 0, rows: empty, after_reject: 1.0 },
-            unmarked: Rows { first_load: 0, rows: unmarked, after_reject },
+            unset: Rows { first_load: 0, rows: unset, after_reject },
         }
     }
 
@@ -114,8 +114,8 @@ impl Rows {
 
 impl Chain for BloomBlock {
     fn arrive(&mut self) {
-        let Self { classes, threshold, probability, mass, unmarked, .. } = self;
-        for rows in [mass, unmarked] {
+        let Self { classes, threshold, probability, mass, unset, .. } = self;
+        for rows in [mass, unset] {
             rows.arrive(classes, |load| admits(load, *threshold, *probability));
         }
     }
@@ -124,7 +124,7 @@ impl Chain for BloomBlock {
         let mut meeting = Meeting::default();
         let Rows { first_load, rows, .. } = &self.mass;
         let mut loads = Window { first: *first_load, mass: Vec::with_capacity(rows.len()) };
-        let mut all_unmarked = 0.0;
+        let mut all_unset = 0.0;
         self.classes.resolve(first_load + rows.len());
         for (load, row) in (*first_load..).zip(rows) {
             let admits = self.admits(load);
@@ -141,12 +141,12 @@ impl Chain for BloomBlock {
                 let (passes, passes_squared) = if self.hints == 0 {
                     (refuses, refuses * refuses)
                 } else {
-                    let unmarked = (self.unmarked.get(load, class) / mass).clamp(0.0, 1.0);
-                    all_unmarked += mass * unmarked;
-                    meeting.unmarked += mass * (1.0 - matched) * refuses * unmarked;
-                    let marked = 1.0 - unmarked;
+                    let unset = (self.unset.get(load, class) / mass).clamp(0.0, 1.0);
+                    all_unset += mass * unset;
+                    meeting.unset += mass * (1.0 - matched) * refuses * unset;
+                    let set = 1.0 - unset;
                     // After a given number of arrivals a state's rejects hardly vary.
-                    (marked, marked * marked + marked * unmarked / f64::from(self.hints))
+                    (set, set * set + set * unset / f64::from(self.hints))
                 };
                 meeting.goes_on += mass * (1.0 - matched) * passes;
                 meeting.goes_on_squared += mass * (1.0 - matched).powi(2) * passes_squared;
@@ -155,7 +155,7 @@ impl Chain for BloomBlock {
             loads.mass.push(total);
         }
         meeting.found = meeting.present;
-        let at_rest = meeting.admitted < AT_REST && all_unmarked < ALL_MARKED;
+        let at_rest = meeting.admitted < AT_REST && all_unset < ALL_SET;
         Look { meeting, loads, at_rest, sent_on: None }
     }
 
@@ -182,7 +182,7 @@ impl Classes {
         Self { patterns, by_load }
     }
 
-    /// Makes sure that loads up to `load` are known.
+    /// Computes loads up to `load`.
     fn resolve(&mut self, load: usize) {
         let Self { patterns, by_load: Some((rates, set_bits)) } = self else { return };
         while rates.len() <= load {

@@ -32,7 +32,7 @@ struct Fill {
 }
 
 impl Fill {
-    /// After so many draws over so many bits.
+    /// After `draws` draws over `bits` bits.
     fn after(draws: f64, bits: f64) -> Self {
         if bits == 1.0 {
             return Self { share: if draws > 0.0 { 1.0 } else { 0.0 }, deviation: 0.0 };

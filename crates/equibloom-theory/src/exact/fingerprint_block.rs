@@ -1,29 +1,29 @@
 //! A block of fingerprints, arrival by arrival.
 //!
-//! A key's fingerprint is one of M = lists · 2^remainder bits values. Where a key goes when a block turns it
-//! away is a function of the block and its fingerprint only, so that two keys with the same fingerprint in one
-//! block have one path from there on: whatever holds for the first of them, the second will find. An absent key is
-//! found if a key has *arrived* here with the same fingerprint, stored or rejected: in the second case the lookup
-//! follows that key's path (all hints on it are set) to where it is.
+//! A key's fingerprint is one of M = lists · 2^remainder bits values. The next candidate of a rejected key is a
+//! function of the block and its fingerprint only, so that two keys with the same fingerprint in one block
+//! share their path from there on: the second finds the first. An absent key is found if a key has *arrived*
+//! here with the same fingerprint, stored or rejected: if rejected, the lookup follows that key's path (all
+//! hints on it are set) to where it is stored.
 //!
-//! With D different fingerprints among the arrivals an absent key is therefore found with probability D/M,
-//! h of which are in the block's slots at most. Another arrival adds a new fingerprint with 1 − D/M: the number D is
-//! all there is to follow.
+//! With D distinct fingerprints among the arrivals an absent key is therefore found with probability D/M; at
+//! most h of them are in the block's slots. Another arrival adds a new fingerprint with probability 1 − D/M: D
+//! is the whole state.
 //!
 //! - **Sets** store a fingerprint once. The load is min(D, h), R = (D − h)⁺ different ones were rejected, and
-//!   each of them marked one hint at random: an absent key that is found nowhere goes on with
+//!   each of them set one hint at random: an absent key that is found nowhere goes on with
 //!   probability 1 − (1 − 1/w)^R (w = 0: if the block is full).
 //! - **Multisets** store every arrival: after i arrivals the load is min(i, h), and (i − h)⁺ were rejected.
-//!   Equal ones among these mark the same hint. Given that none has the absent key's fingerprint they are
+//!   Equal ones among these set the same hint. Given that none has the absent key's fingerprint they are
 //!   draws from the M − 1 others, so R is the number of different ones among that many draws.
 
 use super::block_history::{Chain, Look, Meeting};
 use super::window::Window;
 
-/// Hints of which a share of about e^-this is unmarked count as all marked.
-const ALL_MARKED: usize = 30;
+/// If a share of about e^-this is unset, all hints count as set.
+const ALL_SET: usize = 30;
 
-/// Beyond so many arrivals a block is so crowded that only the mean of D matters.
+/// Beyond this many arrivals only the mean of D matters.
 const MOST_FOLLOWED: usize = 2_000;
 
 pub(crate) struct FingerprintBlock {
@@ -35,7 +35,7 @@ pub(crate) struct FingerprintBlock {
     arrivals: usize,
     /// D.
     distinct: Window,
-    /// For multisets: the different ones among those rejected, if none is the absent key's.
+    /// For multisets: the distinct ones among the rejected, if none is the absent key's.
     distinct_rejects: Window,
 }
 
@@ -47,7 +47,7 @@ impl FingerprintBlock {
 
     /// Probability that a given hint is set after `rejects` different ones, and the mean square of the share
     /// of hints that are.
-    fn marked(&self, rejects: usize) -> (f64, f64) {
+    fn set_share(&self, rejects: usize) -> (f64, f64) {
         let hints = f64::from(self.hints);
         if self.hints == 0 {
             // The load decides.
@@ -56,8 +56,8 @@ impl FingerprintBlock {
         let rejects = rejects.min(i32::MAX as usize) as i32;
         let one = (1.0 - 1.0 / hints).powi(rejects);
         let two = (1.0 - 2.0 / hints).max(0.0).powi(rejects);
-        let unmarked_squared = one / hints + (1.0 - 1.0 / hints) * two;
-        (1.0 - one, 1.0 - 2.0 * one + unmarked_squared)
+        let unset_squared = one / hints + (1.0 - 1.0 / hints) * two;
+        (1.0 - one, 1.0 - 2.0 * one + unset_squared)
     }
 
     fn of_a_set(&self) -> Look {
@@ -78,13 +78,13 @@ impl FingerprintBlock {
                 meeting.admitted += mass * (1.0 - present);
                 continue;
             }
-            let (marked, marked_squared) = self.marked(rejects);
+            let (set, set_squared) = self.set_share(rejects);
             meeting.rejected += mass * (1.0 - present);
             meeting.found_further_on += mass * (found - present);
-            meeting.goes_on += mass * (1.0 - found) * marked;
-            meeting.unmarked += mass * (1.0 - found) * (1.0 - marked);
-            meeting.goes_on_squared += mass * (1.0 - found).powi(2) * marked_squared;
-            meeting.found_goes_on += mass * found * (1.0 - found) * marked;
+            meeting.goes_on += mass * (1.0 - found) * set;
+            meeting.unset += mass * (1.0 - found) * (1.0 - set);
+            meeting.goes_on_squared += mass * (1.0 - found).powi(2) * set_squared;
+            meeting.found_goes_on += mass * found * (1.0 - found) * set;
         }
         Look { meeting, loads, at_rest: false, sent_on: Some(sent_on) }
     }
@@ -99,20 +99,20 @@ impl FingerprintBlock {
         if stored < slots {
             meeting.admitted = 1.0;
         } else {
-            let marked = self.distinct_rejects.mean_of(|rejects| self.marked(rejects).0);
-            let marked_squared = self.distinct_rejects.mean_of(|rejects| self.marked(rejects).1);
+            let set = self.distinct_rejects.mean_of(|rejects| self.set_share(rejects).0);
+            let set_squared = self.distinct_rejects.mean_of(|rejects| self.set_share(rejects).1);
             meeting.rejected = 1.0;
             meeting.found_further_on = (found - chance_of_one(fingerprints, stored)).max(0.0);
-            meeting.goes_on = (1.0 - found) * marked;
-            meeting.unmarked = (1.0 - found) * (1.0 - marked);
-            meeting.goes_on_squared = (1.0 - 2.0 * found + found_squared) * marked_squared;
-            meeting.found_goes_on = (found - found_squared) * marked;
+            meeting.goes_on = (1.0 - found) * set;
+            meeting.unset = (1.0 - found) * (1.0 - set);
+            meeting.goes_on_squared = (1.0 - 2.0 * found + found_squared) * set_squared;
+            meeting.found_goes_on = (found - found_squared) * set;
         }
         Look { meeting, loads: Window::certain(stored), at_rest: false, sent_on: None }
     }
 }
 
-/// Probability that one of so many random fingerprints is a given one.
+/// Probability that one of this many random fingerprints is a given one.
 fn chance_of_one(fingerprints: f64, number: usize) -> f64 {
     -(number as f64 * (-1.0 / fingerprints).ln_1p()).exp_m1()
 }
@@ -151,10 +151,10 @@ impl Chain for FingerprintBlock {
     }
 
     fn followed_arrivals(&self) -> usize {
-        MOST_FOLLOWED.max(self.slots + ALL_MARKED * self.hints as usize)
+        MOST_FOLLOWED.max(self.slots + ALL_SET * self.hints as usize)
     }
 
-    /// All hints are set long since, and D is near its mean.
+    /// All hints are set, and D is near its mean.
     fn beyond(&self, last: &Meeting, arrivals: usize) -> Meeting {
         let found = chance_of_one(self.fingerprints, arrivals).max(last.found);
         let here = last.found - last.found_further_on;
@@ -163,7 +163,7 @@ impl Chain for FingerprintBlock {
             found,
             found_further_on: found - here,
             goes_on,
-            unmarked: 0.0,
+            unset: 0.0,
             found_squared: found * found,
             goes_on_squared: goes_on * goes_on,
             found_goes_on: found * goes_on,

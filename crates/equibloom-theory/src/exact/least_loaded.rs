@@ -46,7 +46,7 @@ pub(crate) fn predict(patterns: &Patterns, keys: f64, candidates: &Candidates) -
     }
 }
 
-/// A share of the keys has so many candidates, the others one.
+/// A share of the keys has `choices` candidates, the others one.
 #[derive(Debug, Clone, Copy)]
 struct Choices {
     number: u32,
@@ -54,8 +54,8 @@ struct Choices {
 }
 
 impl Choices {
-    /// Blocks that a key reads, on average, if each ends its walk with probability `matched`. Times `matched` it is
-    /// the probability that one of them does.
+    /// Mean number of blocks that a key reads, if each ends its walk with probability `matched`. Times
+    /// `matched` it is the probability that one of them does.
     fn reads(self, matched: f64) -> f64 {
         1.0 - self.share + self.share * geometric_sum(1.0 - matched, self.number)
     }
@@ -69,7 +69,7 @@ impl Choices {
 
 fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> Prediction {
     let counts = arrivals::spread(keys, blocks);
-    // Past this every bit is set and nothing changes.
+    // Beyond this every bit is set and nothing changes.
     let last = counts.last().min(patterns.arrivals_to_fill());
     let mut set_bits = Window::certain(0);
     let mut mixture = Window::default();
@@ -78,7 +78,7 @@ fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> 
     for count in 0..=last {
         let matched = set_bits.mean_of(|set| patterns.matched(set)).min(1.0);
         let square = || set_bits.mean_of(|set| patterns.matched(set).powi(2));
-        // The last state stands for all that come after it.
+        // The last state represents all later ones.
         let same_state = if count == last { counts.last() } else { count };
         for count in count.max(counts.first)..=same_state {
             let weight = counts.mass[count - counts.first];
@@ -135,7 +135,7 @@ impl Moments {
 
 fn several_choices(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> Prediction {
     let per_block = keys / blocks;
-    // Past this every bit is set and nothing changes.
+    // Beyond this every bit is set and nothing changes.
     let horizon = per_block.min(patterns.arrivals_to_fill() as f64);
     let mut flow = Flow::new(patterns, choices);
     let steps = steps(horizon, choices);
@@ -174,14 +174,14 @@ fn set_bits_variance(patterns: &Patterns, arrivals: f64) -> f64 {
 }
 
 /// Eight steps per key and block while a single key matters, and more where keys have many choices. Later only
-/// stability does: the rule stands 2.78 / |eigenvalue|, and the eigenvalues of a chain left at rates up to
-/// 1 + α(d − 1) reach twice that.
+/// stability matters: the rule is stable up to steps of 2.78 / |eigenvalue|, and the eigenvalues of a chain
+/// with exit rates up to 1 + α(d − 1) reach twice that.
 fn steps(arrivals: f64, choices: Choices) -> usize {
     let (fine, least) = (arrivals.min(128.0), choices.reads(0.0));
     ((4.0 * least).max(8.0) * fine + least * (arrivals - fine)).ceil() as usize + 32
 }
 
-/// Adds what flows from each source with its probability to the target beside it.
+/// Adds the flow from each source with its probability to the adjacent target.
 fn flow_along(sources: &[f64], probabilities: &[f64], targets: &mut [f64]) {
     for ((target, source), probability) in targets.iter_mut().zip(sources).zip(probabilities) {
         *target += source * probability;
@@ -191,14 +191,14 @@ fn flow_along(sources: &[f64], probabilities: &[f64], targets: &mut [f64]) {
 /// States with less mass than this are outside the window.
 const NEGLIGIBLE: f64 = 1e-22;
 
-/// What happens to keys while they arrive, or did so far, per block.
+/// Events of keys while they arrive, or so far, per block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     /// Keys that are apparently present.
     present: f64,
     /// Blocks that they read.
     reads: f64,
-    /// Σ m_j and Σ j·m_j of the module's text.
+    /// Σ m_j and Σ j·m_j as defined above.
     passed: f64,
     passed_weighted: f64,
 }
@@ -218,11 +218,11 @@ struct Flow<'a> {
     choices: Choices,
     /// `by_new_bits[i][s]` is the probability of i + 1 new bits: long rows that the compiler vectorises.
     by_new_bits: Vec<Vec<f64>>,
-    /// Shares of blocks by set bits, and J of the module's text.
+    /// Shares of blocks by set bits, and J as defined above.
     blocks: Vec<f64>,
     passed: Vec<f64>,
     sums: Sums,
-    /// G of the module's text.
+    /// G as defined above.
     as_full: Vec<f64>,
     /// The window of states with mass.
     low: usize,
@@ -232,7 +232,7 @@ struct Flow<'a> {
     sum: Stage,
 }
 
-/// One value or slope of everything that flows.
+/// One value or slope of all quantities.
 #[derive(Clone)]
 struct Stage {
     blocks: Vec<f64>,
@@ -320,8 +320,8 @@ impl<'a> Flow<'a> {
         let unmatched = as_full[low];
         let reads = choices.reads(matched);
         slope.sums = Sums { present: matched * reads, reads, ..Sums::default() };
-        // By j: the probability that a key with a candidate of s set bits among its first j is stored in another
-        // one of these, which is emptier.
+        // By j: the probability that a key with a candidate of s set bits among its first j is stored in
+        // another one of these, which is emptier.
         let mut stored_below = [0.0; MAX_CHOICES as usize];
         for s in low..end {
             let leaves = 1.0 - patterns.matched(s);
@@ -345,7 +345,7 @@ impl<'a> Flow<'a> {
             slope.sums.passed += here * passed;
             slope.sums.passed_weighted += here * passed_weighted;
             slope.passed[s] = stage.blocks[s] * passed_weighted;
-            // From here on the stage holds what flows out.
+            // From here on the stage holds the outflow.
             let chosen = 1.0 - choices.share + choices.share * (chosen + term);
             stage.blocks[s] *= chosen;
             stage.passed[s] *= chosen;
@@ -381,9 +381,9 @@ impl<'a> Flow<'a> {
         (self.low..=self.high).map(|s| self.passed[s] * (1.0 - self.patterns.matched(s))).sum()
     }
 
-    /// Variance of a block's part in the mean of q. The keys are so evenly spread that the sum of the set
-    /// bits varies only by how many bits keys share (`set_bits_variance` per block); what q varies beyond a
-    /// linear function of the set bits averages out as if blocks were independent.
+    /// Variance of a block's part in the mean of q. The keys are so evenly spread that the sum of the set bits
+    /// varies only by the bits that keys share (`set_bits_variance` per block); deviations of q from a linear
+    /// function of the set bits average out as if blocks were independent.
     fn variance(&self, set_bits_variance: f64) -> f64 {
         let mean = self.matched();
         let mean_set = self.mean_of(|s| s as f64);
@@ -400,7 +400,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-// The oracle is the solver.
+// The oracle is an adaptive solver.
 #[cfg(all(test, feature = "papers"))]
 #[path = "least_loaded_tests.rs"]
 mod tests;

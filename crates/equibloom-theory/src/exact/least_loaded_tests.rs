@@ -3,7 +3,7 @@ use equibloom_layout::{Candidates, Share};
 use super::{Patterns, predict};
 use ode_solvers::{DVector, Dop853, OutputType, System};
 
-/// The equations of the module's text, summed naively, for an adaptive solver.
+/// The equations of the module's documentation, summed naively, for an adaptive solver.
 struct Naive {
     patterns: Patterns,
     choices: u32,
@@ -86,7 +86,7 @@ fn long_steps_in_large_blocks_are_stable_and_keep_their_mass() {
         let total: f64 = p.load_distributions[0].iter().sum();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
         let one_block = p.rate / p.accesses_miss;
-        // Of 16 choices fewer keys are stored, because more are apparently present.
+        // With 16 choices fewer keys are stored, because more are apparently present.
         assert!(one_block > 0.017 && one_block < 0.03, "{one_block}");
     }
 }

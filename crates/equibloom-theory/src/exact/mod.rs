@@ -1,4 +1,4 @@
-//! The exact model: what a filter measures, as the library builds it.
+//! The exact model: the measurable properties of a filter, as the library builds it.
 //!
 //! **The filter.** A Bloom block has U data bits. A key is a random set of k *distinct* bits, the same in all
 //! its candidate blocks. A block with s set bits holds all of them with probability
@@ -35,11 +35,10 @@
 //! 6. With the least-loaded rule a block's rate of arrivals depends on all others through the
 //!    distribution of s: a differential equation over s (`least_loaded`).
 //!
-//! Blocks above 1024 data bits (`LARGEST_RESOLVED_BLOCK`) are resolved by load only, with the mean
-//! of q(s) at each load. Left out because too small to see: the two candidates of a key coinciding
-//! (1/m), a key that passed a block at its threshold, matching there after one more admission
-//! (below 0.1 % of the accesses of a hit), and equal fingerprints in multisets that are rejected together
-//! (R/M of the rejected ones).
+//! Blocks above 1024 data bits (`LARGEST_RESOLVED_BLOCK`) are resolved by load only, with the mean of q(s) at
+//! each load. Neglected: the two candidates of a key coinciding (1/m); a key that passed a block at its
+//! threshold matching there after one more admission (below 0.1 % of the accesses of a hit); and equal
+//! fingerprints in multisets that are rejected together (R/M of the rejected ones).
 
 pub(crate) mod arrivals;
 mod best;
@@ -65,7 +64,7 @@ use patterns::Patterns;
 pub(crate) use best::best_hashes_from;
 pub use best::{best_hashes, best_second_choice};
 
-/// What to expect of a filter after all its keys are inserted.
+/// The expected properties of a filter after all its keys are inserted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Prediction {
     /// False-positive rate of a lookup.
@@ -76,13 +75,13 @@ pub struct Prediction {
     pub accesses_insert: f64,
     /// Mean block accesses of looking up an inserted key.
     pub accesses_hit: f64,
-    /// Mean block accesses of looking up another key.
+    /// Mean block accesses of looking up an absent key.
     pub accesses_miss: f64,
     /// Mean probes of the overflow list per insert.
     pub overflow_probes_insert: f64,
     /// Mean probes of the overflow list per lookup of an inserted key.
     pub overflow_probes_hit: f64,
-    /// Mean probes of the overflow list per lookup of another key.
+    /// Mean probes of the overflow list per lookup of an absent key.
     pub overflow_probes_miss: f64,
     /// Share of the keys in the overflow list.
     pub overflow_fraction: f64,
@@ -97,10 +96,10 @@ pub struct Prediction {
     pub load_distributions: Vec<Vec<f64>>,
 }
 
-/// Most keys: above it numbers of keys are no longer exact in floating point.
+/// Maximum number of keys: above it, counts are no longer exact in floating point.
 const MOST_KEYS: u64 = 1 << 53;
 
-/// What to expect of a filter once `keys` distinct keys are inserted.
+/// The expected properties of a filter with `keys` distinct keys.
 ///
 /// ```
 /// use equibloom_layout::{Blocks, Layout, Rule};
@@ -130,7 +129,7 @@ pub fn predict(design: &Design, keys: u64) -> Result<Prediction, Error> {
     })
 }
 
-/// What to expect of a layout, which has been checked.
+/// The expected properties of a layout that has been checked.
 fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
     let Layout { blocks, candidates, rule, budget, multiset, .. } = layout;
     let patterns = || Patterns::new(layout.data_bits() as usize, blocks.hashes() as usize);

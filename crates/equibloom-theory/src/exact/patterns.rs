@@ -1,4 +1,4 @@
-//! Keys as patterns of k distinct bits, met by a block with s set bits.
+//! Keys as patterns of k distinct bits, matched with a block of s set bits.
 
 use super::window::Window;
 use crate::poisson::Weights;
@@ -55,7 +55,7 @@ impl Patterns {
         20 * self.bits / self.hashes + 1
     }
 
-    /// An empty window that will not have to grow for one more key.
+    /// An empty window with room for one more key.
     fn room_behind(&self, set_bits: &Window) -> Window {
         Window { first: 0, mass: Vec::with_capacity(set_bits.mass.len() + self.hashes) }
     }

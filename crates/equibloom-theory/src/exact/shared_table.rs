@@ -77,7 +77,7 @@ struct SharedTable {
 }
 
 impl SharedTable {
-    /// What happens while the arrivals per block grow from `from` to `to`.
+    /// Adds the events while the arrivals per block grow from `from` to `to`.
     fn advance(&mut self, from: f64, to: f64) -> Progress {
         let mut progress = Progress::default();
         for (x, width) in self.rule.nodes(from, to) {
@@ -153,11 +153,11 @@ pub(crate) fn predict(
     }
     let mut history = shared.history;
     let mut table = history.mix(&arrivals::spread(x * blocks, blocks));
-    // Once the budget is spent, new keys still walk, by the loads, to see whether they are there already, and
-    // set hints. An absent key may look like one of them, wherever they would stop.
+    // Once the budget is spent, new keys still walk, by the loads, to check whether they are present, and set
+    // hints. An absent key may match one of them, wherever it would stop.
     let walk = Walk::new(table.meeting.present, table.meeting.rejected, choices);
     let late = (1.0 - progress.inserted).max(0.0);
-    history.mark(&mut table, late * per_block * walk.accesses);
+    history.set_hints(&mut table, late * per_block * walk.accesses);
     let like_a_late_key = f64::from(choices) * late * per_block * history.looks_alike();
     let Meeting { rejected, found, goes_on, .. } = table.meeting;
     let miss = Miss::within(&table, choices);
@@ -174,7 +174,7 @@ pub(crate) fn predict(
     let by_arrival = table.spread_of(of_block, by_goes_on, 0.0).slope;
     let by_key_sent_on = by_arrival / (1.0 - rejects.slope).max(1.0 / f64::from(choices));
     let variance = blocks * table.spread_of(of_block, by_goes_on, by_key_sent_on).variance;
-    // A rejection too many becomes one more overflow if the key's other tries are rejected too.
+    // One more rejection becomes one more overflow if the key's other tries are rejected too.
     let rejects_variance = blocks * rejects.variance;
     let overflow_variance =
         rejects_variance * (walk.accesses * rejected.powi(choices as i32 - 1)).powi(2);

@@ -1,4 +1,4 @@
-//! One candidate in each of several disjoint subtables (and the single-choice table, which is one).
+//! One candidate in each of several disjoint subtables (or in one: the single-choice table).
 
 use super::Prediction;
 use super::arrivals;
@@ -15,7 +15,7 @@ struct Filled {
     /// Block accesses of the keys that were placed or overflowed.
     spent: f64,
     accesses: f64,
-    /// Inserts that walk off the last level, repeats included.
+    /// Inserts that pass the last level, repeats included.
     walked_off: f64,
     /// Keys in the blocks.
     stored: f64,
@@ -32,7 +32,7 @@ pub(crate) fn predict(
     let mut budget_spent = 0.0;
     let mut budget_variance = 0.0;
     if let Some(budget) = budget {
-        // Levels add up: the spread of an insert's accesses is that of a short geometric walk.
+        // Levels add up: the variance of an insert's accesses is that of a short geometric walk.
         let mean = filled.spent / keys.max(1.0);
         let variance = keys * mean * (mean - 1.0).max(0.0);
         budget_spent = super::shared_table::chance_spent(filled.spent, budget, variance);
@@ -49,7 +49,7 @@ pub(crate) fn predict(
     let late_keys = keys - placed_keys;
     let mut walking = late_keys;
     for (level, &blocks) in filled.levels.iter_mut().zip(blocks) {
-        history.mark(level, walking / blocks as f64);
+        history.set_hints(level, walking / blocks as f64);
         walking *= level.meeting.rejected;
     }
     let miss = Miss::through(&filled.levels);
@@ -58,7 +58,7 @@ pub(crate) fn predict(
     let probes = ((filled.walked_off + late_keys * (1.0 - late.present)) * per_key).min(1.0);
     let found_early = history.found_though_rejected();
     let hit = placed_keys + (filled.accesses - placed_keys) * (1.0 - found_early);
-    // An absent key may also look like one of the late keys, which are in the list wherever they would stop.
+    // An absent key may also match one of the late keys, which are in the list wherever they would stop.
     let like_a_late_key: f64 =
         blocks.iter().map(|&blocks| late_keys / blocks as f64 * history.looks_alike()).sum();
     Prediction {
@@ -72,7 +72,7 @@ pub(crate) fn predict(
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
-        // A spent budget turns every access too many into a key that overflows.
+        // With a spent budget every excess access makes a key overflow.
         overflow_deviation: (filled.overflow_variance + budget_variance).sqrt() * per_key,
         stored_fraction: if keys > 0.0 {
             ((filled.stored + filled.overflow) * per_key
@@ -97,11 +97,11 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         walked_off: 0.0,
         stored: 0.0,
     };
-    // Inserts of keys that look like one before them walk as it did.
+    // Inserts of keys that match an earlier one repeat its walk.
     let mut walking = keys;
     for (index, &blocks) in blocks.iter().enumerate() {
         let blocks = blocks as f64;
-        // The first level's arrivals are as many as there are keys; later levels' numbers are random.
+        // The first level's arrivals are the number of keys; later levels' are random.
         let weights = if index == 0 {
             arrivals::spread(arriving, blocks)
         } else {
@@ -127,8 +127,8 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
     filled
 }
 
-/// Nodes and weights by which a function of a normal variable is averaged exactly up to the 13th power
-/// (Gauss and Hermite): the middle, and pairs at so many standard deviations.
+/// Nodes and weights that average a function of a normal variable exactly up to the 13th power (Gauss-Hermite):
+/// the middle, and pairs at this many standard deviations.
 const MIDDLE: f64 = 0.457_142_857_142_857_1;
 const PAIRS: [(f64, f64); 3] = [
     (1.154_405_394_739_968, 0.240_123_178_605_012_7),
@@ -136,9 +136,9 @@ const PAIRS: [(f64, f64); 3] = [
     (3.750_439_717_725_742, 0.000_548_268_855_972_2),
 ];
 
-/// Mean and variance of what a level sends on to the next, as far as they come from the number of keys that
-/// arrive at it: `arriving` on average, with this variance. A small last level that is nearly full sends on far
-/// more after an unlucky number of arrivals than it saves after a lucky one.
+/// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals,
+/// with mean `arriving` and this variance. A small last level that is nearly full sends on far more after many
+/// arrivals than it saves after few.
 fn sent_on(
     history: &mut BlockHistory,
     level: &Mixture,
@@ -164,8 +164,8 @@ fn sent_on(
     (mean, (square - mean * mean).max(0.0))
 }
 
-/// The insert of a new key once the budget is spent: it still walks, by the loads, to see whether the key is
-/// there already, and leaves its marks.
+/// The insert of a new key once the budget is spent: it still walks, by the loads, to check whether the key is
+/// present, and sets its hints.
 struct Late {
     present: f64,
     rejected: f64,
@@ -183,10 +183,9 @@ impl Late {
     }
 }
 
-/// A block's part in the rate is that it matches absent keys, sends them on to blocks that do, or sends keys on
-/// to blocks that match more often for it. Each level adds the variance of that part; what comes from
-/// the number of arrivals is the part of the level before it, and of the first level's arrivals the sum
-/// is given.
+/// A block contributes to the rate by matching absent keys, by sending them on to blocks that match, and by
+/// sending keys on to later blocks. Each level adds the variance of its contribution; the variance from the
+/// number of arrivals belongs to the level before, and the sum of the first level's arrivals is fixed.
 fn deviation(levels: &[Mixture], blocks: &[u64]) -> f64 {
     let reached: Vec<f64> = levels
         .iter()

@@ -7,7 +7,7 @@ use crate::error::{Error, require};
 use crate::optimum::geometric_sum;
 use ode_solvers::{DVector, Dop853, OutputType, System};
 
-/// Largest load and threshold that the equations are followed for.
+/// Largest load and threshold that the equations follow.
 const LARGEST_LOAD: f64 = 20_000.0;
 
 /// Shares of buckets below this are left out of the least-loaded rule.
@@ -78,8 +78,7 @@ impl Flow {
 
     fn advance(&mut self, mut from: f64, to: f64) -> Result<(), Error> {
         if self.rule == Rule::LeastLoaded {
-            // Piece by piece, each over the loads that carry mass in it: of a page's thousands only a few
-            // dozen do.
+            // Piece by piece, each over the loads that carry mass in it: a few dozen of a page's thousands.
             let piece = (self.load.sqrt() + 4.0) / self.load;
             let (more, share) = self.further_choices();
             let most_arrivals = (1.0 + share * f64::from(more)) * self.load;
@@ -111,8 +110,8 @@ impl Flow {
         if to <= from {
             return Ok(());
         }
-        // As the crate's defaults, but patient: many small steps are not stiffness here, and tiny
-        // fractions of full buckets matter as much as large ones.
+        // The crate's defaults, but more steps: many small steps are not stiffness here, and tiny fractions of
+        // full buckets matter as much as large ones.
         let mut solver = Dop853::from_param(
             self.clone(),
             from,

@@ -1,4 +1,4 @@
-//! What the planner compares: placements, each with the kinds of blocks that it can have.
+//! The alternatives that the planner compares: placements, each with its possible kinds of blocks.
 
 use core::fmt;
 
@@ -28,7 +28,7 @@ impl Contender {
         )
     }
 
-    /// Those that the requirements allow, of which there is at least one.
+    /// Those that the requirements allow, at least one.
     pub(crate) fn of(requirements: &Requirements) -> Result<Vec<Self>, Error> {
         let left: Vec<Self> =
             Self::all().filter(|contender| contender.can_be(requirements)).collect();
@@ -88,6 +88,6 @@ fn none_left(requirements: &Requirements) -> Error {
             parts.push(format!("{number} {name}, which only fingerprint blocks have,"));
         }
     }
-    let conflict = format!("{} cannot be had together", parts.join(" and "));
+    let conflict = format!("{} are incompatible", parts.join(" and "));
     Error::Contradiction { conflict, remedies }
 }

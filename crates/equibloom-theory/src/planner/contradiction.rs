@@ -8,9 +8,9 @@ use super::sizes::{Known, reach};
 use super::survey::Survey;
 use crate::error::Error;
 
-/// No placement in question keeps to the limits, or the memory is too small for any.
+/// No remaining placement meets the limits, or the memory is too small for any.
 pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Error {
-    // What is impossible in this memory says itself what would be enough.
+    // The error for too little memory already names a sufficient value.
     let impossible = survey.findings.iter().find_map(|(_, finding)| match finding {
         Err(Refusal::Impossible(error)) => Some(error.clone()),
         _ => None,
@@ -67,11 +67,8 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Erro
         None => "leave blocks and hints to the planner".to_owned(),
     });
     let names: Vec<String> = contenders.iter().map(ToString::to_string).collect();
-    let verb = if names.len() == 1 { "does not keep" } else { "do not keep" };
-    Error::Contradiction {
-        conflict: format!("{} {verb} to the limits", names.join(", ")),
-        remedies,
-    }
+    let verb = if names.len() == 1 { "does not meet" } else { "do not meet" };
+    Error::Contradiction { conflict: format!("{} {verb} the limits", names.join(", ")), remedies }
 }
 
 /// Not even a blocked filter fits.
@@ -80,7 +77,7 @@ fn no_filter(survey: &Survey) -> Error {
     Error::Contradiction { conflict, remedies: vec!["give more memory".to_owned()] }
 }
 
-/// All that is left are fingerprint blocks, and they cannot be had in this size or for so many keys.
+/// Only fingerprint blocks remain, and they are impossible in this size or for this many keys.
 fn unfit_blocks(survey: &Survey) -> Option<Error> {
     let first = survey.findings.iter().find_map(|(_, finding)| finding.as_ref().err())?;
     let (conflict, remedy) = match first {
@@ -102,7 +99,7 @@ fn unfit_blocks(survey: &Survey) -> Option<Error> {
                 format!(
                     "{load:.0} keys would come to a block of fingerprints, which has {MAX_SLOTS} slots at most"
                 ),
-                // A block in eight stays empty, so that keys find room.
+                // One block in eight stays empty, so that keys find room.
                 format!("raise memory to about {:.0} bytes", 1.125 * bits * keys / 8.0),
             )
         }
@@ -147,7 +144,7 @@ pub(crate) fn rate_out_of_reach(requirements: &Requirements, survey: &Survey, ra
     Error::Contradiction { conflict, remedies }
 }
 
-/// The accesses per miss with which the rate can be had after all.
+/// The accesses per miss at which the rate is possible.
 fn more_accesses(requirements: &Requirements, survey: &Survey, rate: f64) -> Option<String> {
     let free = Limits { accesses_miss: 3.0, ..survey.limits };
     let wider = Survey::of(&survey.contenders(), free, survey.sizing);
@@ -185,7 +182,7 @@ pub(crate) fn no_memory_is_enough(
     Error::Contradiction { conflict, remedies }
 }
 
-/// Few digits, and not below the number itself: following the advice must lead to a plan.
+/// Few digits, rounded up: following the advice must lead to a plan.
 fn rounded_up(number: f64) -> String {
     format!("{:.3e}", 1.0005 * number)
 }

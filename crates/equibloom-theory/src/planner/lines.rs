@@ -5,14 +5,14 @@ use equibloom_layout::{Blocks, Design, Layout, Rule};
 /// Bits of a cache line.
 const LINE_BITS: f64 = 512.0;
 
-/// Bits that a lookup reads together before it looks whether one was unset.
+/// Bits that a lookup reads together before it tests them.
 const BITS_READ_TOGETHER: u32 = 3;
 
-/// Mean cache lines of 512 bits that a miss touches in the table (the overflow list apart).
+/// Mean cache lines of 512 bits that a miss touches in the table (without the overflow list).
 ///
-/// A block that lies within a line costs one line per access. Of a larger one a lookup touches only the
-/// lines of the bits it reads, three at a time until one is unset, and of the counter where there is
-/// one. Every bit of a classical filter is a line of its own.
+/// A block within a line costs one line per access. In a larger one a lookup touches only the lines of the bits
+/// it reads, three at a time until one is unset, and of the counter if there is one. Every bit of a classical
+/// filter is in a line of its own.
 pub fn lines_per_miss(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
     let Design::Blocked(Layout { blocks: kind, candidates, rule, .. }) = design else {
         return accesses_miss;

@@ -1,4 +1,4 @@
-//! From memory to blocks: what every part of a filter occupies, as the core library allocates it.
+//! From memory to blocks: the size of every part of a filter, as the core library allocates it.
 
 use equibloom_layout::{HEADER_BYTES, Overflow, WhenFull};
 
@@ -7,13 +7,13 @@ use crate::error::{Error, require};
 /// Memory is allocated in cache lines.
 const LINE_BYTES: u64 = 64;
 
-/// Most bytes of a filter: above it, numbers of bits are no longer exact in floating point.
+/// Maximum bytes of a filter: above it, numbers of bits are no longer exact in floating point.
 pub(crate) const MOST_BYTES: u64 = 1 << 50;
 
-/// Most keys.
+/// Maximum number of keys.
 pub(crate) const MOST_KEYS: u64 = 1 << 50;
 
-/// The overflow list for a mean number of entries, with room for chance: six standard deviations more.
+/// The overflow list for a mean number of entries, plus six standard deviations.
 pub(crate) fn overflow_list(mean: f64, deviation: f64) -> Overflow {
     let capacity = if mean <= 0.0 { 0 } else { (mean + 6.0 * (deviation + 1.0)).ceil() as u64 };
     Overflow { capacity, when_full: WhenFull::Saturate }
@@ -49,7 +49,7 @@ impl Sizing {
         Ok(bits)
     }
 
-    /// Blocks of so many bits, padding included, that fit beside an overflow list.
+    /// Number of blocks of `bits` bits, padding included, that fit beside an overflow list.
     pub(crate) fn blocks(&self, stride_bits: u64, overflow: Overflow) -> Result<u64, Error> {
         let blocks = 8 * self.table_bytes(overflow) / stride_bits;
         let one = stride_bits.div_ceil(8).next_multiple_of(LINE_BYTES);

@@ -17,8 +17,8 @@
 //!
 //! For each placement and each kind of blocks the best parameters are searched (`search/`), all within the same
 //! memory, in which everything counts (`memory`), and the lowest rate by the exact model wins. If the memory or
-//! the number of keys is open, the planner looks for the size at which the best filter just reaches the required
-//! rate (`sizes`). What it answers is promised by the exact model, never by the classical formula.
+//! the number of keys is open, the planner finds the size at which the best filter just reaches the required
+//! rate (`sizes`). All results are predicted by the exact model, never by the classical formula.
 
 mod contender;
 mod contradiction;
@@ -49,20 +49,20 @@ use memory::Sizing;
 use sizes::Sizes;
 use survey::Survey;
 
-/// The filter to build, and what to expect of it.
+/// The best filter and its expected properties.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Keys it is for.
+    /// Number of keys.
     pub keys: u64,
     /// The filter.
     pub design: Design,
-    /// What it will measure once all keys are in.
+    /// Expected properties with all keys inserted.
     pub expected: Prediction,
     /// Mean cache lines that a miss touches in the table (see [`lines_per_miss`]).
     pub lines_miss: f64,
-    /// What the hash adds to the rate: keys that have the same hash cannot be told apart.
+    /// The hash's part of the rate: keys with equal hashes cannot be distinguished.
     pub rate_floor: f64,
-    /// Why: one sentence for each choice and for each alternative that was rejected.
+    /// One sentence for each choice and for each rejected alternative.
     pub reasons: Vec<String>,
 }
 
@@ -77,8 +77,8 @@ impl Plan {
         8.0 * self.bytes() as f64 / self.keys as f64
     }
 
-    /// The false-positive rate to expect: that of the filter and that of the hash. The library's own hash of 128
-    /// bits adds nothing that could be measured.
+    /// The expected false-positive rate of filter and hash. The library's own hash of 128 bits adds nothing
+    /// measurable.
     pub fn rate(&self) -> f64 {
         (self.expected.rate + self.rate_floor).min(1.0)
     }
@@ -87,8 +87,8 @@ impl Plan {
 /// The best filter for these requirements: the lowest exact rate within the memory and the accesses allowed.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] names a requirement that makes no sense by itself, [`Error::SizeNotFixed`] says what is
-/// missing, and [`Error::Contradiction`] which requirement to relax and by how much.
+/// [`Error::OutOfRange`] names an invalid requirement, [`Error::SizeNotFixed`] a missing one, and
+/// [`Error::Contradiction`] which requirement to relax and by how much.
 pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     requirements.check()?;
     let contenders = Contender::of(requirements)?;

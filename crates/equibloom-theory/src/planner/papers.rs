@@ -10,10 +10,10 @@ use crate::exact::{Prediction, best_hashes_from};
 use crate::optimum::paper_hashes;
 use crate::paper::{Hashes, Scheme};
 
-/// A scheme of the papers at its optimal parameters, in `memory` bytes with everything counted, and what to
-/// expect of it by the exact model.
+/// A scheme of the papers at its optimal parameters, in `memory` bytes with everything counted, and its
+/// properties by the exact model.
 ///
-/// The papers leave the overflow list out of the memory; here it is in, and so are padding and header.
+/// The papers do not count the overflow list; here it counts, with padding and header.
 ///
 /// ```
 /// use equibloom_theory::paper::{Hashes, Scheme};
@@ -51,7 +51,7 @@ pub fn paper_design(
     } else {
         let alone = sizing.blocks(blocks.stride_bits(), Overflow::NONE)?;
         let optimum = scheme.optimum(keys as f64 / alone as f64)?;
-        // The optimum depends on the load, and so on the room that the overflow list takes.
+        // The optimum depends on the load, and so on the size of the overflow list.
         settle(&sizing, blocks, optimum.map_or(0.0, |optimum| optimum.overflow), |count, list| {
             let design = scheme.design(blocks, count, keys, list)?;
             let is_given = matches!(hashes, Hashes::Given(_));

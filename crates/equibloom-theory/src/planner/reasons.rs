@@ -1,4 +1,4 @@
-//! Why a plan is as it is, in sentences.
+//! The reasons for a plan, in sentences.
 
 use equibloom_layout::{
     Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
@@ -44,22 +44,22 @@ fn placement(requirements: &Requirements, survey: &Survey, best: &Predicted) -> 
 fn what_is_kept(survey: &Survey, best: &Predicted) -> String {
     if let Some(Blocks::Fingerprint { slots, lists, remainder_bits, .. }) = blocks(&best.design) {
         return format!(
-            "A block keeps of each key a fingerprint: which of {lists} lists it is in, and {remainder_bits} bits; \
-             beside {slots} slots no other division of the block into lists and bits tells more keys apart."
+            "A block stores a fingerprint of each key: one of {lists} lists, and {remainder_bits} bits. With {slots} slots \
+             no other division of the block gives more distinct fingerprints."
         );
     }
     let hashes = best.design.hashes();
     let textbook = paper_hashes(survey.sizing.bits_per_key());
     let why = match (&best.design, hashes < textbook) {
         (Design::Classical { .. }, false) => {
-            "the best number for bits that lie anywhere".to_owned()
+            "the best number for bits anywhere in the array".to_owned()
         }
         (Design::Classical { .. }, true) => {
             format!("fewer than the textbook's {textbook}, so that misses end within the limit")
         }
         (_, true) => format!(
-            "fewer than the textbook's {textbook}, because blocks that are fuller than others suffer more \
-             from further bits than emptier ones gain"
+            "fewer than the textbook's {textbook}, because further bits cost fuller blocks more than \
+             emptier ones gain"
         ),
         (_, false) => "the number with the lowest exact rate".to_owned(),
     };
@@ -80,7 +80,7 @@ fn block(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Opti
         return Some(format!("Blocks of {bits} bits were required."));
     }
     if let Blocks::Fingerprint { .. } = blocks_of_best {
-        return Some(format!("Blocks of fingerprints are cache lines, {bits} bits, always."));
+        return Some(format!("Fingerprint blocks are always cache lines of {bits} bits."));
     }
     if bits != CACHE_LINE_BITS {
         return Some(format!(
@@ -106,15 +106,14 @@ fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
                 "Blocks have {below} slots: with fewer, fingerprints would be longer, but more keys would be rejected."
             ),
             Blocks::Bloom { .. } => format!(
-                "Blocks take keys up to a load of {below} (and one more with probability {:.3}): lower thresholds \
+                "Blocks admit keys up to a load of {below} (and one more with probability {:.3}): lower thresholds \
                  level the blocks better, but cost accesses per miss and room for overflow.",
                 coin.get()
             ),
         });
         let share = best.expected.overflow_fraction;
         reasons.push(format!(
-            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), and six standard deviations \
-             are for chance.",
+            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), plus six standard deviations.",
             layout.overflow.capacity,
             share * survey.sizing.keys as f64,
             100.0 * share
@@ -133,7 +132,7 @@ fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
         }
         (Candidates::Anywhere { choices: 2.., .. }, Rule::FirstWithRoom { .. }) => {
             reasons.push(format!(
-                "A key may go to {} blocks, tried in order; no access budget is needed to keep to the limits.",
+                "A key may go to {} blocks, tried in order; no access budget is needed to meet the limits.",
                 layout.candidates.choices()
             ));
         }
@@ -166,25 +165,25 @@ fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<
     }
     if layout.multiset {
         reasons.push(
-            "Every insert is stored, known or not, so that keys can be removed; Bloom blocks cannot do that."
+            "Every insert is stored, even of a key that is present, so that keys can be removed; Bloom blocks cannot do that."
                 .to_owned(),
         );
     }
     reasons
 }
 
-/// What a calculator for classical filters would have promised.
+/// The rate that a calculator for classical filters would give.
 fn classical_formula(survey: &Survey, best: &Predicted) -> Option<String> {
     let Some(Blocks::Bloom { hashes, .. }) = blocks(&best.design) else { return None };
     let bits = survey.sizing.classical_bits().ok()?;
     let formula = predict(&Design::Classical { bits, hashes }, survey.sizing.keys).ok()?.rate;
     Some(format!(
-        "The classical formula would promise {formula:.3e} for so many bits and hash functions; it does not \
-         hold for blocks, and nothing here rests on it."
+        "The classical formula would promise {formula:.3e} for this many bits and hash functions; it does \
+         not hold for blocks and is not used here."
     ))
 }
 
-/// A user's own 64-bit hash may be what limits the rate.
+/// A 64-bit hash supplied by the user may limit the rate.
 fn short_hash(survey: &Survey, best: &Predicted) -> Option<String> {
     let floor = survey.sizing.keys as f64 * 0.5_f64.powi(64);
     (floor > 0.01 * best.expected.rate).then(|| {
@@ -202,9 +201,9 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicte
                 (Some(Blocks::Fingerprint { .. }), Some(Blocks::Fingerprint { .. })) => {
                     String::new()
                 }
-                (Some(Blocks::Fingerprint { slots, remainder_bits, .. }), _) => format!(
-                    "; {remainder_bits} bits of remainder are all that {slots} slots leave at so few bits per key"
-                ),
+                (Some(Blocks::Fingerprint { slots, remainder_bits, .. }), _) => {
+                    format!("; {slots} slots leave only {remainder_bits} bits per remainder")
+                }
                 _ => String::new(),
             };
             format!(
@@ -224,23 +223,23 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicte
             limits.accesses_miss
         ),
         Err(Refusal::SecondChoicesDoNotPay { alpha, factor }) => format!(
-            "Not {name}: already {alpha:.3} of the keys with a second choice raise the rate of the blocked filter \
-             {factor:.3} times, because every second block read is a second chance to be wrong."
+            "Not {name}: a second choice for only {alpha:.3} of the keys multiplies the rate of the blocked filter \
+             by {factor:.3}, because every second block read may match, too."
         ),
         Err(Refusal::CacheLinesOnly) => format!(
             "Not {name}: its blocks are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}.",
             limits.block_bits
         ),
         Err(Refusal::NotRemovable) => format!(
-            "Not {name}: keys could not be removed from it, because two that look alike in one block may have come \
-             there after different numbers of tries."
+            "Not {name}: keys could not be removed from it, because two keys with equal fingerprints may have \
+             reached a block after different numbers of tries."
         ),
         Err(Refusal::TooManyKeysABlock { load }) => format!(
-            "Not {name}: at so few bits per key {load:.0} keys come to a block, which has {MAX_SLOTS} slots at \
-             most; fingerprints pay from about 10 bits per key on."
+            "Not {name}: {load:.0} keys come to a block, which has at most {MAX_SLOTS} slots; \
+             fingerprints pay from about 10 bits per key on."
         ),
         Err(Refusal::Limits) => {
-            format!("Not {name}: no parameters keep to the limits on accesses and overflow.")
+            format!("Not {name}: no parameters meet the limits on accesses and overflow.")
         }
         Err(Refusal::Impossible(error)) => format!("Not {name}: {error}."),
     }

@@ -1,4 +1,4 @@
-//! What a filter has to be.
+//! Requirements of a filter.
 
 use equibloom_layout::{
     BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
@@ -8,9 +8,9 @@ use equibloom_layout::{
 use super::memory::{MOST_BYTES, MOST_KEYS};
 use crate::error::{Error, require};
 
-/// What a filter has to be; everything left out is chosen by the planner.
+/// Requirements of a filter; omitted ones are chosen by the planner.
 ///
-/// Enough are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
+/// Sufficient are: keys and memory (or bits per key); keys and rate; memory and rate; memory and bits per key.
 ///
 /// ```
 /// use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Requirements, plan};
@@ -31,14 +31,14 @@ pub struct Requirements {
     pub bits_per_key: Option<f64>,
     /// Highest false-positive rate.
     pub rate: Option<f64>,
-    /// Most accesses of a lookup of an absent key, on average; if not given, [`DEFAULT_ACCESSES_MISS`], or
-    /// no limit for the classical filter, if that is required.
+    /// Maximum mean accesses of a lookup of an absent key; by default [`DEFAULT_ACCESSES_MISS`], or no limit if
+    /// the classical filter is required.
     pub accesses_miss: Option<f64>,
-    /// Most accesses of an insert, on average.
+    /// Maximum mean accesses of an insert.
     pub accesses_insert: Option<f64>,
     /// Bits of a block; a cache line, 512, if not given.
     pub block_bits: Option<u32>,
-    /// Most accesses of any key.
+    /// Maximum accesses of any key.
     pub choices: Option<u32>,
     /// Largest share of the keys in the overflow list.
     pub overflow: Option<f64>,
@@ -48,7 +48,7 @@ pub struct Requirements {
     pub block: Option<BlockKind>,
     /// Hint bits of a block; chosen by the planner if not given. 0 is the papers' rule, by the load.
     pub hints: Option<u32>,
-    /// Whether keys will be removed: every insert is stored then, which only blocks of fingerprints can do.
+    /// Whether keys will be removed: every insert is stored then, which requires fingerprint blocks.
     pub multiset: bool,
     /// Slots of a fingerprint block; chosen by the planner if not given.
     pub slots: Option<u32>,
@@ -56,21 +56,21 @@ pub struct Requirements {
     pub lists: Option<u32>,
     /// Bits of a remainder in a fingerprint block; chosen by the planner if not given.
     pub remainder_bits: Option<u32>,
-    /// Bits of the hash of a key; 128 if not given, as the library's own.
+    /// Bits of the hash of a key; by default 128, as the library's own.
     pub hash_bits: Option<u32>,
 }
 
 /// Bits of the library's own hash.
 const HASH_BITS: u32 = 128;
 
-/// Most accesses of a miss, on average, if not given. More would prevent few false positives, fewer would
-/// cost many: ARCHITECTURE.md has the numbers.
+/// Default limit on the mean accesses of a miss. More would prevent few false positives, fewer would cost many:
+/// ARCHITECTURE.md has the numbers.
 pub const DEFAULT_ACCESSES_MISS: f64 = 1.2;
 
-/// Bits of a block if not given: a cache line.
+/// Default bits of a block: a cache line.
 pub(crate) const CACHE_LINE_BITS: u32 = 512;
 
-/// What every filter in question must keep to.
+/// Limits that every candidate filter must meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Limits {
     pub(crate) accesses_miss: f64,
@@ -109,7 +109,7 @@ impl Requirements {
         }
     }
 
-    /// Whether placement and blocks are open, so that the simplest filter will do.
+    /// Whether placement and blocks are open, so that the simplest filter is allowed.
     pub(crate) fn leave_blocks_open(&self) -> bool {
         let of_slots = [self.slots, self.lists, self.remainder_bits];
         self.placement.is_none()
@@ -119,7 +119,7 @@ impl Requirements {
             && of_slots == [None; 3]
     }
 
-    /// How often an absent key has the same hash as one of the keys: no filter has a lower rate.
+    /// Probability that an absent key has the same hash as one of the keys: a lower bound on the rate.
     pub(crate) fn rate_floor(&self, keys: u64) -> f64 {
         keys as f64 * 0.5_f64.powi(self.hash_bits.unwrap_or(HASH_BITS) as i32)
     }

@@ -1,7 +1,7 @@
-//! Blocks and overflow list share the memory: how much each gets.
+//! Divides the memory between blocks and overflow list.
 //!
-//! The list's size depends on how many keys the blocks reject, and that on how many blocks the list leaves
-//! room for. Both are settled by trying: each round asks the exact model how much room the list needs.
+//! The list's size depends on how many keys the blocks reject, and that on how many blocks fit beside the list.
+//! Both are settled by iteration: each round takes the list's size from the exact model.
 
 use equibloom_layout::{Blocks, Design, Overflow};
 
@@ -11,10 +11,10 @@ use crate::error::Error;
 use crate::exact::{Prediction, predict};
 
 /// Rounds until the sizes are settled; the list is so much smaller than the blocks that two or three are enough
-/// wherever a filter makes sense.
+/// for any sensible filter.
 const ROUNDS: usize = 12;
 
-/// A filter with what to expect of it.
+/// A filter and its expected properties.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Predicted {
     pub(crate) design: Design,
@@ -28,7 +28,7 @@ impl Predicted {
         Ok(Self { design, expected })
     }
 
-    /// What it stands for.
+    /// Its placement and kind of blocks.
     pub(crate) const fn contender(&self) -> Contender {
         Contender { placement: self.design.placement(), block: self.design.block_kind() }
     }
@@ -40,8 +40,8 @@ impl From<(Design, Prediction)> for Predicted {
     }
 }
 
-/// The filter whose blocks and overflow list together fill the memory. `design` makes it of a number of blocks
-/// and a list; the first guess of the list is for a share `overflow` of the keys.
+/// The filter whose blocks and overflow list together fill the memory. `design` makes it from a number of
+/// blocks and a list; the first guess of the list is for a share `overflow` of the keys.
 pub(crate) fn settle(
     sizing: &Sizing,
     kind: Blocks,
@@ -58,7 +58,7 @@ pub(crate) fn settle(
             list.capacity,
             overflow_list(overflow_fraction * keys, overflow_deviation * keys).capacity,
         );
-        // In the end a list that is a little too large is better than none.
+        // Finally a list that is a little too large is better than none.
         let wasted = room.saturating_sub(needed);
         if needed <= room && (wasted <= 8 + room / 100 || round > ROUNDS / 2) {
             return Ok(found);

@@ -1,4 +1,4 @@
-//! Keys and memory, given or to be found.
+//! Number of keys and memory, given or computed.
 
 use equibloom_layout::HEADER_BYTES;
 
@@ -10,11 +10,11 @@ use super::settle::Predicted;
 use super::survey::Survey;
 use crate::error::Error;
 
-/// What the requirements say about keys and memory.
+/// The requirements on keys and memory.
 pub(crate) enum Sizes {
     /// Both are given, directly or by the bits per key.
     Known(Sizing),
-    /// One of them is to be found by the rate.
+    /// One of them follows from the rate.
     Open {
         /// The required rate.
         rate: f64,
@@ -23,7 +23,7 @@ pub(crate) enum Sizes {
     },
 }
 
-/// The size that is given; the other one is to be found.
+/// The given size; the other one is computed.
 #[derive(Clone, Copy)]
 pub(crate) enum Known {
     /// The least memory for these keys.
@@ -73,7 +73,7 @@ fn given(requirements: &Requirements) -> String {
 }
 
 impl Known {
-    /// Keys and bytes with so many bits per key for the table.
+    /// Keys and bytes at this many bits per key for the table.
     fn sizing(self, table_bits_per_key: f64) -> Sizing {
         match self {
             Self::Keys(keys) => {
@@ -90,20 +90,20 @@ impl Known {
     }
 }
 
-/// The bits per key among which the size is searched. One key may need a page for itself.
+/// The range of bits per key that is searched. One key may need a page for itself.
 const FEWEST_BITS: f64 = 0.1;
 const MOST_BITS: f64 = 40_000.0;
 
 /// ln(rate) falls by about this much for every bit per key: 0.48 for the classical filter, less with blocks.
 const USUAL_SLOPE: f64 = 0.4;
 
-/// A size is good enough if the rate is that near below the required one.
+/// A size is good enough if the rate is at most this far below the required one.
 const NEAR: f64 = 0.003;
 
-/// Most sizes tried. A handful is usual, because ln(rate) is nearly linear in the bits per key.
+/// Maximum number of sizes tried; a few are usual, because ln(rate) is nearly linear in the bits per key.
 const MOST_TRIES: usize = 60;
 
-/// The least bits per key with which the best filter reaches the rate.
+/// The least bits per key at which the best filter reaches the rate.
 pub(crate) fn reach(requirements: &Requirements, rate: f64, known: Known) -> Result<Survey, Error> {
     let all = Contender::of(requirements)?;
     let mut contenders = all.clone();
@@ -140,13 +140,13 @@ pub(crate) fn reach(requirements: &Requirements, rate: f64, known: Known) -> Res
     Ok(Survey::take(requirements, &all, known.sizing(bits)))
 }
 
-/// Whether two numbers of bits per key make the same filter.
+/// Whether two numbers of bits per key give the same filter.
 fn is_same(known: Known, a: f64, b: f64) -> bool {
     let (a, b) = (known.sizing(a), known.sizing(b));
     a.keys.abs_diff(b.keys) <= 1 && a.bytes.abs_diff(b.bytes) <= 64
 }
 
-/// By the usual slope as long as one end is unknown, then by the secant, never too near an end.
+/// By a typical slope while one end is unknown, then by the secant, never too near an end.
 fn next(below: (f64, f64), enough: Option<(f64, f64)>, rate: f64) -> f64 {
     let aim = -NEAR / 2.0;
     match enough {

@@ -1,4 +1,4 @@
-//! All placements and kinds of blocks side by side in one memory.
+//! Compares all placements and kinds of blocks in one memory.
 
 use core::f64::consts::LN_2;
 
@@ -13,7 +13,7 @@ use super::settle::Predicted;
 /// Rates nearer than this share count as equal.
 const EQUAL: f64 = 1e-6;
 
-/// The block that is tried beside a cache line if the size is open.
+/// The block size that is tried besides a cache line if the size is open.
 const OTHER_BLOCK_BITS: u32 = 256;
 
 /// The best filter of each placement.
@@ -21,7 +21,7 @@ pub(crate) struct Survey {
     pub(crate) sizing: Sizing,
     pub(crate) limits: Limits,
     pub(crate) findings: Vec<(Contender, Finding)>,
-    /// The best placement with smaller blocks, if the size of blocks is open.
+    /// The best placement with smaller blocks, if the block size is open.
     pub(crate) smaller_blocks: Option<Predicted>,
 }
 
@@ -43,7 +43,7 @@ impl Survey {
         survey
     }
 
-    /// Only these, only the given size of blocks.
+    /// Only these contenders, and only the given block size.
     pub(crate) fn of(contenders: &[Contender], limits: Limits, sizing: Sizing) -> Self {
         let mut survey = Self { sizing, limits, findings: Vec::new(), smaller_blocks: None };
         survey.look_at(contenders.iter());
@@ -51,7 +51,7 @@ impl Survey {
         survey
     }
 
-    /// Only these, and of them only those that may come within a factor of the best: that is seen from afar of some.
+    /// Only these contenders, without those that a quick bound shows to be further than a factor from the best.
     pub(crate) fn near_best(
         contenders: &[Contender],
         limits: Limits,
@@ -71,7 +71,7 @@ impl Survey {
 
     fn look_at<'a>(&mut self, contenders: impl Iterator<Item = &'a Contender> + Clone) {
         let Self { sizing, limits, .. } = *self;
-        // The slowest search last, when it is known what is to be beaten.
+        // The slowest search last, when the rate to beat is known.
         let slow = |contender: &&Contender| contender.placement == Placement::OnePlusAlpha;
         let quick = contenders.clone().filter(|contender| !slow(contender));
         for &contender in quick.chain(contenders.filter(slow)) {
@@ -102,21 +102,21 @@ impl Survey {
         best
     }
 
-    /// All that were looked at.
+    /// The alternatives that were evaluated.
     pub(crate) fn contenders(&self) -> Vec<Contender> {
         self.findings.iter().map(|(contender, _)| *contender).collect()
     }
 
-    /// Every filter that keeps to the limits, the simplest placements first.
+    /// Every filter that meets the limits, the simplest placements first.
     pub(crate) fn found(&self) -> impl Iterator<Item = &Predicted> {
         let found = self.findings.iter().filter_map(|(_, finding)| finding.as_ref().ok());
         found.chain(&self.smaller_blocks)
     }
 }
 
-/// A filter whose keys set bits in lines is not below this: the rate of Bloom's filter, in which all bits are evenly
-/// set, less what a key gains whose bits differ among few others in a block. That is up to a third while a line has 16
-/// keys; where it may have fewer, nothing is said.
+/// A lower bound for filters whose keys set bits in lines: the rate of the classical filter, in which all bits
+/// are evenly set, less the gain from k distinct bits among few keys in a block. That is up to a third while a
+/// line has 16 keys; for fewer there is no bound.
 fn least_rate_of_bits(sizing: &Sizing, limits: &Limits) -> f64 {
     let bits = sizing.bits_per_key();
     if limits.block_bits < CACHE_LINE_BITS || bits > f64::from(CACHE_LINE_BITS) / 16.0 {

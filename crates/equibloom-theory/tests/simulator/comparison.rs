@@ -1,4 +1,4 @@
-//! Measured filters against what the model says, |measured − model| ≤ 4σ + 0.5 %.
+//! Measured filters against the model, |measured − model| ≤ 4σ + 0.5 %.
 
 use equibloom_layout::{Candidates, Layout};
 use equibloom_theory::exact::{Prediction, predict};
@@ -16,7 +16,7 @@ fn mean_and_error(runs: &[Measured], quantity: impl Fn(&Measured) -> f64) -> (f6
     (mean, (variance / n).sqrt())
 }
 
-/// A layout with so many keys against its filters.
+/// Compares the model of a layout and its keys with simulated filters.
 pub(crate) fn check(name: &str, (layout, keys): (Layout, u64)) {
     let model = predict(&layout.into(), keys).unwrap();
     let runs: Vec<Measured> =
@@ -32,7 +32,7 @@ pub(crate) fn sizes(candidates: &Candidates) -> Vec<u64> {
     }
 }
 
-/// A model against filters made with different seeds; the fewer they are, the less is known of their σ.
+/// Compares a model with filters of different seeds; with fewer filters their σ is less certain.
 pub(crate) fn compare(name: &str, model: &Prediction, keys: u64, sizes: &[u64], runs: &[Measured]) {
     let compare = |what: &str, predicted: f64, quantity: &dyn Fn(&Measured) -> f64, slack: f64| {
         let (mean, error) = mean_and_error(runs, quantity);
@@ -78,7 +78,7 @@ pub(crate) fn compare(name: &str, model: &Prediction, keys: u64, sizes: &[u64], 
         if size < 1000 {
             continue; // Too few blocks for a histogram: their common mean moves visibly.
         }
-        // What the differences exceed the noise of a histogram over so many blocks.
+        // Distance in excess of the noise of a histogram over this many blocks.
         let sample = (runs.len() as u64 * size) as f64;
         let distance: f64 = (0..loads.len().max(runs[0].load_distributions[level].len()))
             .map(|load| {

@@ -1,4 +1,4 @@
-//! Fingerprint blocks, written down as plainly as possible: lists of numbers, one key after another.
+//! A simulator of fingerprint blocks, as simple as possible: lists of numbers, one key after another.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub(crate) struct FingerprintFilter<'a> {
     budget_spent: bool,
 }
 
-/// A block on a key's way, its hint there, and the word that leads on.
+/// One probe: a block, its hint for the key, and the word that selects the next block.
 struct Stop {
     block: usize,
     class: u32,
@@ -72,7 +72,7 @@ impl<'a> FingerprintFilter<'a> {
         (rng.random_range(0..self.levels[0].1), rng.random_range(0..self.fingerprints))
     }
 
-    /// The whole way of a key, a function of its first block and its fingerprint.
+    /// All probes of a key, a function of its first block and its fingerprint.
     fn way(&self, (first, fingerprint): (u64, u64)) -> Vec<Stop> {
         let mut block = self.levels[0].0 + first;
         let mut stops = Vec::new();
@@ -145,7 +145,7 @@ impl<'a> FingerprintFilter<'a> {
         }
     }
 
-    /// Whether a key seems to be there, the blocks read and the probes of the overflow list.
+    /// Whether a key is apparently present, the blocks read and the probes of the overflow list.
     fn look_up(&self, key: (u64, u64)) -> (bool, u64, u64) {
         let way = self.way(key);
         for (probe, stop) in way.iter().enumerate() {

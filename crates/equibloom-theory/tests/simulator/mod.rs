@@ -1,4 +1,4 @@
-//! A filter, written down as plainly as possible: real bits, real walks, one key after another.
+//! A simulator of filters, as simple as possible: real bits, real walks, one key after another.
 
 pub(crate) mod comparison;
 
@@ -6,7 +6,7 @@ use equibloom_layout::{Candidates, Layout, Rule};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Everything a key's hash decides.
+/// All random choices that a key's hash determines.
 struct Key {
     bits: Vec<u32>,
     candidates: Vec<usize>,
@@ -46,7 +46,7 @@ pub(crate) struct Filter<'a> {
 
 enum End {
     Present,
-    /// In the candidate of this index there is room.
+    /// The candidate of this index has room.
     Room(usize),
     Nowhere,
 }
@@ -138,7 +138,7 @@ impl<'a> Filter<'a> {
         (key.candidates.len() as u64, End::Nowhere)
     }
 
-    /// Walks the candidates as far as hints lead; where they end is called a room.
+    /// Walks the candidates as far as hints lead; the end counts as room.
     fn walk_by_hints(&self, key: &Key) -> (u64, End) {
         for (index, &block) in key.candidates.iter().enumerate() {
             let accesses = index as u64 + 1;
@@ -275,7 +275,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Rate, accesses and probability of passing all blocks of a key that was never inserted.
+    /// Rate, accesses and probability of passing all blocks of an absent key.
     fn miss(&self) -> (f64, f64, f64) {
         let (mut rate, mut accesses, mut reach) = (0.0, 0.0, 1.0);
         let walk_on: Vec<(f64, f64)> = self
@@ -339,7 +339,7 @@ pub(crate) fn levels(candidates: &Candidates) -> Vec<(u64, u64)> {
     }
 }
 
-/// Inserts so many keys: their block accesses, their probes of the overflow list, and how many were stored.
+/// Totals over inserts: block accesses, probes of the overflow list, and stored keys.
 pub(crate) fn fill(keys: u64, insert: impl FnMut(u64) -> (u64, u64, bool)) -> (u64, u64, u64) {
     (0..keys).map(insert).fold((0, 0, 0), |sum, (accesses, probes, new)| {
         (sum.0 + accesses, sum.1 + probes, sum.2 + u64::from(new))

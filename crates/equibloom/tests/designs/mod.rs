@@ -5,7 +5,7 @@
 use equibloom::{Blocks, Candidates, Design, Layout, Overflow, Parameters, Rule, Share, WhenFull};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-// The core, which includes this file in a test of its own, has no prelude with it.
+// The core includes this file in a test and has no std prelude.
 use std::vec::Vec;
 
 fn block_bits() -> impl Strategy<Value = u32> {
@@ -22,7 +22,7 @@ fn block_bits() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Blocks without hints, and a number of them from one upwards, small enough to be overfull most of the time.
+/// Blocks without hints, and their number from one upwards, small enough to be overfull most of the time.
 fn table() -> impl Strategy<Value = (Blocks, u64)> {
     (prop_oneof![1_u64..=3, 1_u64..40], block_bits(), 1_u32..=24)
         .prop_map(|(count, bits, hashes)| (Blocks::bloom(bits, hashes), count))
@@ -53,7 +53,7 @@ fn divide(blocks: u64, cuts: [u64; 3]) -> Candidates {
     Candidates::subtables(&sizes).unwrap()
 }
 
-/// Candidates among so many blocks, and an access budget or none.
+/// Candidates among this many blocks, with or without an access budget.
 fn candidates(blocks: u64) -> impl Strategy<Value = (Candidates, Option<u64>)> {
     let budget = prop_oneof![2 => Just(None), 1 => (0_u64..800).prop_map(Some)];
     let candidates = prop_oneof![
@@ -79,8 +79,8 @@ pub fn bloom_with_threshold() -> impl Strategy<Value = Layout> {
     })
 }
 
-/// Fingerprint blocks of any shape: few slots, so that they overflow, and few fingerprints, so that
-/// they are mistaken for each other.
+/// Fingerprint blocks of any shape: few slots, so that they overflow, and few fingerprints, so that they
+/// collide.
 pub fn fingerprints(multiset: bool) -> impl Strategy<Value = Layout> {
     let sizes = (1_u32..=12, prop_oneof![1_u32..4, 1_u32..=64], prop_oneof![1_u32..4, 1_u32..=20]);
     let hints = if multiset { 1_u32..20 } else { 0..20 };
@@ -115,7 +115,7 @@ fn least_loaded() -> impl Strategy<Value = Layout> {
     })
 }
 
-/// Filters of every kind that take a key once.
+/// Filters of every kind that store a key once.
 fn design() -> impl Strategy<Value = Design> {
     prop_oneof![
         6 => bloom_with_threshold().prop_map(Design::Blocked),
@@ -133,7 +133,7 @@ pub fn parameters() -> impl Strategy<Value = Parameters> {
     })
 }
 
-/// The same filter with so many times the blocks, in every subtable.
+/// The same filter with this many times the blocks, in every subtable.
 pub fn enlarged(mut parameters: Parameters, factor: u64) -> Parameters {
     parameters.design.sizes_mut().iter_mut().for_each(|size| *size *= factor);
     parameters
@@ -149,7 +149,7 @@ pub fn keys() -> impl Strategy<Value = Vec<u16>> {
     ]
 }
 
-/// So many cases, the same ones every time.
+/// This many cases, always the same ones.
 pub fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,

@@ -1,4 +1,4 @@
-//! Files as an attacker makes them, from `docs/format.md` alone, and everything one can do with a filter.
+//! Forged files, made from `docs/format.md` alone, and all operations on a filter.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
@@ -19,11 +19,11 @@ pub const KEY_KIND: usize = 120;
 pub const SECTIONS: usize = 128;
 pub const SECTION_BYTES: usize = 48;
 
-/// Gives the blocked filter of 512-bit blocks in a file so many of them, as far as the header goes.
+/// Sets the number of blocks in the header of a file of the blocked filter with 512-bit blocks.
 pub fn put_block_count(bytes: &mut [u8], count: u64) {
     put(bytes, FILE_LENGTH, &(4096 + 64 * count).to_le_bytes());
     put(bytes, SECTIONS + 32, &(64 * count).to_le_bytes());
-    // Behind the numbers of design, blocks and candidates, and the three fields of the blocks.
+    // Behind the tags of design, blocks and candidates, and the three fields of the blocks.
     put(bytes, SECTIONS + SECTION_BYTES + 24, &count.to_le_bytes());
     seal(bytes);
 }
@@ -42,7 +42,7 @@ pub fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
     }
 }
 
-/// Where a section is, if the file is long enough for it.
+/// The range of a section, if the file is long enough for it.
 pub fn section(bytes: &[u8], index: usize) -> Option<std::ops::Range<usize>> {
     let at = SECTIONS + index * SECTION_BYTES;
     let offset = usize::try_from(u64_at(bytes, at + 24)?).ok()?;
@@ -51,7 +51,7 @@ pub fn section(bytes: &[u8], index: usize) -> Option<std::ops::Range<usize>> {
     (end <= bytes.len()).then_some(offset..end)
 }
 
-/// Makes all checksums right, as far as the file has sections and a header.
+/// Corrects all checksums, as far as the file has sections and a header.
 pub fn seal(bytes: &mut [u8]) {
     let sections = u32_at(bytes, SECTION_COUNT).unwrap_or(0).min(100) as usize;
     for index in 0..sections {
@@ -68,7 +68,7 @@ pub fn seal(bytes: &mut [u8]) {
     }
 }
 
-/// Everything that can be done with a filter, which may hold anything: it need not be right, but it ends.
+/// Runs all operations on a filter with arbitrary contents: answers may be wrong, but every call returns.
 pub fn exercise(filter: &HashFilter) {
     let mut filter = filter.clone();
     let hashes: Vec<KeyHash> = (0..50_u64).map(|key| Stable::default().hash_key(&key)).collect();

@@ -1,4 +1,4 @@
-//! Random numbers that stay the same whatever the crate or a test framework does.
+//! Random numbers that depend on no crate or test framework.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
@@ -22,8 +22,8 @@ impl Random {
         all[self.between(0, all.len() as u64 - 1) as usize]
     }
 
-    /// Divides a table of at least four blocks into two to four subtables, each smaller than the one before
-    /// if there are blocks enough.
+    /// Divides a table of at least four blocks into two to four subtables, each smaller than the one before if
+    /// there are enough blocks.
     pub fn subtables(&mut self, blocks: u64) -> Vec<u64> {
         let mut sizes = vec![blocks];
         for level in 0..self.between(1, 3) as usize {

@@ -9,7 +9,7 @@ use equibloom::{
     Stable, WhenFull,
 };
 
-/// A filter of which a file is kept.
+/// A filter whose file is kept.
 pub struct Sample {
     pub name: &'static str,
     pub parameters: Parameters,
@@ -36,7 +36,7 @@ impl Sample {
         bytes
     }
 
-    /// Where the sample's file of a version is kept.
+    /// Path of the sample's file of a version.
     pub fn path(&self, version: u32) -> PathBuf {
         let directory = format!("{}/tests/samples/v{version}", env!("CARGO_MANIFEST_DIR"));
         PathBuf::from(directory).join(format!("{}.eqb", self.name))
@@ -48,8 +48,8 @@ impl Sample {
     }
 }
 
-/// One of each kind, with whatever makes files differ: hints, a list that is full, one that has grown, a
-/// budget that is spent, block sizes that are no multiples of anything.
+/// One of each kind, covering all parts of a file: hints, a list that is full, one that has grown, a spent
+/// budget, odd block sizes.
 pub fn samples() -> Vec<Sample> {
     let (blocks, odd) = (Blocks::bloom(512, 7), Blocks::bloom(200, 5));
     let rule = Rule::FirstWithRoom { below: 6, coin: Share::clamped(0.25) };

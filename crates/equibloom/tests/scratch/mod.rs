@@ -1,4 +1,4 @@
-//! A directory for one test, removed at its end, and how its files are opened.
+//! A temporary directory for one test, and how its files are opened.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 #![allow(unsafe_code, reason = "each test knows what happens to its files")]
@@ -51,7 +51,7 @@ impl Drop for Scratch {
 
 /// Opens a file that does not change while the filter lives.
 pub fn open(path: impl AsRef<Path>) -> Result<HashFilter, FileError> {
-    // SAFETY: only this test knows the file, and it replaces it or has dropped the filter by then.
+    // SAFETY: only this test knows the file, and it replaces the file or has dropped the filter by then.
     unsafe { HashFilter::open(path) }
 }
 

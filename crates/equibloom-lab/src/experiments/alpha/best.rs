@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
 
-/// Values of α that are measured.
+/// Measured values of α.
 const STEPS: u32 = 10;
-/// Every so many bits per element there is a measurement.
+/// Distance of measurements in bits per element.
 const STRIDE: usize = 4;
-/// The optimum is flat, so a measured one may be far off: what counts is how little the rate suffers.
+/// The optimum is flat, so a measured one may be far off: the test is how little the rate suffers.
 const MOST_EXCESS: f64 = 0.02;
 
 fn size(length: Length) -> (u64, u64) {
@@ -166,13 +166,13 @@ fn at(context: &Context<'_>, c: f64) -> Result<Found, Error> {
     Ok(Found { paper, exact, measured: Some(measured) })
 }
 
-/// Intercept and slope of the line nearest to the points.
+/// Intercept and slope of the least-squares line.
 fn least_squares_line(x: &[f64], y: &[f64]) -> (f64, f64) {
     let coefficients = least_squares::<2>(x, y);
     (coefficients[0], coefficients[1])
 }
 
-/// Where the polynomial of degree 4 nearest to the points is lowest between 0 and 1.
+/// The minimum between 0 and 1 of the least-squares polynomial of degree 4.
 fn lowest_point(x: &[f64], y: &[f64]) -> f64 {
     let coefficients = least_squares::<5>(x, y);
     let value = |x: f64| coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c);
@@ -180,14 +180,14 @@ fn lowest_point(x: &[f64], y: &[f64]) -> f64 {
     grid.min_by(|&p, &q| value(p).total_cmp(&value(q))).unwrap_or(0.0)
 }
 
-/// The coefficients of the polynomial nearest to the points, lowest power first, from the normal equations.
+/// The coefficients of the least-squares polynomial, lowest power first, from the normal equations.
 fn least_squares<const N: usize>(x: &[f64], y: &[f64]) -> [f64; N] {
     let sum = |power: usize| x.iter().map(|x| x.powi(power as i32)).sum::<f64>();
     let mut matrix: [[f64; N]; N] =
         std::array::from_fn(|row| std::array::from_fn(|column| sum(row + column)));
     let mut right: [f64; N] =
         std::array::from_fn(|row| x.iter().zip(y).map(|(x, y)| x.powi(row as i32) * y).sum());
-    // Gauss; the matrix is positive definite, so no pivot vanishes.
+    // Gaussian elimination; the matrix is positive definite, so no pivot vanishes.
     for column in 0..N {
         for row in column + 1..N {
             let factor = matrix[row][column] / matrix[column][column];
@@ -211,7 +211,7 @@ mod tests {
     use super::{least_squares_line, lowest_point};
 
     #[test]
-    fn a_line_and_a_bowl_are_found_again() {
+    fn a_line_and_a_parabola_are_recovered() {
         let x: Vec<f64> = (0..=10).map(|step| f64::from(step) / 10.0).collect();
         let line: Vec<f64> = x.iter().map(|x| 2.0 - 3.0 * x).collect();
         let (intercept, slope) = least_squares_line(&x, &line);

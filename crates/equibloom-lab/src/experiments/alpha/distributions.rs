@@ -1,4 +1,4 @@
-//! Fig. 1: how the elements are spread over the blocks.
+//! Fig. 1: the distribution of elements over blocks.
 
 use equibloom_layout::{Proportions, Rule, Share};
 use equibloom_theory::paper::Scheme;
@@ -54,7 +54,7 @@ pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, 
     })
 }
 
-/// Only where there are blocks: a row of points at zero hides the others.
+/// Only where there are blocks: a row of points at zero would hide the others.
 fn carrying(series: Series, model: &[f64]) -> Series {
     let keep = |values: &[f64]| {
         let pairs = values.iter().zip(model);
@@ -104,7 +104,7 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
         .map(|(set, &expected)| Estimate::of_share(total(&filtered, set), trials, expected))
         .collect();
 
-    // Set bits as elements: the position of s, and how wide one s is there.
+    // Set bits converted to elements: the position of s, and the width of one s there.
     let bits = f64::from(BLOCK_BITS);
     let position = |set: f64| -bits / f64::from(subject.hashes()) * (-set / bits).ln_1p();
     let shown: Vec<(usize, f64, f64)> = (1..exact.len().saturating_sub(1))

@@ -26,7 +26,7 @@ const BY_ELEMENTS_OR_BITS: &str = "The paper balances by elements: its model and
      and the filters show. The simulation must lie on the dotted curve, the filter on the solid \
      one.";
 
-/// Algorithm and memory as the paper has them.
+/// Algorithm and memory are the paper's.
 const NO_COUNTER: &str = "As in the paper no bits are charged for a counter; charging seven \
      would move the best α at c = 14 from 0.22 to 0. Algorithms 1–4 print “for i = 0 to k”; it \
      is k probes (erratum 10).";
@@ -53,7 +53,7 @@ pub(super) fn rates(context: &Context<'_>) -> Result<Outcome, Error> {
     });
     let evidence = gather(context, &curves)?;
 
-    // The smallest c from which on one scheme is below another, by the paper's model.
+    // The smallest c from which one scheme is below another, by the paper's model.
     let (mut overtakes, mut best_from, mut best_to) = (0, 0, 0);
     for c in 1..=40_u32 {
         let rate = |scheme| paper_rate(scheme, f64::from(c));
@@ -145,8 +145,8 @@ pub(super) fn by_alpha(context: &Context<'_>) -> Result<Outcome, Error> {
         ));
         let text = format!("paper model: the best α at c = {c}");
         claims.push(Claim::printed(text, published, alpha, 0.1));
-        // Everything relative to the rate at α = 0 of its own kind; measurements to that of their model,
-        // so that their noise is their own.
+        // Everything relative to the rate at α = 0 from the same source; measurements relative to their model,
+        // so that the noise of two measurements does not mix.
         for series in series(curve, evidence, |o| o.rate) {
             let base = match series.origin {
                 Origin::Simulation => evidence[0].definition.rate,

@@ -1,4 +1,4 @@
-//! `cuckoo-graph`: how often a component has a second cycle, and how large components are.
+//! `cuckoo-graph`: the probability of a second cycle, and the size of components.
 
 use equibloom_tables::RawTable;
 use equibloom_theory::cuckoo::{self, Component};
@@ -15,16 +15,16 @@ use crate::simulator::{random_graph, words};
 /// Buckets of each of the two tables, as powers of ten.
 const SIZES: [u32; 3] = [2, 3, 4];
 const LOADS: [f64; 8] = [0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.475, 0.49];
-/// Where finding and drawing need them.
+/// Loads of the measurements, and of the drawn model.
 const AT_0_4: usize = 4;
 const AT_0_475: usize = 6;
-/// Points at which fewer graphs with a second cycle are to be expected are checked but not drawn: their band would
-/// reach down to nothing.
+/// Points with fewer expected graphs with a second cycle are checked but not drawn: their band would reach
+/// zero.
 const LEAST_DRAWN: f64 = 25.0;
 /// Smaller probabilities are not drawn.
 const SMALLEST_DRAWN: f64 = 1e-5;
-/// The mean component is short of its limit by a share of about 1/(4m(1 − c)³): so often do two ways lead from
-/// one bucket to another, of which the limit counts both. Below this it is left to the 1 % that is allowed.
+/// The mean component is below its limit by a share of about 1/(4m(1 − c)³): the frequency of two paths between
+/// two buckets, which the limit counts twice. Below this share it is within the allowed 1 %.
 const SMALL_SHORTFALL: f64 = 0.005;
 
 fn buckets_in_all(length: Length) -> u64 {
@@ -40,11 +40,11 @@ pub(crate) fn parameters(length: Length) -> String {
 
 /// One graph.
 struct Found {
-    /// Elements too many for their components.
+    /// Elements in excess of their components.
     excess: u64,
     /// Mean buckets in the component of a bucket.
     component: f64,
-    /// Elements that found no place, if there is a table.
+    /// Elements without a place, if there is a table.
     stashed: u64,
 }
 
@@ -63,7 +63,7 @@ impl Found {
         Self::of(random_graph(elements, buckets, seed), buckets)
     }
 
-    /// The library's table of one slot a bucket, without a rehash: the stash takes what does not fit.
+    /// The library's table with one slot per bucket, without a rehash: the stash takes the rest.
     fn of_table(elements: u64, buckets: u64, seed: u64) -> Result<Self, Error> {
         let mut table = cuckoo_tables::<u64, 1>(buckets)?;
         for word in words(seed).take(elements as usize) {
@@ -74,7 +74,7 @@ impl Found {
     }
 }
 
-/// One curve's point from one side.
+/// One curve's point from one source.
 struct Measured {
     second_cycle: Estimate,
     component: Estimate,
@@ -171,8 +171,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             series.push(Series::measured(&name, hue, origin, &LOADS, &sizes).in_panel(1));
         }
     }
-    // A walk that ends visits no slot twice in the same direction: with 2·100 slots it takes at most 400 steps,
-    // below the 500 after which the table gives up.
+    // A terminating walk visits no slot twice in the same direction: with 2·100 slots it takes at most 400
+    // steps, below the table's limit of 500.
     let smallest = || found[..LOADS.len()].iter().map(|sides| &sides[1]);
     let excess: u64 = smallest().map(|table| table.excess).sum();
     let stashed: u64 = smallest().map(|table| table.stashed).sum();

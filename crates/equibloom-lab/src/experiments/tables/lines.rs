@@ -1,4 +1,4 @@
-//! `table-lines`: buckets and cache lines that lookups read, for every map, by its load.
+//! `table-lines`: buckets and cache lines read by lookups, for every map, by its load.
 
 use equibloom_layout::Share;
 use equibloom_tables::{
@@ -20,7 +20,7 @@ const LOAD: f64 = 6.0;
 const ACCESSES: f64 = 1.2;
 const CHOICES: u32 = 3;
 const ALPHA: Share = Share::clamped(0.3);
-/// Shares of a map's capacity at which it is looked at.
+/// Shares of a map's capacity at which it is measured.
 const FILLS: [f64; 6] = [0.1, 0.3, 0.5, 0.7, 0.85, 1.0];
 /// Lookups of absent keys in each simulated table.
 const SIMULATED_MISSES: u64 = 50_000;
@@ -76,7 +76,7 @@ fn kinds() -> Result<Vec<Kind>, Error> {
 }
 
 impl Table {
-    /// Most buckets a lookup may read.
+    /// Maximum number of buckets a lookup may read.
     fn choices(&self) -> usize {
         match self {
             Self::Balanced(plan) => plan.choices() as usize,
@@ -84,13 +84,13 @@ impl Table {
         }
     }
 
-    /// Whether there is nothing to simulate: a single bucket, or both buckets of a cuckoo table, which are
-    /// read at once.
+    /// Whether there is nothing to simulate: a single bucket, or both buckets of a cuckoo table, which are read
+    /// at once.
     fn is_certain(&self) -> bool {
         self.choices() == 1 || !matches!(self, Self::Balanced(_))
     }
 
-    /// A map for `entries`, looked at after each of `moments`.
+    /// A map for `entries`, measured after each of `moments`.
     fn statistics(
         &self,
         entries: u64,
@@ -115,7 +115,7 @@ impl Table {
         })
     }
 
-    /// What the theory says after each of `moments`, if there is one.
+    /// The theory's result after each of `moments`, if there is one.
     fn model(
         &self,
         moments: &[u64],
@@ -163,7 +163,7 @@ fn watch<T: RawTable<Entry = (u64, u64)>>(
     moments.iter().map(at).collect()
 }
 
-/// Everything known of one kind of map.
+/// All results for one kind of map.
 struct Found {
     loads: Vec<f64>,
     models: Vec<Option<Reads>>,
@@ -286,7 +286,7 @@ fn one(
 ) {
     let Operation { name, lookups, simulated, distribution, lines, count } = *operation;
     let models: Option<Vec<&Reads>> = found.models.iter().map(Option::as_ref).collect();
-    // One lookup varies as the model says; where there is none, as a choice between two buckets.
+    // One lookup varies as in the model; without a model, as a choice between two buckets.
     let deviation = |at: usize| {
         let model = found.models[at].as_ref();
         let each = model.map_or(0.5, |model| reads::deviation(distribution(model)));
@@ -351,8 +351,8 @@ fn one(
     series.push(tail.in_panel(panel + 2));
 }
 
-/// Points at which the 99th percentile of the buckets read is not one that the model allows, within 4σ of the
-/// share of lookups that read no more.
+/// Points at which the 99th percentile of the buckets read differs from the model's, within 4σ of the share of
+/// lookups that read no more.
 fn surprising_tails(found: &Found, operation: &Operation, models: &[&Reads]) -> usize {
     let surprising = |(at, model): (usize, &&Reads)| {
         let map = &found.maps[0][at];

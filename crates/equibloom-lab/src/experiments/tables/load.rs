@@ -1,4 +1,4 @@
-//! `cuckoo-load`: what an insertion displaces, and how often a table is rehashed, by the load.
+//! `cuckoo-load`: displacements per insertion, and rehashes per table, by the load.
 
 use equibloom_tables::{CuckooMap, Trace};
 use equibloom_theory::cuckoo;
@@ -12,15 +12,15 @@ use crate::figure::{Axis, Claim, Hue, Origin, Series};
 use crate::number::short;
 use crate::simulator::{Cuckoo, words};
 
-/// Slots of the small tables that are built to be rehashed: two tables of 100.
+/// Slots of the small tables for rehashes: two tables of 100.
 const SMALL: u64 = 200;
-/// Entries in the stash that the maps are content with before they rehash for the first time.
+/// Entries in the stash at which the maps rehash for the first time.
 const STASH: usize = 4;
 
 const ONE_SLOT: [f64; 10] = [0.05, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.475, 0.49];
 const FOUR_SLOTS: [f64; 10] = [0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
 
-/// The bound is drawn up to this load in half per cents; beyond it would leave no room for the others.
+/// The bound is drawn up to this load in half per cents; beyond it would compress the other curves.
 const DRAWN_TO: u32 = 90;
 
 fn slots(length: Length) -> u64 {
@@ -46,7 +46,8 @@ fn map<const SLOTS: usize>(slots: u64) -> Result<CuckooMap<u64, (), AsItIs, SLOT
     Ok(CuckooMap::from_table(tables, AsItIs::default()))
 }
 
-/// Displacements per insert since the table was empty, after each number of entries; and the rehashes in all.
+/// Displacements per insert since the table was empty, after each number of entries; and the number of
+/// rehashes.
 fn map_displacements<const SLOTS: usize>(
     slots: u64,
     moments: &[u64],
@@ -75,8 +76,8 @@ fn simulated_displacements(slots: u64, per_bucket: usize, moments: &[u64], seed:
     moments.iter().map(at).collect()
 }
 
-/// When the library's maps rehash: with too long a stash, before the next insert; and if that does not help,
-/// again when the stash is twice as long.
+/// The rehash rule of the library's maps: when the stash is too long, before the next insert; and if that does
+/// not help, again when the stash is twice as long.
 struct StashRule {
     content_with: usize,
 }
@@ -95,7 +96,7 @@ impl StashRule {
     }
 }
 
-/// Rehashes of a map on its way to so many entries.
+/// Rehashes of a map filled with this many entries.
 fn map_rehashes<const SLOTS: usize>(entries: u64, seed: u64) -> Result<f64, Error> {
     let mut map = map::<SLOTS>(SMALL)?;
     map.extend(words(seed).take(entries as usize).map(|key| (key, ())));
@@ -162,7 +163,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     ] {
         let what = format!("{name}: displacements of the map");
         claims.push(if hue == Hue::FourSlots {
-            // The map looks where there is room; the simulation's walk is random.
+            // The map checks for room first; the simulation's walk is random.
             let random: Vec<f64> = sides[0].iter().map(|estimate| estimate.mean).collect();
             Claim::at_most(&format!("{what} are not above the random walk's"), &random, &sides[1])
         } else {
@@ -230,7 +231,7 @@ fn moments<const SLOTS: usize>(slots: u64, loads: &[f64]) -> Result<Vec<u64>, Er
     loads.iter().map(|&load| entries_at::<SLOTS>(load, buckets)).collect()
 }
 
-/// The loads that numbers of entries make.
+/// The loads at these numbers of entries.
 fn loads(moments: &[u64], slots: u64) -> Vec<f64> {
     moments.iter().map(|&moment| moment as f64 / slots as f64).collect()
 }
@@ -254,10 +255,10 @@ fn displacements<const SLOTS: usize>(
     Ok((loads(&moments, slots), [estimates(&simulated), estimates(&measured)], rehashes))
 }
 
-/// How many rehashes a build to so many entries takes, with a seed.
+/// Number of rehashes of a build with this many entries and a seed.
 type Build = fn(u64, u64) -> Result<f64, Error>;
 
-/// Small tables that are built to be rehashed.
+/// Small tables for rehashes.
 struct Small {
     name: &'static str,
     hue: Hue,
@@ -266,7 +267,7 @@ struct Small {
     build: Build,
 }
 
-/// Those of the slides first, for which there is a model.
+/// The slides' tables first, for which there is a model.
 fn small_tables() -> Result<[Small; 3], Error> {
     let one_slot = moments::<1>(SMALL, &ONE_SLOT)?;
     Ok([
@@ -294,7 +295,7 @@ fn small_tables() -> Result<[Small; 3], Error> {
     ])
 }
 
-/// Draws and checks the rehashes of the small tables; those of each at its highest load, with that.
+/// Draws and checks the rehashes of the small tables; returns those at each one's highest load, with that load.
 fn rehashes(
     context: &Context<'_>,
     series: &mut Vec<Series>,
@@ -346,7 +347,7 @@ fn rehashes(
     Ok(at_the_end)
 }
 
-/// Claims that two measurements are of the same thing: within 4σ of their difference + 1 %.
+/// Claims that two measurements are equal: within 4σ of their difference + 1 %.
 fn same(what: &str, simulated: &[Estimate], measured: &[Estimate]) -> Claim {
     let expected: Vec<f64> = simulated.iter().map(|estimate| estimate.mean).collect();
     let both = simulated.iter().zip(measured);

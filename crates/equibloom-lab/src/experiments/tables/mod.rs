@@ -1,4 +1,4 @@
-//! The hash tables: the cuckoo graph, what insertions and lookups cost, how even buckets are.
+//! The hash tables: the cuckoo graph, the cost of insertions and lookups, the variance of buckets.
 
 mod graph;
 mod lines;
@@ -17,9 +17,9 @@ use equibloom_tables::{Cuckoo, RawTable};
 
 use crate::error::Error;
 
-/// The library's cuckoo tables with just so many buckets each, and as high a load as they can have.
+/// The library's cuckoo tables with exactly this many buckets each, at their maximum load.
 fn cuckoo_tables<T, const SLOTS: usize>(buckets: u64) -> Result<Cuckoo<T, SLOTS>, Error> {
-    // The library rounds the buckets that so many entries need up: half a bucket less is in the middle.
+    // The library rounds the number of buckets up: half a bucket less is in the middle.
     let slots = SLOTS as f64 * (2 * buckets - 1) as f64;
     let entries = (Cuckoo::<T, SLOTS>::MAX_LOAD * slots).floor();
     Ok(Cuckoo::new(entries as usize, entries / slots)?)
@@ -31,7 +31,7 @@ fn entries_at<const SLOTS: usize>(load: f64, buckets: u64) -> Result<u64, Error>
     Ok((wanted.round() as u64).min(cuckoo_tables::<(), SLOTS>(buckets)?.capacity() as u64))
 }
 
-/// The hash of a key that is a random word already.
+/// The hash of a key that is already a random word.
 #[derive(Debug, Clone, Copy, Default)]
 struct AsItIs(u64);
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_have_just_the_buckets_asked_for() {
+    fn tables_have_exactly_the_requested_buckets() {
         for buckets in (3..400).chain([1_000, 10_000, 25_000, 100_000]) {
             let one = cuckoo_tables::<(), 1>(buckets).unwrap();
             let four = cuckoo_tables::<(), 4>(buckets).unwrap();

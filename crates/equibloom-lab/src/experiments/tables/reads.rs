@@ -1,4 +1,4 @@
-//! What lookups in the tables read, in the limit of many buckets.
+//! The reads of lookups in the tables, in the limit of many buckets.
 //!
 //! A bucket of a threshold scheme is tried by a Poisson number A of entries. It keeps the first h of
 //! them and the first of the others that its coin admits, and rejects the rest. An entry belongs to one of C
@@ -8,14 +8,14 @@
 //!     q = 1 − E (1 − 1/C)^rejected
 //! ```
 //!
-//! independently from bucket to bucket. Under the least-loaded rule a bucket is a small Markov chain: its size,
-//! and whether it rejected an entry of the class, driven by the sizes of all others.
+//! Under the least-loaded rule a bucket is a small Markov chain: its size, and whether it rejected an entry of
+//! the class, driven by the sizes of all others.
 
 use equibloom_layout::{Proportions, Rule};
 use equibloom_tables::BucketPlan;
 use equibloom_theory::{Error, fluid};
 
-/// Chance that the tags of two keys agree: a byte, of which 1 stands for 0, too.
+/// Chance that the tags of two keys are equal: a byte, in which 1 also stands for 0.
 const TAGS_AGREE: f64 = (254.0 + 4.0) / 65_536.0;
 /// Entries of 16 bytes in a cache line.
 const ENTRIES_PER_LINE: usize = 4;
@@ -41,8 +41,8 @@ pub(super) fn deviation(distribution: &[f64]) -> f64 {
     (squares.sum::<f64>() - mean(distribution).powi(2)).max(0.0).sqrt()
 }
 
-/// Counters of a bucket, as `equibloom_tables` lays headers out: tags and at least four bytes of counters, two in
-/// a byte, all in 8 bytes or a multiple of 16.
+/// Counters of a bucket, in the header format of `equibloom_tables`: tags and at least four bytes of counters,
+/// two per byte, all in 8 bytes or a multiple of 16.
 pub(super) fn classes(slots: usize) -> usize {
     let least = slots + 4;
     let header = if least <= 8 { least.next_power_of_two() } else { least.next_multiple_of(16) };
@@ -65,13 +65,13 @@ pub(super) fn of_plan(plan: &BucketPlan, arrivals: f64) -> Result<Reads, Error> 
     }
 }
 
-/// A bucket with this threshold, the papers' h and p, that so many entries try on average.
+/// A bucket with this threshold, the papers' h and p, that this many entries try on average.
 struct Bucket {
     /// Share of buckets at each size.
     sizes: Vec<f64>,
     /// Chance that a miss reads on.
     read_on: f64,
-    /// Entries that it rejects, on average.
+    /// Mean number of entries that it rejects.
     rejected: f64,
 }
 
@@ -80,7 +80,7 @@ impl Bucket {
         let missed_class = 1.0 - 1.0 / classes as f64;
         let mut found = Self { sizes: vec![0.0; h + 2], read_on: 0.0, rejected: 0.0 };
         let mut chance = (-arrivals).exp();
-        // Far beyond where anything is left of a Poisson distribution.
+        // Far beyond the mass of a Poisson distribution.
         let most = (arrivals + 20.0 * arrivals.sqrt() + 40.0) as usize;
         for tries in 0..most {
             let beyond = tries.saturating_sub(h);
@@ -106,10 +106,10 @@ impl Bucket {
     }
 }
 
-/// Lines of entries that are read in vain in a bucket with so many of them, and before the entry looked for
-/// if that is in the bucket, which is in `slot`.
+/// Lines of entries read in vain in a bucket of this size, and before the entry in `slot`, if the key is in the
+/// bucket.
 fn vain_lines(slots: usize, entries: usize, slot: Option<usize>) -> f64 {
-    // Buckets begin at every place in a line in turn.
+    // Buckets begin at every offset in a line in turn.
     let lines = (0..ENTRIES_PER_LINE).map(|bucket| {
         let line = |slot: usize| (bucket * slots + slot) / ENTRIES_PER_LINE;
         let read = slot.unwrap_or(entries);
@@ -131,8 +131,8 @@ fn vain_lines_of_hits(slots: usize, sizes: &[f64]) -> f64 {
     sizes.iter().enumerate().map(|(size, share)| share * of_bucket(size)).sum()
 }
 
-/// One bucket in each of these subtables (shares of all buckets), after `arrivals` entries per bucket of
-/// the whole table; entries that all of them reject are in the stash.
+/// One bucket in each of these subtables (shares of all buckets), after `arrivals` entries per bucket of the
+/// whole table; entries that all of them reject are in the stash.
 fn multi_level(arrivals: f64, threshold: (usize, f64), slots: usize, subtables: &[f64]) -> Reads {
     let classes = classes(slots);
     let mut coming = arrivals;
@@ -155,8 +155,8 @@ fn multi_level(arrivals: f64, threshold: (usize, f64), slots: usize, subtables: 
     finish(hits, misses, slots, slots, placed, own_lines, read_in_vain)
 }
 
-/// Lines, from what is known of buckets: a header each; for hits the entry's line, if it is not in the stash;
-/// and those of entries whose tags agree by chance. Buckets that a hit has passed hold `passed_size`.
+/// Cache lines: a header per bucket; for hits the entry's line, if it is not in the stash; and those of entries
+/// whose tags agree by chance. Buckets passed by a hit hold `passed_size`.
 fn finish(
     hits: Vec<f64>,
     misses: Vec<f64>,
@@ -181,7 +181,7 @@ fn sequential(
     threshold: (usize, f64),
     choices: u32,
 ) -> Result<Reads, Error> {
-    /// Moments at which the chance of being rejected is taken.
+    /// Moments at which the chance of rejection is sampled.
     const MOMENTS: u32 = 400;
     let (load, slots, (h, p)) = (plan.load, plan.slots as usize, threshold);
     let at = |time: f64| fluid::closed_form(&plan.proportions, plan.rule, load, time);
@@ -267,7 +267,7 @@ impl Chain {
             let here = self.share(state, size);
             let larger = all - smaller - here;
             let (grows, passed) = if size == slots {
-                // A full bucket rejects all that try it first, and those that find both full.
+                // A full bucket rejects all entries that try it first, and those that find both full.
                 (0.0, 1.0 + second * here)
             } else {
                 (1.0 - second * smaller + second * larger, second * smaller)
@@ -291,13 +291,13 @@ impl Chain {
     }
 }
 
-/// Two tables of single slots, `entries` per bucket of one table. A bucket of the first is filled by the
-/// first entry that tries it and stays so.
+/// Two tables of single slots, `entries` per bucket of one table. A bucket of the first is filled by the first
+/// entry that tries it and stays full.
 pub(super) fn one_slot_cuckoo(entries: f64) -> Reads {
     let first = -(-entries).exp_m1() / entries;
     let second = 1.0 - first;
     Reads {
-        // Both headers are read at once, whoever has the entry.
+        // Both headers are read at once, wherever the entry is.
         hits: vec![0.0, 1.0],
         misses: vec![0.0, 1.0],
         hit_lines: 3.0 + second * TAGS_AGREE,

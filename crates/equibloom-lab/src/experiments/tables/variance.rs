@@ -1,4 +1,4 @@
-//! `table-variance`: how even the buckets of balanced maps are, by the accesses of an insert.
+//! `table-variance`: the variance of the bucket sizes of balanced maps, by the accesses of an insert.
 
 use equibloom_layout::Share;
 use equibloom_tables::{BalancedMap, BucketPlan, Distribution};
@@ -30,7 +30,7 @@ fn repetitions(length: Length) -> u64 {
     length.choose(4, 4, 40)
 }
 
-/// How the buckets are filled, and what is known of it.
+/// How the buckets are filled, and its model.
 struct Filled {
     plan: BucketPlan,
     accesses: f64,
@@ -40,8 +40,8 @@ struct Filled {
 }
 
 impl Filled {
-    /// The least variance at these accesses and this overflow, the variance to be expected, and the standard
-    /// deviation with which so many buckets show it.
+    /// The least variance at these accesses and this overflow, the expected variance, and the standard
+    /// deviation of its measurement over this many buckets.
     fn variances(&self, buckets: u64) -> Result<(f64, f64, f64), Error> {
         let least = lower_bound(LOAD, self.accesses, self.overflow)?;
         let bound = least.cost(costs::variance(least.mean_load()))?;
@@ -51,7 +51,7 @@ impl Filled {
     }
 }
 
-/// With parameters from the theory, with which the lower bound is reached.
+/// With the theory's parameters, which reach the lower bound.
 fn optimal(plan: BucketPlan, accesses: f64, overflow: f64) -> Filled {
     Filled { plan, accesses, overflow, sizes: None }
 }
@@ -80,12 +80,12 @@ fn one_plus_alpha(accesses: f64) -> Result<Filled, Error> {
     Ok(Filled { plan, accesses, overflow: 0.0, sizes })
 }
 
-/// A placement at every number of accesses it is looked at.
+/// A placement at every measured number of accesses.
 struct Curve {
     name: &'static str,
     hue: Hue,
     accesses: Vec<f64>,
-    /// Where its model is drawn.
+    /// Accesses at which its model is drawn.
     drawn: Vec<f64>,
     filled: fn(f64) -> Result<Filled, Error>,
 }
@@ -96,7 +96,7 @@ fn curves() -> [Curve; 5] {
     let drawn = |from, to| -> Vec<f64> { (from..=to).map(|step| f64::from(step) / 50.0).collect() };
     let curve = |name, hue, accesses, drawn, filled| Curve { name, hue, accesses, drawn, filled };
     [
-        // At the overflow of the multi-level map with 1.2 accesses; its own are 1.
+        // At the overflow of the multi-level map with 1.2 accesses; its own accesses are 1.
         curve("single", Hue::Single, vec![1.2], Vec::new(), single),
         curve("sequential", Hue::Sequential, steps.clone(), drawn(51, 70), sequential),
         curve("multi-level", Hue::MultiLevel, steps, drawn(51, 70), multi_level),
@@ -105,7 +105,7 @@ fn curves() -> [Curve; 5] {
     ]
 }
 
-/// A point from all sides.
+/// A point from all sources.
 struct Found {
     accesses: f64,
     /// Least variance at these accesses and this overflow.
@@ -115,7 +115,7 @@ struct Found {
     map: Estimate,
     stashed: Estimate,
     overflow: f64,
-    /// Buckets that a hit reads: under a threshold as many as its insert did.
+    /// Buckets that a hit reads: under a threshold as many as its insert.
     hit: Estimate,
 }
 
@@ -138,7 +138,7 @@ fn point(context: &Context<'_>, curve: &Curve, accesses: f64) -> Result<Found, E
         let stashed = statistics.stashed as f64 / entries as f64;
         Ok((statistics.variance(), stashed, statistics.hits.buckets.mean))
     })?;
-    // Clumps of rejected entries: as in a filter's overflow list.
+    // Rejected entries come in clumps, as in a filter's overflow list.
     let spread = (filled.overflow / entries as f64).sqrt() + 1.0 / entries as f64;
     Ok(Found {
         accesses: filled.accesses,
@@ -155,7 +155,7 @@ fn point(context: &Context<'_>, curve: &Curve, accesses: f64) -> Result<Found, E
     })
 }
 
-/// Variance of a distribution, and the standard deviation of a variance measured on so many buckets.
+/// Variance of a distribution, and the standard deviation of a variance measured on this many buckets.
 fn variance_and_deviation(distribution: &[f64], buckets: u64) -> (f64, f64) {
     let moment = |about: f64, power: i32| -> f64 {
         let terms = distribution.iter().enumerate();

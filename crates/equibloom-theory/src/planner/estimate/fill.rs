@@ -1,4 +1,4 @@
-//! How keys fill tables under a threshold, by the papers' closed forms: loads are by keys, and apparently present
+//! The loads of tables under a threshold, by the papers' closed forms: loads count keys, and apparently present
 //! keys are not accounted for.
 
 use core::ops::RangeInclusive;
@@ -20,26 +20,27 @@ pub(crate) fn fill(candidates: &Proportions, load: f64, h: usize, p: f64) -> Fil
 
 /// One table or subtable.
 pub(crate) struct Table {
-    /// Keys that came to a block, on average.
+    /// Mean number of keys that arrived at a block.
     pub(crate) arrivals: f64,
-    /// By load the share of its blocks.
+    /// Share of its blocks by load.
     pub(crate) loads: Vec<f64>,
-    /// By the number of keys beyond the threshold that came to a block the share of its blocks.
+    /// Share of its blocks by the number of keys that arrived beyond the threshold.
     crowds: Vec<f64>,
-    /// Probability that a block at its threshold takes a key.
+    /// Probability that a block at its threshold admits a key.
     p: f64,
 }
 
 /// The filled tables.
 pub(crate) struct Filled {
-    /// One for each subtable; one for all candidates if they are anywhere.
+    /// One for each subtable, or one for candidates anywhere.
     pub(crate) tables: Vec<Table>,
     pub(crate) accesses_insert: f64,
     pub(crate) overflow: f64,
 }
 
 impl Filled {
-    /// How likely a lookup of an absent key reads the block of each probe, and beyond the last the overflow list.
+    /// Probability that a lookup of an absent key reads the block of each probe, and after the last the
+    /// overflow list.
     pub(crate) fn reached(&self, choices: u32, hints: u32) -> Vec<f64> {
         let passing: Vec<f64> = self.tables.iter().map(|table| table.passing(hints)).collect();
         let mut reached = vec![1.0];
@@ -50,7 +51,7 @@ impl Filled {
     }
 }
 
-/// Each subtable is a table of its own for what the ones before it rejected.
+/// Each subtable is a single-choice table for the keys that the ones before it rejected.
 fn subtables(load: f64, h: usize, p: f64, shares: &[f64]) -> Filled {
     let mut filled = Filled { tables: Vec::new(), accesses_insert: 0.0, overflow: 1.0 };
     for share in shares {
@@ -64,12 +65,12 @@ fn subtables(load: f64, h: usize, p: f64, shares: &[f64]) -> Filled {
     filled
 }
 
-/// Steps of the integral over the tries, which needs a few digits only.
+/// Steps of the integral over the tries; a few digits are enough.
 const STEPS: f64 = 16.0;
 
 /// All keys' tries reach one table: dt/ds = 1/g(P(s)) until t = 1 (see [`crate::optimum`]).
 fn anywhere(load: f64, h: usize, p: f64, choices: u32) -> Filled {
-    // Nothing is rejected long before the threshold: the integral starts there.
+    // Nothing is rejected far below the threshold: the integral starts there.
     let start = ((h as f64 - 6.0 * load.sqrt()) / load).clamp(0.0, 0.9);
     let step = (1.0 - start) / STEPS;
     let (mut tries, mut inserted, mut overflow) = (start, start, 0.0);
@@ -85,10 +86,10 @@ fn anywhere(load: f64, h: usize, p: f64, choices: u32) -> Filled {
     Filled { tables: vec![table], accesses_insert: tries, overflow }
 }
 
-/// Numbers of hints that are looked at together: registers have room for no more.
+/// Numbers of hints evaluated together, limited by registers.
 const TOGETHER: usize = 8;
 
-/// More keys beyond the threshold than this have set every hint.
+/// More keys than this beyond the threshold have set every hint.
 const LARGEST_CROWD: usize = 2_000;
 
 impl Table {
@@ -102,7 +103,7 @@ impl Table {
         loads.resize(h, 0.0);
         let mut crowds = Vec::with_capacity(beyond.len());
         crowds.resize(attempts.first.saturating_sub(h).min(LARGEST_CROWD), 0.0);
-        // Of the tries beyond the threshold one is admitted, unless all their coins fail.
+        // One of the tries beyond the threshold is admitted, unless all their coins fail.
         let (mut at, mut above, mut all_fail) = (0.0, 0.0, 1.0);
         for &mass in beyond {
             at += mass * all_fail;
@@ -117,29 +118,29 @@ impl Table {
         Self { arrivals, loads, crowds, p }
     }
 
-    /// [`passing`](Self::passing) for each of these numbers of hints, if a block at its threshold takes none. Several
-    /// numbers share each look at the crowds.
+    /// [`passing`](Self::passing) for each of these numbers of hints, if a block at its threshold admits none.
+    /// Evaluates several numbers in one pass over the crowds.
     pub(crate) fn passing_when_full(&self, hints: RangeInclusive<u32>) -> Vec<f64> {
         let mut passing = Vec::with_capacity(hints.clone().count() + TOGETHER);
         for first in hints.clone().step_by(TOGETHER) {
             let unset: [f64; TOGETHER] =
                 core::array::from_fn(|i| 1.0 - 1.0 / f64::from(first + i as u32));
-            let (mut power, mut marked) = ([1.0; TOGETHER], [0.0; TOGETHER]);
+            let (mut power, mut set) = ([1.0; TOGETHER], [0.0; TOGETHER]);
             for mass in &self.crowds {
                 for i in 0..TOGETHER {
-                    marked[i] += mass * (1.0 - power[i]);
+                    set[i] += mass * (1.0 - power[i]);
                     power[i] *= unset[i];
                 }
             }
-            passing.extend(marked.map(|marked: f64| marked.max(0.0)));
+            passing.extend(set.map(|set: f64| set.max(0.0)));
         }
         passing
     }
 
-    /// The share of absent keys that go on from here: by the load, or if one of as many hints is set.
+    /// The share of absent keys that go on from here: by the load, or if their hint is set.
     ///
-    /// Of i keys beyond the threshold either the coins of all fail, (1 − p)^i, or one is taken and the others are
-    /// rejected: a hint stays unset with z^i·(1 − p)^i + z^(i−1)·(1 − (1 − p)^i), z = 1 − 1/w.
+    /// Of i keys beyond the threshold either the coins of all fail, (1 − p)^i, or one is admitted and the
+    /// others are rejected: a hint stays unset with z^i·(1 − p)^i + z^(i−1)·(1 − (1 − p)^i), z = 1 − 1/w.
     pub(crate) fn passing(&self, hints: u32) -> f64 {
         let [.., at, above] = &self.loads[..] else { return 0.0 };
         if hints == 0 {
@@ -147,13 +148,13 @@ impl Table {
         }
         let z = 1.0 - 1.0 / f64::from(hints);
         let (mut all_fail, mut power_before, mut power) = (1.0, 0.0, 1.0);
-        let mut marked = 0.0;
+        let mut set = 0.0;
         for mass in &self.crowds {
-            marked += mass * (1.0 - power * all_fail - power_before * (1.0 - all_fail));
+            set += mass * (1.0 - power * all_fail - power_before * (1.0 - all_fail));
             all_fail *= 1.0 - self.p;
             power_before = power;
             power *= z;
         }
-        marked.max(0.0)
+        set.max(0.0)
     }
 }

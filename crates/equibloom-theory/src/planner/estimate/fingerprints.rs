@@ -1,4 +1,4 @@
-//! A quick look at filters of fingerprint blocks, to search with.
+//! A fast estimate of filters of fingerprint blocks, for the search.
 //!
 //! Loads are by keys, so that equal fingerprints are counted twice; otherwise this is the exact model. With λ_i
 //! arrivals at the blocks of probe i and M fingerprints the rate is Σ reached_i·λ_i/M: a block's bits are best used
@@ -15,8 +15,8 @@ use super::fill::{Filled, Table, fill};
 use crate::planner::memory::overflow_list;
 use crate::planner::requirements::Limits;
 
-/// The block with so many slots and hints that has the most different fingerprints, or exactly as many lists or
-/// bits of remainders as required; and how many fingerprints that are.
+/// The block with these slots and hints that has the most distinct fingerprints, or exactly the required lists
+/// or remainder bits; and its number of fingerprints.
 fn best_blocks(slots: u32, hints: u32, limits: &Limits) -> Option<(Blocks, f64)> {
     let widths = limits.remainder_bits.map_or(1..=MAX_REMAINDER_BITS, |bits| bits..=bits);
     let of_width = |remainder_bits: u32| {
@@ -30,7 +30,7 @@ fn best_blocks(slots: u32, hints: u32, limits: &Limits) -> Option<(Blocks, f64)>
     widths.filter_map(of_width).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// A filter, roughly.
+/// An estimated filter.
 #[derive(Debug, Clone)]
 pub(crate) struct Estimate {
     pub(crate) candidates: Proportions,
@@ -40,7 +40,7 @@ pub(crate) struct Estimate {
     pub(crate) overflow: f64,
 }
 
-/// Why there is no filter with some candidates. Larger later subtables have less overflow and cost more accesses.
+/// Why some candidates give no filter. Larger later subtables have less overflow and cost more accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TooMuch {
     Overflow,
@@ -54,14 +54,14 @@ pub(crate) struct Estimator {
     pub(crate) limits: Limits,
 }
 
-/// Rounds until the sizes of list and blocks agree; more mean that they never do.
+/// Rounds until the sizes of list and blocks agree; more rounds never converge.
 const MOST_ROUNDS: usize = 5;
 
 /// Estimates may lose this much of the keys by rounding.
 const ROUNDED: f64 = 1.0 - 1e-6;
 
 impl Estimator {
-    /// Numbers of slots in question: from the mean load, below which the keys do not fit, to where blocks are
+    /// Possible numbers of slots: from the mean load, below which the keys do not fit, to where blocks are
     /// hardly ever full.
     pub(crate) fn slots(&self) -> core::ops::RangeInclusive<u32> {
         if let Some(slots) = self.limits.slots {
@@ -73,16 +73,16 @@ impl Estimator {
         least as u32..=most as u32
     }
 
-    /// Blocks beside an overflow list for a share of the keys.
+    /// Number of blocks beside an overflow list for a share of the keys.
     fn blocks(&self, overflow: f64) -> f64 {
         let mean = overflow * self.keys;
-        // A list for less than one key in a thousand filters is none.
+        // A list for less than one key in a thousand filters is omitted.
         let list = if mean > 1e-3 { overflow_list(mean, mean.sqrt()).bytes() } else { 0 };
         let left = self.bytes - HEADER_BYTES as f64 - list as f64;
         (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0)
     }
 
-    /// The best filter with these candidates and so many slots, or what is too much.
+    /// The best filter with these candidates and slots, or the exceeded limit.
     pub(crate) fn at(&self, candidates: &Proportions, slots: u32) -> Result<Estimate, TooMuch> {
         let limits = &self.limits;
         let (overflow, filled) = self.settled(candidates, slots).ok_or(TooMuch::Overflow)?;
@@ -95,7 +95,7 @@ impl Estimator {
         let choices = candidates.choices();
         let hints = match (limits.hints, choices) {
             (Some(hints), _) => hints..=hints,
-            // Hints spare a key with a single block the overflow list: few are enough for that.
+            // Hints save a key with a single block from reading the overflow list; few are enough.
             (None, 1) => 1..=1,
             (None, _) => 1..=MAX_HINTS,
         };
@@ -123,8 +123,8 @@ impl Estimator {
         Ok(Estimate { candidates: *candidates, slots, blocks, rate, overflow })
     }
 
-    /// What no filter with so many slots gets below: its blocks meet all keys, and have the most fingerprints if they
-    /// have the fewest hints.
+    /// Lower bound on the rate with these slots: the blocks receive all keys, and have the most fingerprints
+    /// with the fewest hints.
     pub(crate) fn least_rate(&self, slots: u32) -> f64 {
         let fewest = self.limits.hints.unwrap_or(1);
         let load = self.keys / self.blocks(0.0);
@@ -149,8 +149,8 @@ impl Estimator {
     }
 }
 
-/// By the number of hints the share of absent keys that go on from a table.
+/// The share of absent keys that go on from a table, by the number of hints.
 fn passing(table: &Table, hints: &RangeInclusive<u32>) -> Vec<f64> {
-    // Without hints the load tells.
+    // Without hints the load decides.
     if *hints == (0..=0) { vec![table.passing(0)] } else { table.passing_when_full(hints.clone()) }
 }

@@ -1,9 +1,9 @@
-//! A quick look at filters with a threshold, to search with.
+//! A fast estimate of filters with a threshold, for the search.
 //!
-//! The exact model follows every block bit by bit; a search asks about thousands of filters. Here loads are by
+//! The exact model follows every block bit by bit; a search evaluates thousands of filters. Here loads count
 //! keys (the papers' closed forms), and a block's match probability is that of its mean number of set bits,
-//! corrected for their variance. This is within a few per cent of the exact model. Nothing is promised by it:
-//! whatever the search finds is predicted by the exact model afterwards.
+//! corrected for their variance. This is within a few per cent of the exact model, which predicts whatever the
+//! search finds.
 
 mod fill;
 pub(crate) mod fingerprints;
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::minimum;
 use fill::{Filled, Table, fill};
 
-/// What a filter with a threshold is like, roughly.
+/// An estimated filter with a threshold.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Estimate {
     /// Keys per block, those in the overflow list included.
@@ -26,7 +26,7 @@ pub(crate) struct Estimate {
     pub(crate) overflow: f64,
 }
 
-/// Rounds until the sizes of list and blocks agree; more mean that they never do.
+/// Rounds until the sizes of list and blocks agree; more rounds never converge.
 const MOST_ROUNDS: usize = 6;
 
 /// Keys, memory and block size of the filters that are compared.
@@ -57,8 +57,8 @@ impl Estimator {
         (left / Blocks::bloom(self.block_bits, 1).stride_bits() as f64).max(1.0)
     }
 
-    /// A filter with this threshold: its whole part is the load `h`, its fraction the coin `p`. None if so many
-    /// keys would overflow that they do not fit.
+    /// A filter with this threshold: its whole part is the load `h`, its fraction the coin `p`. `None` if the
+    /// overflow does not fit.
     pub(crate) fn at(
         &self,
         candidates: &Proportions,
@@ -91,8 +91,8 @@ impl Estimator {
         }))
     }
 
-    /// The list takes memory from the blocks, which fills it further. Unless it takes so much that every key in
-    /// it has another one rejected, a few rounds settle that.
+    /// The list takes memory from the blocks, which makes more keys overflow. A few rounds converge, unless
+    /// every key in the list makes another one overflow.
     fn settled(&self, candidates: &Proportions, threshold: f64) -> Option<(f64, Filled)> {
         let mut overflow = 0.0;
         for _ in 0..MOST_ROUNDS {

@@ -1,10 +1,10 @@
 //! The classical filter. A miss reads about two lines, an insert or a hit all `k`.
 //!
-//! With fewer hash functions than the best number its array is emptier and a miss ends sooner: at two thirds of
-//! it after 1.5 reads, for about twice the rate. By such a limit on misses alone it would win against small
-//! blocks and make every insert and hit read up to ten lines or more, which a limit on accesses is not meant
-//! to lead to. So it is only considered (at its best `k` or one less) where the limit on misses leaves room for
-//! it, and thinned out further only if inserts are limited too, or if it is the required placement.
+//! With fewer hash functions than the best number the array is emptier and a miss ends sooner: at two thirds of
+//! it after 1.5 reads, at about twice the rate. With a limit on misses alone such a filter would win against
+//! small blocks, while every insert and hit reads ten lines or more, which contradicts the purpose of the
+//! limit. So it is only considered (at its best `k` or one less) where the limit on misses permits it, and with
+//! fewer hash functions only if inserts are limited too, or if it is the required placement.
 
 use equibloom_layout::Design;
 

@@ -1,9 +1,9 @@
 //! Filters of fingerprint blocks.
 //!
-//! What a block is made of are a few whole numbers, and all of them are tried: slots, hints, and of the rest of
-//! its bits the best division into lists and remainders. Subtables are geometric, as the papers' (uneven ones
-//! gained less than 1 % in a search over all), with any ratio. The search runs on estimates; what it finds is
-//! settled by the exact model.
+//! A block is described by a few whole numbers, and all of them are tried: slots, hints, and the best division
+//! of the remaining bits into lists and remainders. Subtables are geometric, as in the papers (uneven ones
+//! gained less than 1 % in an exhaustive search), with any ratio. The search uses estimates; the exact model
+//! settles the result.
 
 use equibloom_layout::{
     FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Overflow, Placement, Proportions, Rule,
@@ -14,25 +14,25 @@ use crate::error::Error;
 use crate::planner::estimate::fingerprints::{Estimate, Estimator, TooMuch};
 use crate::planner::settle::{Predicted, settle};
 
-/// Ratios of one subtable to the one before it that are tried first.
+/// Initial ratios of one subtable to the one before it.
 const RATIOS: [f64; 8] = [0.02, 0.035, 0.055, 0.08, 0.115, 0.16, 0.22, 0.3];
 
-/// By how much the best ratio is changed then, in both directions.
+/// Changes of the best ratio, in both directions.
 const REFINEMENTS: [f64; 3] = [1.2, 1.1, 1.05];
 
-/// Halvings of the range between two ratios of which neither keeps to the limits.
+/// Bisections between two ratios neither of which meets the limits.
 const BISECTIONS: usize = 5;
 
-/// Most choices worth trying.
+/// Maximum number of choices.
 const MOST_CHOICES: u32 = 4;
 
-/// The best of so many numbers of slots are predicted exactly.
+/// Number of best slot counts that are predicted exactly.
 const FINALISTS: usize = 3;
 
-/// Corrections of the limits for what the estimates leave out.
+/// Corrections of the limits for the error of the estimates.
 const CORRECTIONS: usize = 8;
 
-/// The next try where the overflow list found no room.
+/// The next attempt where the overflow list found no room.
 const LESS_OVERFLOW: f64 = 0.3;
 
 impl Search {
@@ -69,7 +69,7 @@ impl Search {
         best.ok_or(Refusal::Limits)
     }
 
-    /// The best filter with so many slots.
+    /// The best filter with this number of slots.
     fn estimate(
         &self,
         estimator: &Estimator,
@@ -87,7 +87,7 @@ impl Search {
         }
     }
 
-    /// The same by the exact model; if that sees a limit exceeded, the next best that keeps to it.
+    /// The same by the exact model; if a limit is exceeded, the next best that meets it.
     fn corrected(&self, mut estimate: Estimate, placement: Placement) -> Option<Predicted> {
         let (keys, bytes) = (self.sizing.keys as f64, self.sizing.bytes as f64);
         let mut estimator = Estimator { keys, bytes, limits: self.limits };
@@ -103,7 +103,7 @@ impl Search {
                         limits.overflow *= 0.9 * self.limits.overflow / seen.overflow_fraction;
                     }
                 }
-                // So near to full that every slot given to the list rejects another key.
+                // So nearly full that every slot given to the list rejects another key.
                 Err(_) => limits.overflow = LESS_OVERFLOW * estimate.overflow,
             }
             estimate = self.estimate(&estimator, placement, estimate.slots)?;
@@ -175,7 +175,7 @@ fn lowest(estimates: impl Iterator<Item = Estimate>) -> Option<Estimate> {
     estimates.min_by(|a, b| a.rate.total_cmp(&b.rate))
 }
 
-/// By how much a limit was exceeded, and a little more.
+/// The factor by which a limit was exceeded, and a little more.
 fn excess(seen: f64, limit: f64) -> f64 {
     if seen > limit { 1.1 * (seen - limit) + 1e-5 } else { 0.0 }
 }

@@ -1,8 +1,8 @@
 //! Filters without a threshold: blocked, two-choice, one-plus-alpha.
 //!
-//! The exact model of second choices is the slowest of all, so it is asked about two dozen filters only: a few
-//! shares α with the best number of hash functions for each, then the best α for that number and its
-//! neighbours. ln(rate) is smooth in α and curved upwards, so that parabolas find the lowest point quickly.
+//! The exact model of second choices is the slowest, so it evaluates about two dozen filters only: a few shares
+//! α with the best number of hash functions for each, then the best α for that number and its neighbours.
+//! ln(rate) is smooth and convex in α, so that parabolas find the minimum quickly.
 
 use equibloom_layout::{Blocks, Layout, Overflow, Share};
 
@@ -12,16 +12,16 @@ use crate::exact::best_hashes_from;
 use crate::minimum;
 use crate::planner::settle::Predicted;
 
-/// Shares of the largest α that are looked at first.
+/// Initial shares of the largest α.
 const FIRST_LOOKS: [f64; 4] = [0.1, 0.4, 0.7, 1.0];
 
-/// Blocks above this take the exact model a second; for them the first look must show that α pays.
+/// Larger blocks take the exact model a second each; for them the first evaluation must show that α pays.
 const LARGE_BLOCK_BITS: u32 = 1024;
 
 /// Parabolas through the three best points.
 const REFINEMENTS: usize = 3;
 
-/// A number of hash functions whose rate is higher by this factor is not followed.
+/// A number of hash functions whose rate is higher by this factor is dropped.
 const FAR_BEHIND: f64 = 1.01;
 
 /// Every key with a second choice is the two-choice placement.
@@ -59,7 +59,7 @@ impl Search {
         let first_alpha = FIRST_LOOKS[0] * most;
         let mut looks: Vec<(f64, Predicted)> = Vec::new();
         for share in FIRST_LOOKS {
-            // Fewer overloaded blocks stand more hash functions.
+            // With fewer overloaded blocks more hash functions are best.
             let hashes =
                 looks.last().map_or(none.design.hashes(), |(_, last)| last.design.hashes());
             let alpha = share * most;
@@ -81,7 +81,7 @@ impl Search {
         Err(Refusal::SecondChoicesDoNotPay { alpha: first_alpha, factor })
     }
 
-    /// The best α near the best of the first looks, for its number of hash functions and the neighbours.
+    /// The best α near the best of the initial ones, for its number of hash functions and the neighbours.
     fn refined(&self, looks: Vec<(f64, Predicted)>, most: f64) -> Result<Predicted, Error> {
         let rate = |(_, found): &(f64, Predicted)| found.expected.rate;
         let index = (0..looks.len()).min_by(|&a, &b| rate(&looks[a]).total_cmp(&rate(&looks[b])));
@@ -90,7 +90,7 @@ impl Search {
         if looks.len() < 3 || best.expected.rate > HOPELESS * self.to_beat {
             return Ok(best);
         }
-        // The three looks around the best one; at an end, the three nearest.
+        // The three points around the best one; at an end, the three nearest.
         let middle = index.clamp(1, looks.len() - 2);
         let alphas = [looks[middle - 1].0, looks[middle].0, looks[middle + 1].0];
         let hashes = best.design.hashes();
@@ -101,7 +101,7 @@ impl Search {
             let at = |alpha: f64| -> Result<Predicted, Error> {
                 Predicted::new(self.layout_with(alpha, hashes)?, self.sizing.keys)
             };
-            // Elsewhere the best α of a neighbour lies near, and its rate hardly lower.
+            // The best α of a neighbour is close by, and its rate hardly lower.
             let here = at(looks[index].0)?;
             if here.expected.rate > FAR_BEHIND * best.expected.rate {
                 continue;
@@ -126,12 +126,12 @@ impl Search {
         Ok(best_hashes_from(&layout.into(), self.sizing.keys, layout.blocks.hashes())?.into())
     }
 
-    /// All memory as blocks, with a first guess of the number of hashes, and how many there are.
+    /// All memory as blocks, with a first guess of the number of hashes, and the number of blocks.
     fn whole_table(&self) -> Result<(Blocks, u64), Error> {
         let bits = self.limits.block_bits;
         let blocks = Blocks::bloom(bits, 1);
         let count = self.sizing.blocks(blocks.stride_bits(), Overflow::NONE)?;
-        // The textbook's number is right for evenly loaded blocks; the fuller ones want fewer.
+        // The textbook's number is right for evenly loaded blocks; fuller ones need fewer.
         let guess = 0.55 * count as f64 * f64::from(bits) / self.sizing.keys as f64;
         Ok((blocks.with_hashes((guess as u32).clamp(1, self.most_hashes())), count))
     }

@@ -14,33 +14,33 @@ use super::settle::Predicted;
 use crate::error::Error;
 use crate::exact::Prediction;
 
-/// Keys, memory and limits of all the filters that are compared.
+/// Keys, memory and limits of all compared filters.
 pub(crate) struct Search {
     pub(crate) sizing: Sizing,
     pub(crate) limits: Limits,
-    /// A rate that is reached already: what is far above it need not be searched to the last digit.
+    /// A rate that is already reached: filters far above it are not refined.
     pub(crate) to_beat: f64,
 }
 
-/// The best filter of a placement, or why it cannot be had.
+/// The best filter of a placement, or why there is none.
 pub(crate) type Finding = Result<Predicted, Refusal>;
 
-/// Why a placement is out of the question.
+/// Why a placement is excluded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Refusal {
-    /// It would need more accesses per miss, which this filter shows.
+    /// It needs more accesses per miss; this filter shows how many.
     AccessesPerMiss(Box<Predicted>),
     /// No key may read a second block.
     SecondBlock,
-    /// Second choices only raise the rate, by this factor already for the few keys of this share.
+    /// Second choices only raise the rate, by this factor even for this small share of the keys.
     SecondChoicesDoNotPay { alpha: f64, factor: f64 },
-    /// Its blocks are cache lines and nothing else.
+    /// Its blocks are always cache lines.
     CacheLinesOnly,
-    /// Keys could not be removed from it again.
+    /// Keys could not be removed from it.
     NotRemovable,
-    /// So many keys come to a block that they do not fit into its slots.
+    /// A block receives more keys than it can have slots.
     TooManyKeysABlock { load: f64 },
-    /// No parameters keep to the limits on accesses and overflow.
+    /// No parameters meet the limits on accesses and overflow.
     Limits,
     /// The memory or the load does not allow it.
     Impossible(Error),
@@ -69,14 +69,14 @@ impl Search {
         }
     }
 
-    /// Whether a filter keeps to the limits.
+    /// Whether a filter meets the limits.
     fn keeps_to_limits(&self, expected: &Prediction) -> bool {
         expected.accesses_miss <= self.limits.accesses_miss
             && expected.accesses_insert <= self.limits.accesses_insert
             && expected.overflow_fraction <= self.limits.overflow
     }
 
-    /// Most bits that a key may set in a block.
+    /// Maximum number of bits that a key may set in a block.
     fn most_hashes(&self) -> u32 {
         MAX_HASHES.min(self.limits.block_bits / 2)
     }

@@ -1,12 +1,12 @@
 //! Filters with a threshold: single, sequential, multi-level.
 //!
 //! The papers' optimal thresholds are for a given number of accesses per *insert*; a miss then reads more than
-//! two blocks. Users limit misses, and a higher threshold makes them end sooner, so we search over all
-//! thresholds (as one real number, h + p), not only the papers'. A higher threshold means fewer accesses of
-//! every kind and less overflow: the limits hold from some threshold on, and the best is at or above it.
-//! Subtables are geometric, as in the papers, with any ratio.
+//! two blocks. Users limit misses, and a higher threshold ends them sooner, so all thresholds are searched (as
+//! one real number, h + p), not only the papers'. A higher threshold means fewer accesses of every kind and
+//! less overflow: the limits hold from some threshold on, and the best is at or above it. Subtables are
+//! geometric, as in the papers, with any ratio.
 //!
-//! The search runs on estimates; what it finds is corrected and settled by the exact model.
+//! The search uses estimates; the exact model corrects and settles the result.
 
 use equibloom_layout::{Blocks, Design, HEADER_BYTES, Layout, MAX_HINTS, Proportions, Rule, Share};
 
@@ -16,19 +16,19 @@ use crate::minimum;
 use crate::planner::estimate::{Estimate, Estimator};
 use crate::planner::settle::{Predicted, settle};
 
-/// Ratios of one subtable to the one before it that are tried first.
+/// Initial ratios of one subtable to the one before it.
 const RATIOS: [f64; 5] = [0.02, 0.06, 0.12, 0.2, 0.3];
 
-/// Most choices worth trying: the fourth serves one key in a thousand, at the price of its bits.
+/// Maximum number of choices: the fourth serves one key in a thousand, at the price of its bits.
 const MOST_CHOICES: u32 = 4;
 
-/// The number of hints to search candidates with.
+/// The number of hints used while candidates are searched.
 const FIRST_HINTS: u32 = 12;
 
-/// By how many the best number of hints is changed then, in both directions.
+/// Changes of the best number of hints, in both directions.
 const HINT_STEPS: [u32; 4] = [8, 4, 2, 1];
 
-/// Thresholds between the least and the highest that are tried first.
+/// Initial thresholds between the least and the highest.
 const FIRST_LOOKS: u32 = 8;
 
 /// Corrections of the threshold by the exact model; one or two are usual.
@@ -44,7 +44,7 @@ struct Point {
 
 impl Search {
     pub(super) fn single(&self) -> Finding {
-        // Hints would only spare misses the overflow list.
+        // Hints would only save misses from reading the overflow list.
         let hints = self.limits.hints.unwrap_or(0);
         self.settled(self.best_threshold(Proportions::anywhere(1), hints)?)
     }
@@ -89,7 +89,7 @@ impl Search {
         self.settled(self.with_best_hints(best)?)
     }
 
-    /// The hints to search candidates with: those required, or about as many as turn out best.
+    /// The number of hints used while candidates are searched: the required one, or a typical best one.
     fn first_hints(&self) -> u32 {
         self.limits.hints.unwrap_or(FIRST_HINTS)
     }
@@ -129,7 +129,7 @@ impl Search {
         }
     }
 
-    /// The threshold with the lowest rate for these candidates, if any keeps to the limits.
+    /// The threshold with the lowest rate for these candidates, if any meets the limits.
     fn best_threshold(&self, candidates: Proportions, hints: u32) -> Result<Option<Point>, Error> {
         let estimator = self.estimator(hints);
         let load = estimator.load();
@@ -181,7 +181,7 @@ impl Search {
         f64::from(self.limits.block_bits / 2) - 0.5
     }
 
-    /// The filter at a point, with its threshold raised as far as the exact model demands it.
+    /// The filter at a point, with its threshold raised as far as the exact model requires.
     fn settled(&self, point: Option<Point>) -> Finding {
         let Some(mut point) = point else { return Err(Refusal::Limits) };
         let estimator = self.estimator(point.hints);
@@ -208,8 +208,8 @@ impl Search {
         let keys = self.sizing.keys as f64;
         let blocks = Blocks::bloom(self.limits.block_bits, estimate.hashes).with_hints(*hints);
         settle(&self.sizing, blocks, estimate.overflow, |count, overflow| {
-            // With the load the threshold rises too: else, as the list grows, fewer and fewer blocks would
-            // reject more and more keys.
+            // The threshold rises with the load: otherwise, as the list grows, fewer blocks would reject more
+            // and more keys.
             let scale = keys / count as f64 / estimate.load;
             let threshold = (threshold * scale).min(self.highest_threshold());
             let coin = Share::clamped(threshold.fract());
@@ -221,7 +221,7 @@ impl Search {
         })
     }
 
-    /// The same with the best number of hashes among those that keep to the limits.
+    /// The same with the best number of hashes among those that meet the limits.
     fn with_best_hashes(&self, found: Predicted) -> Result<Predicted, Error> {
         let Predicted { design, .. } = found;
         let (keys, capacity) = (self.sizing.keys, design.overflow().capacity as f64);
@@ -236,7 +236,7 @@ impl Search {
     }
 }
 
-/// Replaces `best` by a better point; tells whether it did.
+/// Replaces `best` by a better point; returns whether it did.
 fn keep_better(best: &mut Option<Point>, found: Option<Point>) -> bool {
     let rate = |point: &Option<Point>| point.as_ref().map_or(f64::INFINITY, |p| p.estimate.rate);
     let better = rate(&found) < rate(best);
