@@ -58,7 +58,7 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         ("build keys --keys many -o old.eqb", &["many", "such as"]),
         ("build keys --fpr 0 -o old.eqb", &["--fpr", "at least 1e-15"]),
         ("build keys --memory 10 -o old.eqb", &["--memory", "10", "at least"]),
-        ("build keys --memory 1kB --fpr 1e-6 -o old.eqb", &["raise rate", "raise memory"]),
+        ("build keys --memory 2kB --fpr 1e-6 -o old.eqb", &["raise rate", "raise memory"]),
         ("build keys --placement best -o old.eqb", &["best", "multi-level"]),
         ("build keys --block brick -o old.eqb", &["brick", "bloom or fingerprint"]),
         ("build keys --when-full explode -o old.eqb", &["explode", "refuse", "saturate"]),
