@@ -49,8 +49,8 @@ impl Layout {
         self.check_room_in_a_block()?;
         self.check_combination()?;
         let (count, bits) = (self.candidates.blocks(), self.blocks.stride_bits());
-        let fits = count < u64::MAX && count.checked_mul(bits).is_some();
-        if fits { Ok(()) } else { Err(LayoutError::TooLarge { count, bits }) }
+        let size = count.checked_mul(bits);
+        size.map(|_| ()).ok_or(LayoutError::TooLarge { count, bits })
     }
 
     fn check_ranges(&self) -> Result<(), LayoutError> {
@@ -110,7 +110,7 @@ impl Layout {
         match (self.blocks, self.rule) {
             (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => conflict(
                 "a full fingerprint block can take no key, and the least-loaded rule rejects none",
-                "give the rule `FirstWithRoom` below the number of slots, or Bloom blocks",
+                "give the rule `FirstWithRoom` with a threshold equal to the slots, or Bloom blocks",
             ),
             (Blocks::Fingerprint { slots, .. }, Rule::FirstWithRoom { below, coin })
                 if below != slots || coin != Share::NONE =>

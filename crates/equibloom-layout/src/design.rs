@@ -83,14 +83,6 @@ impl Design {
         }
     }
 
-    /// Mutable access to the layout of a blocked filter.
-    pub const fn layout_mut(&mut self) -> Option<&mut Layout> {
-        match self {
-            Self::Classical { .. } => None,
-            Self::Blocked(layout) => Some(layout),
-        }
-    }
-
     /// The papers' name for the placement of keys.
     pub const fn placement(&self) -> Placement {
         match self {

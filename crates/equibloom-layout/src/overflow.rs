@@ -1,8 +1,6 @@
 //! The overflow list, for keys that no block admits.
 
 use crate::design::bytes_of_bits;
-use crate::error::LayoutError;
-use crate::share::Share;
 
 /// The overflow list's capacity, and what happens when it is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,25 +30,6 @@ pub enum WhenFull {
 impl Overflow {
     /// No list.
     pub const NONE: Self = Self { capacity: 0, when_full: WhenFull::Refuse };
-
-    /// Capacity for a mean share of `keys`, plus six times its square root for chance. (Full blocks reject
-    /// keys in clumps, so that this is three to four standard deviations.)
-    ///
-    /// ```
-    /// use equibloom_layout::{Overflow, WhenFull};
-    ///
-    /// let overflow = Overflow::for_share(0.005, 1_000_000, WhenFull::Refuse)?;
-    /// assert_eq!(overflow.capacity, 5_000 + 6 * 71);
-    /// assert!(Overflow::for_share(f64::NAN, 10, WhenFull::Refuse).is_err());
-    /// # Ok::<(), equibloom_layout::LayoutError>(())
-    /// ```
-    pub fn for_share(share: f64, keys: u64, when_full: WhenFull) -> Result<Self, LayoutError> {
-        Share::new(share)?;
-        let mean = (share * keys as f64) as u64;
-        let slack = 6 * (mean.isqrt() + 1);
-        let capacity = if share > 0.0 { mean.saturating_add(slack) } else { 0 };
-        Ok(Self { capacity, when_full })
-    }
 
     /// 64-bit slots of the list: a quarter more than entries, and at least one free.
     pub const fn slots(&self) -> u64 {

@@ -208,7 +208,7 @@ fn sizes_that_cannot_be_had_are_errors_and_leave_the_map_as_it_was() {
             );
             assert!(
                 error.to_string().contains("give fewer")
-                    || error.to_string().contains("ask for less")
+                    || error.to_string().contains("request less")
             );
             map.reserve(additional);
         }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use equibloom_layout::{BlockKind, Placement, Rule, WhenFull};
+use equibloom_layout::{BlockKind, Design, Placement, Rule, WhenFull};
 pub use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Plan};
 use equibloom_theory::planner::{Requirements, plan};
 
@@ -199,6 +199,22 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
+    /// Refuses requirements that a growing filter cannot keep.
+    pub(crate) fn check_growing(&self) -> Result<(), PredictionError> {
+        let Requirements { rate, memory, bits_per_key, multiset, .. } = self.requirements;
+        let (conflict, remedy) = if rate.is_none() {
+            ("a growing filter keeps a rate, and none is required", "set rate")
+        } else if memory.is_some() || bits_per_key.is_some() {
+            ("a growing filter takes as much memory as it needs", "drop memory and bits_per_key")
+        } else if multiset {
+            ("keys cannot be removed from a growing filter", "plan for a number of keys")
+        } else {
+            return Ok(());
+        };
+        let (conflict, remedies) = (conflict.into(), alloc::vec![remedy.into()]);
+        Err(PredictionError::Contradiction { conflict, remedies })
+    }
+
     pub(crate) const fn required_keys(&self) -> Option<u64> {
         self.requirements.keys
     }
@@ -217,7 +233,7 @@ impl<K: ?Sized> FilterBuilder<K> {
     /// The plan as the parameters of a filter.
     pub fn parameters(&self) -> Result<Parameters, PlanError> {
         let Plan { keys, mut design, .. } = self.plan()?;
-        if let Some(layout) = design.layout_mut()
+        if let Design::Blocked(layout) = &mut design
             && layout.rule != Rule::LeastLoaded
         {
             layout.overflow.when_full = self.when_full;

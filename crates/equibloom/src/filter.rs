@@ -151,9 +151,8 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// grows](crate::WhenFull).
     ///
     /// # Errors
-    /// [`MergeError`] if parameters or hashes differ, or the overflow list is full and
-    /// [refuses](crate::WhenFull::Refuse) keys. The filter is unchanged, unless memory ran out while the
-    /// list was growing: then some keys may have been added.
+    /// [`MergeError`] if parameters or hashes differ, or the overflow list has no room for all keys and may
+    /// not grow, or no memory to. The filter is unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError>
     where
         H: PartialEq,

@@ -47,6 +47,7 @@ pub struct GrowingFilter<K: ?Sized, H = Stable> {
 impl<K: ?Sized, H> GrowingFilter<K, H> {
     /// Plans and builds the first stage.
     pub(crate) fn new(builder: FilterBuilder<K>, hasher: H) -> Result<Self, PlanError> {
+        builder.check_growing()?;
         let mut filter = Self { builder, hasher, stages: Vec::new() };
         filter.stages.push(filter.next_stage()?);
         Ok(filter)
@@ -69,15 +70,17 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         if self.contains_hash(hash) {
             return Ok(Insertion::AlreadyPresent);
         }
-        match self.stages.last_mut() {
-            Some(stage) if stage.elements() < stage.parameters().keys => Ok(stage.insert(hash)?),
-            _ => {
-                let mut stage = self.next_stage()?;
-                let insertion = stage.insert(hash)?;
-                self.stages.push(stage);
-                Ok(insertion)
-            }
+        // A stage that is told to refuse may be full before its time.
+        if let Some(stage) = self.stages.last_mut()
+            && stage.elements() < stage.parameters().keys
+            && let Ok(insertion) = stage.insert(hash)
+        {
+            return Ok(insertion);
         }
+        let mut stage = self.next_stage()?;
+        let insertion = stage.insert(hash)?;
+        self.stages.push(stage);
+        Ok(insertion)
     }
 
     /// [`contains`](Self::contains) for a precomputed hash.

@@ -130,8 +130,8 @@ impl HashFilter {
     ///
     /// Designs whose levels share no blocks (blocked, single, multi-level, also with fingerprints) are
     /// divided among threads in place, with some MiB of scratch memory. One thread inserts into the others
-    /// (classical, sequential, two-choice, one-plus-alpha), for fewer than some thousand keys, and once a
-    /// fixed overflow list is full.
+    /// (classical, sequential, two-choice, one-plus-alpha, any with an access budget), for fewer than some
+    /// thousand keys, and once a fixed overflow list is full.
     ///
     /// ```
     /// use equibloom::{Filter, KeyHash};

@@ -81,7 +81,7 @@ pub use builder::{DEFAULT_ACCESSES_MISS, FilterBuilder, Plan, PlanError};
 pub use equibloom_layout::{
     Accepted, BlockKind, Blocks, Candidates, Design, Layout, LayoutError, MAX_BLOCK_BITS,
     MAX_CHOICES, MAX_HASHES, MAX_HINTS, MIN_BLOCK_BITS, Number, Overflow, PerSubtable, Placement,
-    Proportions, Rule, Share, WhenFull,
+    Proportions, Rule, Share, UnknownName, WhenFull,
 };
 pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;

@@ -131,7 +131,7 @@ fn every_conflict_is_named_with_its_cure() {
         ),
         (
             Layout { rule: Rule::LeastLoaded, ..FINGERPRINTS }.into(),
-            "the least-loaded rule rejects none: give the rule `FirstWithRoom` below the number of slots",
+            "the least-loaded rule rejects none: give the rule `FirstWithRoom` with a threshold equal to the slots",
         ),
         (
             Layout { rule: Rule::below(47), ..FINGERPRINTS }.into(),

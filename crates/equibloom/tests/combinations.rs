@@ -187,7 +187,7 @@ fn without_conflict(layout: Layout, cure: &str) -> Vec<Layout> {
                 .map(|rule| Layout { rule, ..layout })
                 .to_vec()
         }
-        "give the rule `FirstWithRoom` below the number of slots, or Bloom blocks" => {
+        "give the rule `FirstWithRoom` with a threshold equal to the slots, or Bloom blocks" => {
             vec![first_with_room, bloom]
         }
         "give the rule a threshold equal to the slots, and no coin" => vec![first_with_room],

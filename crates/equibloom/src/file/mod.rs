@@ -25,7 +25,7 @@
 //! | [`Filter::load`], [`Filter::read_from`] | everything | everything | everything |
 //! | [`Filter::open`] | the header | the header | the pages that lookups read |
 //! | [`inspect`] | the header | the header | the header |
-//! | [`verify`], [`verify_from`] | everything | everything | 64 KiB |
+//! | [`verify`], [`verify_from`] | everything | everything | 256 KiB |
 //!
 //! `docs/format.md` specifies the format, in enough detail for other languages. A file records its version,
 //! the hash, its seed and the kind of its keys. The header and every section have a checksum, and all other
@@ -88,7 +88,7 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// # Errors
     /// [`FileError`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        save(self.as_hash_filter(), self.hasher().seed(), path.as_ref())
+        save(self.as_hash_filter(), self.hasher().seed(), K::KIND, path.as_ref())
     }
 
     /// Reads a filter from a file into memory and verifies all its checksums.
@@ -118,7 +118,7 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// # Errors
     /// [`FileError`] with the stream's own error.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), FileError> {
-        Ok(write::filter(self.as_hash_filter(), self.hasher().seed(), &mut writer)?)
+        Ok(write::filter(self.as_hash_filter(), self.hasher().seed(), K::KIND, &mut writer)?)
     }
 
     /// Reads one filter from any stream, with the checks of [`load`](Self::load), and nothing after it.
@@ -159,7 +159,7 @@ impl HashFilter {
     /// # Errors
     /// [`FileError`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        save(self, self.parameters().seed, path.as_ref())
+        save(self, self.parameters().seed, self.key_kind(), path.as_ref())
     }
 
     /// Reads a filter from a file into memory and verifies all its checksums.
@@ -176,7 +176,7 @@ impl HashFilter {
     /// # Errors
     /// [`FileError`] with the stream's own error.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), FileError> {
-        Ok(write::filter(self, self.parameters().seed, &mut writer)?)
+        Ok(write::filter(self, self.parameters().seed, self.key_kind(), &mut writer)?)
     }
 
     /// Reads one filter from any stream; see [`Filter::read_from`].
@@ -234,8 +234,8 @@ impl HashFilter {
     }
 }
 
-fn save(filter: &HashFilter, seed: u64, path: &Path) -> Result<(), FileError> {
-    atomic::replace(path, |writer| write::filter(filter, seed, writer)).named(path)
+fn save(filter: &HashFilter, seed: u64, kind: KeyKind, path: &Path) -> Result<(), FileError> {
+    atomic::replace(path, |writer| write::filter(filter, seed, kind, writer)).named(path)
 }
 
 /// Checks that the file's kind of keys is that of `K`.
@@ -273,7 +273,7 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Header, FileError> {
     input(path).and_then(|mut input| input.header()).named(path)
 }
 
-/// Reads a whole filter file with the checks of [`Filter::load`], in 64 KiB of memory. See
+/// Reads a whole filter file with the checks of [`Filter::load`], in 256 KiB of memory. See
 /// [`file`](crate::file) for an example.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::FileErrorKind;
 use super::header::{BLOCKS, Header, OVERFLOW};
 use crate::hash_filter::HashFilter;
+use crate::hashing::KeyKind;
 use crate::memory::Words;
 use crate::parameters::Parameters;
 use crate::raw::Parts;
@@ -15,16 +16,22 @@ use crate::raw::Parts;
 /// Bytes hashed, read or written at a time: small enough to stay in the cache in between.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
-/// Writes a filter with the seed of its hash.
+/// Writes a filter with the seed of its hash and the kind of its keys.
 pub(super) fn filter<W: Write + ?Sized>(
     filter: &HashFilter,
     seed: u64,
+    kind: KeyKind,
     writer: &mut W,
 ) -> Result<(), FileErrorKind> {
-    write(filter, seed, writer).map_err(|error| FileErrorKind::io("write", error))
+    write(filter, seed, kind, writer).map_err(|error| FileErrorKind::io("write", error))
 }
 
-fn write<W: Write + ?Sized>(filter: &HashFilter, seed: u64, writer: &mut W) -> io::Result<()> {
+fn write<W: Write + ?Sized>(
+    filter: &HashFilter,
+    seed: u64,
+    kind: KeyKind,
+    writer: &mut W,
+) -> io::Result<()> {
     let Parts { blocks, overflow, counters } = filter.raw().parts();
     let parts: Vec<(&str, &Words)> = [(BLOCKS, blocks), (OVERFLOW, overflow)]
         .into_iter()
@@ -33,7 +40,7 @@ fn write<W: Write + ?Sized>(filter: &HashFilter, seed: u64, writer: &mut W) -> i
     let sections: Vec<_> =
         parts.iter().map(|(name, words)| (*name, words.bytes(), checksum(words))).collect();
     let parameters = Parameters { seed, ..*filter.parameters() };
-    let header = Header::new(parameters, filter.key_kind(), &counters, &sections);
+    let header = Header::new(parameters, kind, &counters, &sections);
 
     let head = header.encode();
     writer.write_all(&head)?;

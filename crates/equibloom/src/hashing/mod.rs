@@ -35,7 +35,7 @@ pub(crate) fn hash_chunks<const AT_ONCE: usize, K: ?Sized, Q: Borrow<K>, H: KeyH
     mut visit: impl FnMut(&[KeyHash]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut hashes = [KeyHash::from_u64(0); AT_ONCE];
-    let mut keys = keys.into_iter();
+    let mut keys = keys.into_iter().fuse();
     loop {
         let mut count = 0;
         for (hash, key) in hashes.iter_mut().zip(&mut keys) {

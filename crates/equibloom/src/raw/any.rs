@@ -43,7 +43,7 @@ impl Any {
         let parts = Parts {
             blocks: Words::zeroed(design.block_bytes() / 8)?,
             overflow: Words::zeroed(overflow.slots())?,
-            counters: Counters::empty(overflow),
+            counters: Counters { overflow_capacity: overflow.capacity, ..Counters::default() },
         };
         // The words were allocated for this design.
         Self::over(design, parts).ok_or(BuildError::OutOfMemory { bytes: design.bytes() })

@@ -11,12 +11,8 @@ pub(super) struct AccessBudget {
 
 impl AccessBudget {
     /// A budget of `total` accesses; `None` is unlimited.
-    pub(super) const fn new(total: Option<u64>) -> Self {
-        let total = match total {
-            Some(total) => total,
-            None => u64::MAX,
-        };
-        Self { total, used: 0, spent: false }
+    pub(super) fn new(total: Option<u64>) -> Self {
+        Self { total: total.unwrap_or(u64::MAX), used: 0, spent: false }
     }
 
     pub(super) const fn affords(&self, reads: u32) -> bool {

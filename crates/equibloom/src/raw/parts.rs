@@ -1,7 +1,5 @@
 //! The contents of a filter: two arrays of words and six counters.
 
-use equibloom_layout::Overflow;
-
 use crate::memory::Words;
 
 /// The counters of a filter.
@@ -23,11 +21,4 @@ pub(crate) struct Parts<W = Words> {
     pub(crate) blocks: W,
     pub(crate) overflow: W,
     pub(crate) counters: Counters,
-}
-
-impl Counters {
-    /// The parts of an empty filter.
-    pub(crate) fn empty(overflow: Overflow) -> Self {
-        Self { overflow_capacity: overflow.capacity, ..Self::default() }
-    }
 }

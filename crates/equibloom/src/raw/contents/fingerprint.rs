@@ -10,7 +10,6 @@ use crate::hashing::KeyHash;
 use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
 use crate::statistics::LevelSurvey;
-use equibloom_layout::WhenFull;
 
 impl Contents for FingerprintBlocks {
     /// Hints are united. Then, level by level, every block collects its own keys, the other's and those
@@ -21,14 +20,11 @@ impl Contents for FingerprintBlocks {
         other: &Balanced<R, Self>,
         _factor: u64,
     ) -> Result<(), FullError> {
-        if filter.when_full == WhenFull::Refuse {
-            // The number of overflowing keys is known only after all have been placed.
-            let mut trial = filter.clone();
-            trial.merge_keys(other)?;
-            *filter = trial;
-            return Ok(());
-        }
-        filter.merge_keys(other)
+        // Whether the overflow list has room is known only after all keys have been placed.
+        let mut merged = filter.clone();
+        merged.merge_keys(other)?;
+        *filter = merged;
+        Ok(())
     }
 
     /// An absent key matches every key that ever reached its block with the same fingerprint, stored there
@@ -71,8 +67,7 @@ impl<R: Choose> Balanced<R, FingerprintBlocks> {
         }
         let may_overflow = !removed && (reachable || self.budget.is_spent());
         if may_overflow && self.is_in_overflow(key, &mut ()) {
-            self.overflow.remove(self.candidates.overflow_entry(key));
-            removed = true;
+            removed = self.overflow.remove(self.candidates.overflow_entry(key));
         }
         if !removed {
             return Err(RemoveError::NotPresent);
