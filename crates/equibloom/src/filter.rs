@@ -198,7 +198,7 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
         self.hasher.hash_key(key)
     }
 
-    /// Inserts a key. Does nothing if it is (apparently) present.
+    /// Inserts a key. Does nothing if it is (apparently) present; removable filters store it again.
     ///
     /// # Errors
     /// [`FullError`] if no block admits the key, the overflow list is full and the filter

@@ -80,7 +80,7 @@ impl HashFilter {
         Self { key_kind, ..self }
     }
 
-    /// Inserts a key. Does nothing if it is (apparently) present.
+    /// Inserts a key. Does nothing if it is (apparently) present; removable filters store it again.
     ///
     /// # Errors
     /// [`FullError`] if no block admits the key, the overflow list is full and the filter

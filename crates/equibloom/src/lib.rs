@@ -41,7 +41,7 @@
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
 // Not `forbid`, for two exceptions: memory that is zeroed lazily or mapped from a file (`memory.rs`,
-// `file/map.rs`), and CPU intrinsics (`block/isa/`).
+// `file/`), and CPU intrinsics (`block/isa/`).
 #![deny(unsafe_code)]
 
 extern crate alloc;

@@ -4,7 +4,7 @@
 //! page by page on first use, so that a large unused filter costs nothing. Mapped words are the file's own
 //! pages and are never written: the first change copies them into allocated memory.
 //!
-//! One of the two places with unsafe code, behind a safe interface that checks every index. It is needed
+//! The code is unsafe, behind a safe interface that checks every index. It is needed
 //! because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
 //! every page, and so is every allocation with more than the allocator's own alignment), and because the
 //! length of a mapping is known only at run time.

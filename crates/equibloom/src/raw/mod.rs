@@ -31,7 +31,7 @@ pub(crate) use parts::{Counters, Parts};
 /// The result of an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Insertion {
-    /// The key was absent and has been inserted.
+    /// The key has been stored: it was absent, or the filter is removable and stores every insert.
     New,
     /// The key was already present, or a false positive (at the filter's rate). Nothing has changed;
     /// lookups find the key in either case.
@@ -39,7 +39,7 @@ pub enum Insertion {
 }
 
 impl Insertion {
-    /// Whether the key was absent before.
+    /// Whether the key has been stored.
     pub const fn is_new(self) -> bool {
         matches!(self, Self::New)
     }
