@@ -87,6 +87,7 @@ impl Any {
         }
     }
 
+    #[inline]
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         delegate!(self, filter => filter.insert(key))
     }
