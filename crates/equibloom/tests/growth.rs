@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom::{
-    AccessStatistics, DEFAULT_ACCESSES_MISS, Filter, GrowingFilter, Insertion, KeyHasher, WhenFull,
+    AccessStatistics, DEFAULT_ACCESSES_MISS, Filter, GrowingFilter, Insertion, KeyHasher,
 };
 
 /// A lookup that counts its accesses, each stage as a separate lookup.
@@ -76,15 +76,4 @@ fn requirements_that_a_growing_filter_cannot_keep_are_refused() {
         let refused = builder.build_growing().unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");
     }
-}
-
-/// A stage without slack that refuses keys is followed by the next one, and no key is refused.
-#[test]
-fn a_stage_that_is_full_early_is_followed_by_the_next() {
-    let builder = Filter::builder().keys(50).rate(0.001).when_full(WhenFull::Refuse);
-    let mut filter = builder.build_growing().unwrap();
-    for key in 0..2_000_u64 {
-        filter.insert(&key).unwrap();
-    }
-    assert!((0..2_000).all(|key| filter.contains(&key)));
 }
