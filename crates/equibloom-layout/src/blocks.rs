@@ -3,6 +3,9 @@
 /// Bits of a fingerprint block: a cache line.
 pub const FINGERPRINT_BLOCK_BITS: u32 = 512;
 
+/// Bits of a fingerprint block's watermark.
+pub const WATERMARK_BITS: u32 = 8;
+
 /// The format of all blocks of a filter. Their number is part of the [candidates](crate::Candidates).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
@@ -23,7 +26,8 @@ pub enum Blocks {
         hints: u32,
     },
     /// A cache line of fingerprints: each is one of `lists` × 2^`remainder_bits` numbers. An absent key
-    /// matches one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`).
+    /// matches one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`). The first
+    /// byte is the block's watermark: see [`Rule::KeepLargest`](crate::Rule::KeepLargest).
     Fingerprint {
         /// Maximum number of fingerprints in a block.
         slots: u32,
@@ -31,8 +35,6 @@ pub enum Blocks {
         lists: u32,
         /// Bits stored per key, besides its list.
         remainder_bits: u32,
-        /// Hint bits of a block, as in Bloom blocks.
-        hints: u32,
     },
 }
 
@@ -63,18 +65,19 @@ impl Blocks {
         }
     }
 
-    /// Hint bits of a block.
+    /// Hint bits of a block; 0 for fingerprint blocks.
     pub const fn hints(&self) -> u32 {
         match self {
-            Self::Bloom { hints, .. } | Self::Fingerprint { hints, .. } => *hints,
+            Self::Bloom { hints, .. } => *hints,
+            Self::Fingerprint { .. } => 0,
         }
     }
 
-    /// The same blocks with another number of hint bits.
+    /// The same blocks with another number of hint bits; no effect on fingerprint blocks.
     #[must_use]
     pub const fn with_hints(mut self, number: u32) -> Self {
-        match &mut self {
-            Self::Bloom { hints, .. } | Self::Fingerprint { hints, .. } => *hints = number,
+        if let Self::Bloom { hints, .. } = &mut self {
+            *hints = number;
         }
         self
     }
@@ -88,20 +91,20 @@ impl Blocks {
         self
     }
 
-    /// Bits of a fingerprint block in use: hints, lists and slots; of a Bloom block all.
+    /// Bits of a fingerprint block in use: watermark, lists and slots; of a Bloom block all.
     ///
     /// ```
     /// use equibloom_layout::Blocks;
     ///
-    /// let blocks = Blocks::Fingerprint { slots: 48, lists: 64, remainder_bits: 8, hints: 16 };
+    /// let blocks = Blocks::Fingerprint { slots: 48, lists: 72, remainder_bits: 8 };
     /// assert_eq!(blocks.used_bits(), 512);
     /// ```
     pub const fn used_bits(&self) -> u64 {
         match *self {
             Self::Bloom { bits, .. } => bits as u64,
-            Self::Fingerprint { slots, lists, remainder_bits, hints } => {
+            Self::Fingerprint { slots, lists, remainder_bits } => {
                 let slots = slots as u64 * (remainder_bits as u64 + 1);
-                slots.saturating_add(hints as u64 + lists as u64)
+                slots.saturating_add(WATERMARK_BITS as u64 + lists as u64)
             }
         }
     }

@@ -20,12 +20,16 @@ pub const MAX_CHOICES: u32 = 16;
 pub const MAX_HINTS: u32 = 64;
 /// Highest threshold: the load counter stays within 16 bits.
 pub const MAX_THRESHOLD: u32 = u16::MAX as u32 - 1;
+/// Most subtables of fingerprint blocks.
+pub const MAX_FINGERPRINT_SUBTABLES: u32 = 4;
 /// Most slots of a fingerprint block.
 pub const MAX_SLOTS: u32 = 64;
 /// Most lists of a fingerprint block.
 pub const MAX_LISTS: u32 = 256;
+/// Fewest bits of a remainder.
+pub const MIN_REMAINDER_BITS: u32 = 5;
 /// Most bits of a remainder.
-pub const MAX_REMAINDER_BITS: u32 = 48;
+pub const MAX_REMAINDER_BITS: u32 = 56;
 /// Most entries of an overflow list: its size in bits fits into 64 bits.
 pub const MAX_OVERFLOW: u64 = u64::MAX / 128;
 
@@ -62,7 +66,12 @@ impl Layout {
             Blocks::Fingerprint { slots, lists, remainder_bits, .. } => {
                 check_range("slots of a block", slots, 1, MAX_SLOTS)?;
                 check_range("lists of a block", lists, 1, MAX_LISTS)?;
-                check_range("bits of a remainder", remainder_bits, 1, MAX_REMAINDER_BITS)?;
+                check_range(
+                    "bits of a remainder",
+                    remainder_bits,
+                    MIN_REMAINDER_BITS,
+                    MAX_REMAINDER_BITS,
+                )?;
             }
         }
         check_range("hints of a block", self.blocks.hints(), 0, MAX_HINTS)?;
@@ -101,25 +110,36 @@ impl Layout {
             Blocks::Fingerprint { .. } => {
                 let used = self.blocks.used_bits();
                 let most = FINGERPRINT_BLOCK_BITS.into();
-                check_whole("hints, lists and slots of a block in bits", used, 1, most)
+                check_whole("watermark, lists and slots of a block in bits", used, 1, most)
             }
         }
     }
 
     fn check_combination(&self) -> Result<(), LayoutError> {
         match (self.blocks, self.rule) {
-            (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => conflict(
-                "a full fingerprint block can take no key, and the least-loaded rule rejects none",
-                "give the rule `FirstWithRoom` with a threshold equal to the slots, or Bloom blocks",
-            ),
-            (Blocks::Fingerprint { slots, .. }, Rule::FirstWithRoom { below, coin })
-                if below != slots || coin != Share::NONE =>
-            {
+            (Blocks::Fingerprint { .. }, Rule::LeastLoaded | Rule::FirstWithRoom { .. }) => {
                 conflict(
-                    "a fingerprint block admits keys while it has free slots",
-                    "give the rule a threshold equal to the slots, and no coin",
+                    "a full fingerprint block makes room by itself",
+                    "give the rule `KeepLargest`, or Bloom blocks",
                 )
             }
+            (Blocks::Bloom { .. }, Rule::KeepLargest) => conflict(
+                "a Bloom block cannot send a key on that it has stored",
+                "give the rule `FirstWithRoom` or `LeastLoaded`, or fingerprint blocks",
+            ),
+            (Blocks::Fingerprint { .. }, _)
+                if matches!(self.candidates, Candidates::Anywhere { .. })
+                    || self.candidates.choices() > MAX_FINGERPRINT_SUBTABLES =>
+            {
+                conflict(
+                    "the way of a fingerprint leads through one to four subtables",
+                    "give 1 to 4 subtables, or Bloom blocks",
+                )
+            }
+            (Blocks::Fingerprint { .. }, _) if self.budget.is_some() => conflict(
+                "a fingerprint block decides by itself what it sends on, whatever that costs",
+                "give no budget, or Bloom blocks and the rule `FirstWithRoom`",
+            ),
             (_, Rule::FirstWithRoom { .. }) if !self.candidates.proportions().share().is_all() => {
                 conflict(
                     "only the least-loaded rule gives a share of the keys a single candidate",
@@ -148,19 +168,6 @@ impl Layout {
                 "keys cannot be removed from Bloom blocks, whose bits belong to several keys",
                 "give fingerprint blocks, or `multiset: false`",
             ),
-            (Blocks::Fingerprint { hints: 0, .. }, _) if self.multiset => conflict(
-                "a filter whose keys can be removed needs hints: loads go down, and cannot tell",
-                "give each block at least 1 hint bit",
-            ),
-            (Blocks::Fingerprint { .. }, _)
-                if self.multiset
-                    && matches!(self.candidates, Candidates::Anywhere { choices: 2.., .. }) =>
-            {
-                conflict(
-                    "keys cannot be removed where each has several candidates in one table",
-                    "give subtables, or 1 choice",
-                )
-            }
             _ => Ok(()),
         }
     }

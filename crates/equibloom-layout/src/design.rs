@@ -223,6 +223,21 @@ impl Layout {
         Ok(Self::new(blocks, Candidates::subtables(sizes)?, rule))
     }
 
+    /// Fingerprint blocks in one to four subtables of these sizes.
+    ///
+    /// ```
+    /// use equibloom_layout::{Blocks, Layout, Rule};
+    ///
+    /// let blocks = Blocks::Fingerprint { slots: 48, lists: 72, remainder_bits: 8 };
+    /// let layout = Layout::fingerprints(blocks, &[900, 90, 10])?;
+    /// layout.check()?;
+    /// assert_eq!(layout.rule, Rule::KeepLargest);
+    /// # Ok::<(), equibloom_layout::LayoutError>(())
+    /// ```
+    pub fn fingerprints(blocks: Blocks, sizes: &[u64]) -> Result<Self, LayoutError> {
+        Self::multi_level(blocks, sizes, Rule::KeepLargest)
+    }
+
     /// The same filter with this overflow list.
     #[must_use]
     pub const fn with_overflow(self, overflow: Overflow) -> Self {

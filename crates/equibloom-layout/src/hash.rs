@@ -13,9 +13,8 @@
 //! | [`KeyHash::second_choice`] | `pattern` | one or two candidates |
 //! | [`KeyHash::overflow_entry`] | `pattern` | the entry in the overflow list |
 //!
-//! A fingerprint block stores less of a key than its hash: [`KeyHash::reduced_to`] drops the rest, and all
-//! later draws depend only on the block and the fingerprint ([`KeyHash::onward_from`] selects the next
-//! block, [`KeyHash::hint_at`] the hint).
+//! A fingerprint block stores less of a key than its hash. The way onward is that of another hash,
+//! [`KeyHash::onward`], drawn from all that is known there: the block and the fingerprint.
 
 /// A key's 128-bit hash, in two independent halves.
 ///
@@ -40,8 +39,8 @@ const COIN_DOMAIN: u64 = 0xd1b5_4a32_d192_ed03;
 /// Increment and multiplier of the stream of lanes (the constants of wyrand).
 const LANE_STEP: u64 = 0xa076_1d64_78bd_642f;
 const LANE_DOMAIN: u64 = 0xe703_7ed1_a0b4_28db;
-/// Multiplier for hints.
-const HINT_DOMAIN: u64 = 0xd6e8_feb8_6659_fd93;
+/// Separates the two halves of a hash that is drawn from a block and a fingerprint.
+const ONWARD_DOMAIN: u64 = 0xd6e8_feb8_6659_fd93;
 /// Separates the choice between one and two candidates from both.
 const SECOND_CHOICE_DOMAIN: u64 = 0x8cb9_2ba7_2f3d_8dd7;
 
@@ -108,31 +107,11 @@ impl KeyHash {
         mix(self.pattern ^ SECOND_CHOICE_DOMAIN)
     }
 
-    /// The key with its pattern replaced by the `pattern` that its block stores.
+    /// The hash that stands for a fingerprint after `block` has sent it on.
     #[inline(always)]
-    pub const fn reduced_to(self, pattern: u64) -> Self {
-        Self { blocks: self.blocks, pattern }
-    }
-
-    /// A word derived from the block index and the pattern; not yet uniform.
-    #[inline(always)]
-    const fn at_block(self, block: u64) -> u64 {
-        self.pattern.wrapping_add(GOLDEN.wrapping_mul(block.wrapping_add(1)))
-    }
-
-    /// A uniform word derived only from the block index and the pattern: it selects the next block.
-    #[inline(always)]
-    pub const fn onward_from(self, block: u64) -> u64 {
-        mix(self.at_block(block))
-    }
-
-    /// Sixteen uniform bits derived only from the block index and the pattern. Every lookup needs them; one
-    /// multiplication mixes enough for so few bits.
-    #[inline(always)]
-    pub const fn hint_at(self, block: u64) -> u64 {
-        // The product of `at_block` and `HINT_DOMAIN`, in two independent parts.
-        let of_block = block.wrapping_add(1).wrapping_mul(GOLDEN.wrapping_mul(HINT_DOMAIN));
-        self.pattern.wrapping_mul(HINT_DOMAIN).wrapping_add(of_block) >> 48
+    pub const fn onward(block: u64, fingerprint: u64) -> Self {
+        let blocks = mix(fingerprint.wrapping_add(GOLDEN.wrapping_mul(block.wrapping_add(1))));
+        Self { blocks, pattern: mix(blocks ^ ONWARD_DOMAIN) }
     }
 
     /// The entry of the key in the overflow list.

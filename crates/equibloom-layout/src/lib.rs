@@ -41,11 +41,12 @@ pub mod placement;
 mod rule;
 mod share;
 
-pub use blocks::{Blocks, FINGERPRINT_BLOCK_BITS};
+pub use blocks::{Blocks, FINGERPRINT_BLOCK_BITS, WATERMARK_BITS};
 pub use candidates::{Candidates, PerSubtable, Proportions};
 pub use check::{
-    MAX_BLOCK_BITS, MAX_CHOICES, MAX_HASHES, MAX_HINTS, MAX_LISTS, MAX_OVERFLOW,
-    MAX_REMAINDER_BITS, MAX_SLOTS, MAX_THRESHOLD, MIN_BLOCK_BITS, check_positive, check_whole,
+    MAX_BLOCK_BITS, MAX_CHOICES, MAX_FINGERPRINT_SUBTABLES, MAX_HASHES, MAX_HINTS, MAX_LISTS,
+    MAX_OVERFLOW, MAX_REMAINDER_BITS, MAX_SLOTS, MAX_THRESHOLD, MIN_BLOCK_BITS, MIN_REMAINDER_BITS,
+    check_positive, check_whole,
 };
 pub use design::{Design, HEADER_BYTES, Layout, bytes_of_bits};
 pub use error::{Accepted, LayoutError, Number};

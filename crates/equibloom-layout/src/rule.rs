@@ -19,6 +19,11 @@ pub enum Rule {
         /// A block at exactly that load admits this share of the keys (the papers' `p`); above it, none.
         coin: Share,
     },
+    /// The first, in which a full block of fingerprints keeps the largest and sends the smallest on to the
+    /// next subtable, at last to the overflow list. The block's watermark is one more than the largest byte
+    /// that it has sent on: a lookup continues only below it. What a filter holds depends on its keys
+    /// alone, not on their order.
+    KeepLargest,
 }
 
 impl Rule {
@@ -27,10 +32,10 @@ impl Rule {
         Self::FirstWithRoom { below, coin: Share::NONE }
     }
 
-    /// Maximum number of keys in a block, if limited.
+    /// Maximum number of keys in a block, if the rule limits it.
     pub const fn capacity(&self) -> Option<u32> {
         match *self {
-            Self::LeastLoaded => None,
+            Self::LeastLoaded | Self::KeepLargest => None,
             // Saturating: a threshold that `check` rejects must not overflow here.
             Self::FirstWithRoom { below, coin } => {
                 Some(below.saturating_add((coin.units() > 0) as u32))
@@ -39,7 +44,7 @@ impl Rule {
     }
 
     /// Width of the load counter in a Bloom block: ⌈log2(h + 2)⌉ bits count up to h + 1. The least-loaded
-    /// rule counts set bits instead.
+    /// rule counts set bits instead; fingerprint blocks count their slots.
     ///
     /// ```
     /// use equibloom_layout::Rule;
@@ -50,7 +55,7 @@ impl Rule {
     /// ```
     pub const fn counter_bits(&self) -> u32 {
         match self {
-            Self::LeastLoaded => 0,
+            Self::LeastLoaded | Self::KeepLargest => 0,
             Self::FirstWithRoom { below, .. } => {
                 u32::BITS - below.saturating_add(1).leading_zeros()
             }

@@ -1,6 +1,6 @@
 //! The threshold rule: the first candidate with room takes the key.
 
-use super::{BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe, Routing};
+use super::{BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe};
 use crate::hash::KeyHash;
 use crate::share::Share;
 
@@ -14,13 +14,12 @@ use crate::share::Share;
 pub struct FirstWithRoom {
     below: u32,
     coin: Share,
-    stores_repeats: bool,
 }
 
 impl FirstWithRoom {
-    /// The rule with threshold `below` and a coin at the threshold. A multiset stores repeated keys again.
-    pub const fn new(below: u32, coin: Share, multiset: bool) -> Self {
-        Self { below, coin, stores_repeats: multiset }
+    /// The rule with threshold `below` and a coin at the threshold.
+    pub const fn new(below: u32, coin: Share) -> Self {
+        Self { below, coin }
     }
 
     /// Whether a block of this load admits the key at the probe numbered `number`.
@@ -34,15 +33,10 @@ impl Choose for FirstWithRoom {
     const REJECTS: bool = true;
 
     #[inline(always)]
-    fn stores_repeats(&self) -> bool {
-        self.stores_repeats
-    }
-
-    #[inline(always)]
-    fn choose<B: BlockView, R: Routing, O: Observer>(
+    fn choose<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
-        levels: &Levels<R>,
+        levels: &Levels,
         key: KeyHash,
         observer: &mut O,
     ) -> Choice {
@@ -52,7 +46,7 @@ impl Choose for FirstWithRoom {
         for (number, probe) in levels.walk(key).enumerate() {
             observer.block_read();
             reads += 1;
-            if reachable && !self.stores_repeats && blocks.test(probe.block, key) {
+            if reachable && blocks.test(probe.block, key) {
                 return Choice::Present;
             }
             if self.admits(blocks.load(probe.block), key, number) {

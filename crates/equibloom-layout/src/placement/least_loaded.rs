@@ -1,8 +1,6 @@
 //! The power of two choices: the least loaded candidate takes the key.
 
-use super::{
-    BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe, Routing, least_loaded,
-};
+use super::{BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe, least_loaded};
 use crate::hash::KeyHash;
 
 /// Reads all candidates and chooses the one with the smallest load, the first of equals. No key is
@@ -14,10 +12,10 @@ impl Choose for LeastLoaded {
     const REJECTS: bool = false;
 
     #[inline(always)]
-    fn choose<B: BlockView, R: Routing, O: Observer>(
+    fn choose<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
-        levels: &Levels<R>,
+        levels: &Levels,
         key: KeyHash,
         observer: &mut O,
     ) -> Choice {

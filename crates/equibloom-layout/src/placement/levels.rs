@@ -1,7 +1,6 @@
 //! The candidates of every key, as a short list of block ranges.
 
 use core::hint::black_box;
-use core::marker::PhantomData;
 
 use super::BlockIndex;
 use crate::candidates::Candidates;
@@ -53,74 +52,27 @@ pub struct Probe {
     pub onward: u64,
 }
 
-/// How the next candidate is derived: from the hash, or from block and fingerprint.
-pub trait Routing: Copy + core::fmt::Debug + Eq + Send + Sync + sealed::Sealed {
-    /// Whether a share of the keys can be confined to the first candidate.
-    const CONFINES: bool;
-
-    /// The probe at `block` of the level numbered `number`.
-    fn probe_at(number: usize, key: KeyHash, block: BlockIndex) -> Probe;
-
-    /// The entry of a key in the overflow list.
-    fn overflow_entry(levels: &Levels<Self>, key: KeyHash) -> u64;
-}
-
-/// From the key's hash: candidates are independent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ByHash;
-
-impl Routing for ByHash {
-    const CONFINES: bool = true;
-
+impl Probe {
+    /// The probe at `block`, the candidate numbered `number`.
     #[inline(always)]
-    fn probe_at(number: usize, key: KeyHash, block: BlockIndex) -> Probe {
+    pub const fn at(number: usize, key: KeyHash, block: BlockIndex) -> Self {
         let onward = key.candidate(number + 1);
-        Probe { block, hint: onward & 0xffff, onward }
+        Self { block, hint: onward & 0xffff, onward }
     }
-
-    fn overflow_entry(_levels: &Levels<Self>, key: KeyHash) -> u64 {
-        key.overflow_entry()
-    }
-}
-
-/// From the current block and the key's fingerprint: all that is known of a stored key, so that it can be
-/// moved on like a new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ByFingerprint;
-
-impl Routing for ByFingerprint {
-    const CONFINES: bool = false;
-
-    #[inline(always)]
-    fn probe_at(_number: usize, key: KeyHash, block: BlockIndex) -> Probe {
-        Probe { block, hint: key.hint_at(block.0), onward: key.onward_from(block.0) }
-    }
-
-    /// The last word of a walk over all candidates.
-    fn overflow_entry(levels: &Levels<Self>, key: KeyHash) -> u64 {
-        levels.walk(key).last().map_or(0, |probe| probe.onward)
-    }
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::ByHash {}
-    impl Sealed for super::ByFingerprint {}
 }
 
 /// The candidates of every key: one block in each level, tried in order. All levels are the same range
 /// (candidates anywhere), or they are disjoint (subtables). A share of the keys can be confined to the
 /// first level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Levels<R = ByHash> {
+pub struct Levels {
     // Inline, not a vector: the hot path reads it on every probe.
     levels: [Level; MAX_CHOICES as usize],
     count: usize,
     beyond_the_first: Share,
-    routing: PhantomData<R>,
 }
 
-impl<R: Routing> Levels<R> {
+impl Levels {
     /// The levels of checked candidates.
     pub fn new(candidates: &Candidates) -> Self {
         let mut levels = [Level { offset: 0, size: 0 }; MAX_CHOICES as usize];
@@ -139,7 +91,7 @@ impl<R: Routing> Levels<R> {
                 Share::ALL
             }
         };
-        Self { levels, count, beyond_the_first, routing: PhantomData }
+        Self { levels, count, beyond_the_first }
     }
 
     /// The levels in probing order.
@@ -167,10 +119,7 @@ impl<R: Routing> Levels<R> {
     /// Number of candidates of the key.
     #[inline]
     pub fn choices(&self, key: KeyHash) -> usize {
-        if !R::CONFINES
-            || self.beyond_the_first.is_all()
-            || self.beyond_the_first.takes(key.second_choice())
-        {
+        if self.beyond_the_first.is_all() || self.beyond_the_first.takes(key.second_choice()) {
             self.count
         } else {
             1
@@ -182,16 +131,10 @@ impl<R: Routing> Levels<R> {
     pub fn walk(&self, key: KeyHash) -> impl Iterator<Item = Probe> + Clone {
         let mut word = key.candidate(0);
         self.levels[..self.choices(key)].iter().enumerate().map(move |(number, level)| {
-            let probe = R::probe_at(number, key, level.block_of(word));
+            let probe = Probe::at(number, key, level.block_of(word));
             word = probe.onward;
             probe
         })
-    }
-
-    /// The probe at `block` of the level numbered `number`.
-    #[inline(always)]
-    pub fn probe_at(&self, number: usize, key: KeyHash, block: BlockIndex) -> Probe {
-        R::probe_at(number, key, block)
     }
 
     /// The key's first candidate.
@@ -207,29 +150,7 @@ impl<R: Routing> Levels<R> {
         self.levels[0].blocks_of(keys.iter().map(|key| key.candidate(0)), blocks);
     }
 
-    /// The rest of a walk, starting with `block` of the level numbered `number`.
-    pub fn walk_from(
-        &self,
-        number: usize,
-        block: BlockIndex,
-        key: KeyHash,
-    ) -> impl Iterator<Item = Probe> {
-        let here = R::probe_at(number, key, block);
-        let mut word = here.onward;
-        let rest = self.levels[number + 1..self.count].iter().enumerate();
-        core::iter::once(here).chain(rest.map(move |(further, level)| {
-            let probe = R::probe_at(number + 1 + further, key, level.block_of(word));
-            word = probe.onward;
-            probe
-        }))
-    }
-
-    /// The entry of the key in the overflow list.
-    pub fn overflow_entry(&self, key: KeyHash) -> u64 {
-        R::overflow_entry(self, key)
-    }
-
-    /// The key's candidate numbered `number`; for independent candidates only.
+    /// The key's candidate numbered `number`.
     #[inline]
     pub fn block(&self, key: KeyHash, number: usize) -> BlockIndex {
         self.levels[number].block_of(key.candidate(number))
@@ -244,7 +165,7 @@ mod tests {
 
     #[test]
     fn candidates_stay_inside_their_subtables() {
-        let levels = <Levels>::new(&Candidates::subtables(&[5, 3, 1]).unwrap());
+        let levels = Levels::new(&Candidates::subtables(&[5, 3, 1]).unwrap());
         for key in (0..1_000).map(KeyHash::from_u64) {
             assert_eq!(levels.choices(key), 3);
             assert!((0..5).contains(&levels.block(key, 0).0));
@@ -257,7 +178,7 @@ mod tests {
     fn many_first_blocks_are_those_of_each_key() {
         let keys: Vec<KeyHash> = (0..100).map(KeyHash::from_u64).collect();
         for blocks in [1, 1_000_003, u64::from(u32::MAX), 1 << 32, 1_000_000_000_000] {
-            let levels = <Levels>::new(&Candidates::anywhere(blocks, 2));
+            let levels = Levels::new(&Candidates::anywhere(blocks, 2));
             let mut found = [BlockIndex(0); 100];
             levels.first_blocks(&keys, &mut found);
             let expected = keys.iter().map(|&key| levels.first_block(key));
@@ -270,7 +191,7 @@ mod tests {
     #[test]
     fn block_indices_spread_beyond_2_to_the_32() {
         let blocks = 1_000_000_000_000_u64;
-        let levels = <Levels>::new(&Candidates::anywhere(blocks, 3));
+        let levels = Levels::new(&Candidates::anywhere(blocks, 3));
         for probe in 0..3 {
             let indices = (0..10_000).map(|key| levels.block(KeyHash::from_u64(key), probe).0);
             let mean = indices.clone().map(|i| i as f64).sum::<f64>() / 10_000.0 / blocks as f64;
@@ -282,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_share_alpha_of_the_keys_has_a_second_choice() {
-        let levels = <Levels>::new(&Candidates::Anywhere {
+        let levels = Levels::new(&Candidates::Anywhere {
             blocks: 100,
             choices: 2,
             share: Share::clamped(0.3),

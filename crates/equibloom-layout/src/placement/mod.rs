@@ -14,7 +14,10 @@
 //! An insert and a lookup probe the same blocks in the same order ([`Levels::walk`]). A block that would
 //! admit a key on an insert proves its absence on a lookup, because loads never decrease. Where blocks have
 //! *hints* (a key sets one of a few bits in a block that rejects it), a lookup ends at a block whose hint
-//! is unset. It then needs no load, so that keys can be removed.
+//! is unset, and needs no load.
+//!
+//! Fingerprint blocks have a rule of their own, [`Rule::KeepLargest`](crate::Rule::KeepLargest), which
+//! moves stored keys: the library has it.
 
 mod first_with_room;
 mod least_loaded;
@@ -22,7 +25,7 @@ mod levels;
 
 pub use first_with_room::FirstWithRoom;
 pub use least_loaded::LeastLoaded;
-pub use levels::{ByFingerprint, ByHash, Level, Levels, Probe, Routing};
+pub use levels::{Level, Levels, Probe};
 
 use crate::hash::KeyHash;
 
@@ -99,16 +102,11 @@ pub trait Choose: Copy + Send + Sync + sealed::Sealed {
     /// Whether a key can be rejected by all its candidates.
     const REJECTS: bool;
 
-    /// Whether every insert is stored, even of a key that is present.
-    fn stores_repeats(&self) -> bool {
-        false
-    }
-
     /// Chooses the block for a key that may be new.
-    fn choose<B: BlockView, R: Routing, O: Observer>(
+    fn choose<B: BlockView, O: Observer>(
         &self,
         blocks: &B,
-        levels: &Levels<R>,
+        levels: &Levels,
         key: KeyHash,
         observer: &mut O,
     ) -> Choice;
@@ -145,11 +143,7 @@ mod sealed {
 
 /// The candidate with the smallest load, the first of equals.
 #[inline(always)]
-pub fn least_loaded<B: BlockView, R: Routing>(
-    blocks: &B,
-    levels: &Levels<R>,
-    key: KeyHash,
-) -> BlockIndex {
+pub fn least_loaded<B: BlockView>(blocks: &B, levels: &Levels, key: KeyHash) -> BlockIndex {
     let mut best = levels.block(key, 0);
     let mut best_load = blocks.load(best);
     for number in 1..levels.choices(key) {

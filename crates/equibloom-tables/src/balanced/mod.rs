@@ -135,7 +135,7 @@ impl<T> Balanced<T> {
         let view = Sizes(buckets);
         let choice = match self.plan.rule {
             Rule::FirstWithRoom { below, coin } => {
-                let rule = FirstWithRoom::new(below, coin, false);
+                let rule = FirstWithRoom::new(below, coin);
                 rule.choose(&view, &self.candidates, key, &mut ())
             }
             Rule::LeastLoaded => LeastLoaded.choose(&view, &self.candidates, key, &mut ()),
