@@ -20,9 +20,8 @@ pub enum Rule {
         coin: Share,
     },
     /// The first, in which a full block of fingerprints keeps the largest and sends the smallest on to the
-    /// next subtable, at last to the overflow list. The block's watermark is one more than the largest byte
-    /// that it has sent on: a lookup continues only below it. What a filter holds depends on its keys
-    /// alone, not on their order.
+    /// next subtable, at last to the overflow list. The block's watermark is the largest byte that it has
+    /// sent on: a lookup above it ends. What a filter holds depends on its keys alone, not on their order.
     KeepLargest,
 }
 

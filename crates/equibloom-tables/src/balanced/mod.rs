@@ -139,6 +139,8 @@ impl<T> Balanced<T> {
                 rule.choose(&view, &self.candidates, key, &mut ())
             }
             Rule::LeastLoaded => LeastLoaded.choose(&view, &self.candidates, key, &mut ()),
+            // `check` refuses it: buckets do not move what they hold.
+            Rule::KeepLargest => return None,
         };
         match choice {
             // The least loaded bucket may be full; then the others are full, too.
