@@ -11,7 +11,7 @@
 
 use crate::error::BuildError;
 use crate::hashing::scale;
-use crate::memory::Words;
+use crate::storage::Words;
 use equibloom_layout::{MAX_OVERFLOW, Overflow, WhenFull};
 
 /// Marks a free slot; see [`OverflowList::stored_form`].
@@ -52,7 +52,7 @@ impl OverflowList {
     /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64) -> Option<Self> {
         let slot_count = slot_count(capacity);
-        let fits = slots.bytes() == crate::memory::bytes_for(slot_count) && len <= capacity;
+        let fits = slots.bytes() == crate::storage::bytes_for(slot_count) && len <= capacity;
         fits.then_some(Self { slots, slot_count, capacity, len })
     }
 

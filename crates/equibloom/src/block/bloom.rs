@@ -24,8 +24,8 @@ use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
 use super::{BlockArray, BlockIndex, BlockStats, Holds};
 use crate::hashing::KeyHash;
-use crate::memory::{WORDS_PER_LINE, Words};
 use crate::placement::{ByHash, Level, Probe};
+use crate::storage::{WORDS_PER_LINE, Words};
 
 const WORD_BITS: u32 = u64::BITS;
 

@@ -2,7 +2,7 @@
 
 pub(super) use super::isa::Line;
 use super::isa::{Isa, Portable};
-use crate::memory::WORDS_PER_LINE;
+use crate::storage::WORDS_PER_LINE;
 
 /// Bits of a line.
 pub(super) const LINE_BITS: u32 = 512;

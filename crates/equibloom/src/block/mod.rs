@@ -23,10 +23,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::hashing::KeyHash;
-use crate::memory::Words;
-#[cfg(feature = "std")]
-use crate::memory::{Divided, WORDS_PER_LINE};
 use crate::placement::{Level, Probe, Routing};
+use crate::storage::Words;
+#[cfg(feature = "std")]
+use crate::storage::{Divided, WORDS_PER_LINE};
 use isa::{Isa, Nearness};
 
 /// The result of a quick membership test of one block.

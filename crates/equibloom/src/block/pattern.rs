@@ -21,7 +21,7 @@
 
 use super::fields::LINE_BITS;
 use crate::hashing::KeyHash;
-use crate::memory::WORDS_PER_LINE;
+use crate::storage::WORDS_PER_LINE;
 use equibloom_layout::MAX_HASHES;
 
 /// Draws per word of the stream of lanes.

@@ -8,7 +8,7 @@ use super::header::{BLOCKS, Header, OVERFLOW};
 use super::read::{self, Input};
 use super::{FileErrorKind, input};
 use crate::hash_filter::HashFilter;
-use crate::memory::{Mapping, Words, map};
+use crate::storage::{Mapping, Words, map};
 
 /// Maps a file and checks its header.
 ///

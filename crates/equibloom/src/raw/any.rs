@@ -9,8 +9,8 @@ use super::parts::{Counters, Parts};
 use super::{Balanced, Classical, Insertion};
 use crate::block::{BloomShape, FingerprintBlocks, FingerprintShape};
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
-use crate::memory::Words;
 use crate::statistics::Statistics;
+use crate::storage::Words;
 
 /// The filter of a design. Dispatch costs one predictable branch per operation or batch.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,11 +17,11 @@ use crate::block::{BlockArray, BloomBlocks};
 use crate::error::BuildError;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-#[cfg(feature = "file")]
-use crate::memory::Words;
 use crate::overflow::OverflowList;
 use crate::placement::{Choose, Levels};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
+#[cfg(feature = "file")]
+use crate::storage::Words;
 use equibloom_layout::{Layout, WhenFull};
 
 /// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.

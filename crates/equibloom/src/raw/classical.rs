@@ -11,9 +11,9 @@ use super::parts::Parts;
 use crate::error::BuildError;
 use crate::error::FullError;
 use crate::hashing::{KeyHash, scale};
-use crate::memory::Words;
 use crate::observer::Observer;
 use crate::statistics::{Memory, Statistics};
+use crate::storage::Words;
 
 /// `k` independent bits anywhere in one array, one memory access each. A miss ends at the first unset bit,
 /// after about two.

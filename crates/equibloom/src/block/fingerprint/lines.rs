@@ -10,8 +10,8 @@ use super::shape::Fingerprint;
 use super::{FingerprintBlocks, Line};
 use crate::block::isa::{Isa, Portable};
 use crate::hashing::KeyHash;
-use crate::memory::WORDS_PER_LINE;
 use crate::placement::Probe;
+use crate::storage::WORDS_PER_LINE;
 
 impl FingerprintBlocks {
     /// The words of a block that contain parts of the code.

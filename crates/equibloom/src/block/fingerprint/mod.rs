@@ -30,8 +30,8 @@ use super::fields::{Line, ones, window};
 use super::isa::{Isa, Nearness, Portable};
 use super::{BlockArray, BlockIndex, BlockStats, ByteMatches, Holds};
 use crate::hashing::KeyHash;
-use crate::memory::{WORDS_PER_LINE, Words};
 use crate::placement::{ByFingerprint, Level, Probe};
+use crate::storage::{WORDS_PER_LINE, Words};
 use shape::{Fingerprint, Shape};
 
 /// The description of a fingerprint block.

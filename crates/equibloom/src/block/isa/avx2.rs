@@ -6,7 +6,7 @@ use core::arch::x86_64::{
     _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_blendv_ps,
     _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
     _mm256_cmpgt_epi8, _mm256_cmpgt_epi16, _mm256_cmpgt_epi32, _mm256_loadu_si256,
-    _mm256_max_epi32, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
+    _mm256_max_epi32, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
     _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x,
     _mm256_setr_epi8, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_setr_epi64x,
@@ -38,7 +38,7 @@ impl Avx2 {
 
     /// The proof, for functions that run on such a CPU only.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) fn found() -> Self {
+    pub(crate) fn found() -> Self {
         Self(())
     }
 
@@ -90,6 +90,21 @@ impl Isa for Avx2 {
             let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern)) as u32;
             let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern)) as u32;
             u64::from(high) << 32 | u64::from(low)
+        }
+    }
+
+    #[inline(always)]
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        let [low, high] = self.halves(line);
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            // There is no comparison of unsigned bytes: the maximum of a byte that is not greater is `byte`.
+            let pattern = _mm256_set1_epi8(byte as i8);
+            let not_greater = |half| {
+                let equal = _mm256_cmpeq_epi8(_mm256_max_epu8(half, pattern), pattern);
+                _mm256_movemask_epi8(equal) as u32
+            };
+            !(u64::from(not_greater(high)) << 32 | u64::from(not_greater(low)))
         }
     }
 

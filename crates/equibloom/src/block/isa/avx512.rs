@@ -2,12 +2,12 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cvtepu16_epi32, _mm512_loadu_si512,
-    _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64, _mm512_or_si512,
-    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_sllv_epi32,
-    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
-    _mm512_xor_si512,
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cmpgt_epu8_mask, _mm512_cvtepu16_epi32,
+    _mm512_loadu_si512, _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64,
+    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64,
+    _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 use super::avx2::Avx2;
@@ -28,6 +28,14 @@ impl Avx512 {
     pub(super) fn detect() -> Option<Self> {
         let found = processor_has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2");
         Avx2::detect().filter(|_| found).map(Self)
+    }
+
+    /// The proof, for functions that run on such a CPU only.
+    #[target_feature(
+        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+    )]
+    pub(crate) fn found() -> Self {
+        Self(Avx2::found())
     }
 
     /// The same CPU's AVX2 instructions.
@@ -100,6 +108,12 @@ impl Isa for Avx512 {
             );
         }
         equal
+    }
+
+    #[inline(always)]
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        unsafe { _mm512_cmpgt_epu8_mask(self.whole(line), _mm512_set1_epi8(byte as i8)) }
     }
 
     #[inline(always)]

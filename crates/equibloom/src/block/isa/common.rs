@@ -30,6 +30,11 @@ impl<I: Isa> Isa for Common<I> {
     }
 
     #[inline(always)]
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        self.0.greater_bytes(line, byte)
+    }
+
+    #[inline(always)]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         self.0.insert_byte(line, at, byte);
     }

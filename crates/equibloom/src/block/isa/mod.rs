@@ -25,6 +25,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod common;
+mod dispatch;
 mod engine;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
@@ -42,9 +43,10 @@ mod sse2;
 mod words;
 
 #[cfg(target_arch = "x86_64")]
-use avx2::Avx2;
+pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-use avx512::Avx512;
+pub(crate) use avx512::Avx512;
+pub(crate) use dispatch::{On, Target, entry_points};
 pub(crate) use engine::{Dispatch, Engine};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
@@ -53,11 +55,9 @@ use super::fields::Field;
 use super::pattern::Draws;
 use super::{BlockIndex, Holds};
 use crate::hashing::KeyHash;
-use crate::memory::WORDS_PER_LINE;
 use common::OnCommon;
 
-/// A cache line as a string of 512 bits.
-pub(crate) type Line = [u64; WORDS_PER_LINE];
+pub(crate) use crate::storage::Line;
 
 /// Maximum number of draws for [`Isa::distinct_draws`].
 pub(super) const DRAWS_AT_ONCE: usize = 16;
@@ -76,6 +76,9 @@ pub(crate) trait Isa: Copy {
 
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
+
+    /// Which of a line's 64 bytes are greater than `byte`, one bit for each.
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64;
 
     /// Inserts a byte at byte `at` of a line: later bytes move up by one, the last is lost.
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8);

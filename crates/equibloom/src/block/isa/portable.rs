@@ -6,6 +6,16 @@ use crate::block::pattern::Draws;
 use crate::block::{BlockIndex, ByteMatches, Holds};
 use crate::hashing::KeyHash;
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+use super::neon as vector;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::sse2 as vector;
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon"),
+)))]
+use super::words as vector;
+
 /// Word operations, and the vector instructions that are part of the target.
 ///
 /// On x86-64 its longest functions are out of line: few CPUs need them, and inlined they would be a large
@@ -28,15 +38,12 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        return super::sse2::equal_bytes(line, byte);
-        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-        return super::neon::equal_bytes(line, byte);
-        #[cfg(not(any(
-            all(target_arch = "x86_64", target_feature = "sse2"),
-            all(target_arch = "aarch64", target_feature = "neon"),
-        )))]
-        return super::words::equal_bytes(line, byte);
+        vector::equal_bytes(line, byte)
+    }
+
+    #[inline(always)]
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        vector::greater_bytes(line, byte)
     }
 
     #[cfg_attr(target_arch = "x86_64", inline(never))]

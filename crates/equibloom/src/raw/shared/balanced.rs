@@ -1,18 +1,18 @@
 //! Every blocked filter, shared: the same walks as in [`Balanced`], over blocks that others change.
 
 use super::overflow::{Pushed, SharedOverflow};
-use super::sync::AtomicU64;
-use super::sync::Ordering::Relaxed;
 use super::tally::{SharedBudget, Tally};
 use super::{AHEAD, SharedBlocks, SharedRaw};
 use crate::block::isa::{Isa, Nearness, Operation, Portable, prefetch};
 use crate::block::{BlockArray, BlockIndex, BlockView};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::memory::{SharedWords, Words};
 use crate::overflow::OverflowList;
 use crate::placement::{Choice, Choose, least_loaded};
 use crate::raw::{Balanced, Insertion};
+use crate::storage::sync::AtomicU64;
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::{SharedWords, Words};
 use equibloom_layout::WhenFull;
 
 /// [`Balanced`] for many threads.

@@ -5,12 +5,12 @@
 //! That is why every access may be relaxed.
 
 use super::SharedBlocks;
-use super::sync::Ordering::Relaxed;
 use crate::block::isa::Isa;
 use crate::block::{BlockIndex, BloomBlocks};
 use crate::hashing::KeyHash;
-use crate::memory::SharedWords;
 use crate::placement::Probe;
+use crate::storage::SharedWords;
+use crate::storage::sync::Ordering::Relaxed;
 
 // Out of line, and so compiled once for all ISAs.
 impl BloomBlocks {

@@ -1,12 +1,12 @@
 //! Bloom's filter of 1970, shared: bits are set atomically, and that is all.
 
 use super::SharedRaw;
-use super::sync::Ordering::Relaxed;
 use super::tally::Tally;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::memory::{SharedWords, Words};
 use crate::raw::{Classical, Insertion};
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::{SharedWords, Words};
 
 /// [`Classical`] for many threads.
 pub(crate) struct SharedClassical {

@@ -36,13 +36,13 @@
 use core::array;
 
 use super::SharedBlocks;
-use super::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use super::sync::{AtomicU64, let_others_run};
 use crate::block::isa::{Isa, Line};
 use crate::block::{BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
-use crate::memory::{SharedWords, WORDS_PER_LINE};
 use crate::placement::Probe;
+use crate::storage::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use crate::storage::sync::{AtomicU64, let_others_run};
+use crate::storage::{SharedWords, WORDS_PER_LINE};
 
 /// One block.
 type SharedLine = [AtomicU64; WORDS_PER_LINE];

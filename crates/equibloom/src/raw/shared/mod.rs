@@ -34,7 +34,6 @@ mod fingerprint;
 #[cfg(all(test, loom))]
 mod models;
 mod overflow;
-pub(crate) mod sync;
 mod tally;
 
 use balanced::SharedBalanced;
@@ -45,8 +44,8 @@ use crate::block::isa::Isa;
 use crate::block::{BlockArray, BlockIndex, BloomBlocks, FingerprintBlocks};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::memory::SharedWords;
 use crate::placement::{FirstWithRoom, LeastLoaded, Probe};
+use crate::storage::SharedWords;
 
 /// How many keys ahead first blocks are prefetched.
 const AHEAD: usize = 16;

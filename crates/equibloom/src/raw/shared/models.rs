@@ -18,9 +18,9 @@ use crate::block::FingerprintShape;
 use crate::block::isa::{Line, Portable};
 use crate::block::{BlockArray, BlockIndex, FingerprintBlocks};
 use crate::hashing::KeyHash;
-use crate::memory::{SharedWords, Words};
 use crate::placement::Level;
 use crate::raw::Any;
+use crate::storage::{SharedWords, Words};
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, WhenFull};
 
 /// Checks every execution with at most `interruptions` preemptions besides waits, or every execution if

@@ -2,9 +2,9 @@
 
 use std::sync::PoisonError;
 
-use super::sync::Ordering::Relaxed;
-use super::sync::{AtomicBool, RwLock};
 use crate::overflow::{ListFull, OverflowList};
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::{AtomicBool, RwLock};
 use equibloom_layout::WhenFull;
 
 /// An overflow list that threads share. Lookups skip the lock while it is empty.

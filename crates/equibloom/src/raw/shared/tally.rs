@@ -2,9 +2,9 @@
 
 use core::sync::atomic::AtomicUsize;
 
-use super::sync::Ordering::Relaxed;
-use super::sync::{AtomicBool, AtomicU64};
 use crate::raw::budget::AccessBudget;
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::{AtomicBool, AtomicU64};
 
 /// Places to count at. More threads than that share them.
 #[cfg(not(all(test, loom)))]

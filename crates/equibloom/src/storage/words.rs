@@ -15,13 +15,6 @@
 
 #![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
 
-mod huge_pages;
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-mod shared;
-
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub(crate) use shared::SharedWords;
-
 use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 #[cfg(feature = "std")]
 use alloc::sync::Arc;
@@ -32,11 +25,11 @@ use core::fmt;
 use core::ptr::NonNull;
 use core::slice;
 
+use super::huge_pages::request_huge_pages;
+use super::{Line as LineWords, Storage, Update, WORDS_PER_LINE};
 use crate::block::isa::{Nearness, prefetch};
 use crate::error::BuildError;
-pub(crate) use huge_pages::request_huge_pages;
 
-pub(crate) const WORDS_PER_LINE: usize = 8;
 const LINE_BYTES: usize = 64;
 
 /// The mapping that a mapped array keeps alive.
@@ -236,19 +229,13 @@ impl Words {
         self.lines()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
-    /// Prefetches a line, if it exists.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, line: usize, nearness: Nearness) {
-        prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
-    }
-
     /// Eight words at once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn line(&self, line: usize) -> &[u64; WORDS_PER_LINE] {
         &self.lines()[line].0
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn line_mut(&mut self, line: usize) -> &mut [u64; WORDS_PER_LINE] {
         &mut self.lines_mut()[line].0
     }
@@ -316,6 +303,64 @@ impl Words {
         }
         self
     }
+}
+
+impl Storage for Words {
+    type Read<'a> = &'a LineWords;
+
+    #[inline(always)]
+    fn load(&self, line: usize) -> &LineWords {
+        self.line(line)
+    }
+
+    #[inline(always)]
+    fn snapshot(&self, _level: usize, line: usize) -> &LineWords {
+        self.line(line)
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> u64 {
+        self.get(index)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, line: usize, nearness: Nearness) {
+        prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
+    }
+}
+
+/// Exclusive access: nothing to lock.
+impl Update for &mut Words {
+    type Words = Words;
+
+    #[inline(always)]
+    fn words(&self) -> &Words {
+        self
+    }
+
+    #[inline(always)]
+    fn set(&mut self, word: usize, bits: u64) {
+        *self.get_mut(word) |= bits;
+    }
+
+    #[inline(always)]
+    fn try_change(&mut self, word: usize, change: impl Fn(u64) -> Option<u64>) -> bool {
+        let word = self.get_mut(word);
+        let changed = change(*word);
+        *word = changed.unwrap_or(*word);
+        changed.is_some()
+    }
+
+    #[inline(always)]
+    fn lock(&mut self, _level: usize, _line: usize) {}
+
+    #[inline(always)]
+    fn write(&mut self, _level: usize, line: usize, change: impl FnOnce(&mut LineWords)) {
+        change(self.line_mut(line));
+    }
+
+    #[inline(always)]
+    fn unlock(&mut self, _level: usize, _line: usize) {}
 }
 
 /// A divided array. It can be reassembled once no parts are left.

@@ -60,7 +60,7 @@ mod tests {
     /// The flag `hg` of a mapping says that huge pages were requested.
     #[test]
     fn a_large_table_asks_for_huge_pages() {
-        let words = crate::memory::Words::zeroed(8 << 20).unwrap();
+        let words = crate::storage::Words::zeroed(8 << 20).unwrap();
         let middle = words.words()[4 << 20..].as_ptr().addr();
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;
