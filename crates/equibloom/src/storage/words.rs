@@ -26,7 +26,7 @@ use core::ptr::NonNull;
 use core::slice;
 
 use super::huge_pages::request_huge_pages;
-use super::{Line as LineWords, Storage, Update, WORDS_PER_LINE};
+use super::{Line, Storage, Update, WORDS_PER_LINE};
 use crate::block::isa::{Nearness, prefetch};
 use crate::error::BuildError;
 
@@ -55,7 +55,7 @@ pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
 /// never straddles two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
-struct Line([u64; WORDS_PER_LINE]);
+pub(super) struct AlignedLine([u64; WORDS_PER_LINE]);
 
 /// Bytes that `words` words occupy: whole lines.
 pub(crate) const fn bytes_for(words: u64) -> u64 {
@@ -64,8 +64,8 @@ pub(crate) const fn bytes_for(words: u64) -> u64 {
 
 /// A fixed number of 64-bit words, initially zero or what a file holds.
 pub(crate) struct Words {
-    start: NonNull<Line>,
-    count: usize,
+    pub(super) start: NonNull<AlignedLine>,
+    pub(super) count: usize,
     owner: Owner,
 }
 
@@ -138,7 +138,7 @@ impl Words {
         let offset = usize::try_from(offset).ok()?;
         let bytes = usize::try_from(bytes).ok()?;
         let section = mapping.get(offset..offset.checked_add(bytes)?)?;
-        let start = NonNull::from(section).cast::<Line>();
+        let start = NonNull::from(section).cast::<AlignedLine>();
         if !bytes.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
             return None;
         }
@@ -204,18 +204,18 @@ impl Words {
     fn copied_or_abort(&self) -> Self {
         match (self.copied(), Self::layout(self.count)) {
             (Some(copy), _) => copy,
-            (None, layout) => handle_alloc_error(layout.unwrap_or(Layout::new::<Line>())),
+            (None, layout) => handle_alloc_error(layout.unwrap_or(Layout::new::<AlignedLine>())),
         }
     }
 
     #[inline(always)]
-    fn lines(&self) -> &[Line] {
+    fn lines(&self) -> &[AlignedLine] {
         // SAFETY: the invariant.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
     }
 
     #[inline(always)]
-    fn lines_mut(&mut self) -> &mut [Line] {
+    pub(super) fn lines_mut(&mut self) -> &mut [AlignedLine] {
         if self.is_mapped() {
             self.replace_by_copy();
         }
@@ -262,13 +262,18 @@ impl Words {
         unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
     }
 
+    /// Mutable access to all lines.
+    pub(crate) fn all_lines_mut(&mut self) -> &mut [Line] {
+        self.words_mut().as_chunks_mut().0
+    }
+
     /// All words, including the padding of the last line.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         self.words().iter().copied()
     }
 
     pub(crate) fn fill_with_zeros(&mut self) {
-        self.lines_mut().fill(Line([0; WORDS_PER_LINE]));
+        self.lines_mut().fill(AlignedLine([0; WORDS_PER_LINE]));
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -306,15 +311,15 @@ impl Words {
 }
 
 impl Storage for Words {
-    type Read<'a> = &'a LineWords;
+    type Read<'a> = &'a Line;
 
     #[inline(always)]
-    fn load(&self, line: usize) -> &LineWords {
+    fn load(&self, line: usize) -> &Line {
         self.line(line)
     }
 
     #[inline(always)]
-    fn snapshot(&self, _level: usize, line: usize) -> &LineWords {
+    fn snapshot(&self, _level: usize, line: usize) -> &Line {
         self.line(line)
     }
 
@@ -355,7 +360,7 @@ impl Update for &mut Words {
     fn lock(&mut self, _level: usize, _line: usize) {}
 
     #[inline(always)]
-    fn write(&mut self, _level: usize, line: usize, change: impl FnOnce(&mut LineWords)) {
+    fn write(&mut self, _level: usize, line: usize, change: impl FnOnce(&mut Line)) {
         change(self.line_mut(line));
     }
 

@@ -78,3 +78,27 @@ macro_rules! entry_points {
     };
 }
 pub(crate) use entry_points;
+
+/// A table of functions that [`entry_points`] has written, for a detected ISA. AVX-512 has code for common
+/// filters only; portable code for common filters is left out where few CPUs need it.
+macro_rules! kernels {
+    ($isa:expr, $common:expr, { $($field:ident: $name:ident $(::<$($generic:ty),*>)?),* $(,)? }) => {{
+        macro_rules! table {
+            ($module:ident, $is_common:literal) => {
+                Self { $($field: $module::$name::<$($($generic,)*)? $is_common>),* }
+            };
+        }
+        match ($isa, $common) {
+            ($crate::block::isa::DetectedIsa::Portable, true)
+                if $crate::block::isa::COMMON_ON_PORTABLE => table!(portable, true),
+            ($crate::block::isa::DetectedIsa::Portable, _) => table!(portable, false),
+            #[cfg(target_arch = "x86_64")]
+            ($crate::block::isa::DetectedIsa::Avx512(_), true) => table!(avx512, true),
+            #[cfg(target_arch = "x86_64")]
+            ($crate::block::isa::DetectedIsa::Avx2(_), true) => table!(avx2, true),
+            #[cfg(target_arch = "x86_64")]
+            (_, false) => table!(avx2, false),
+        }
+    }};
+}
+pub(crate) use kernels;

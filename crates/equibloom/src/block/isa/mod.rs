@@ -46,7 +46,7 @@ mod words;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
-pub(crate) use dispatch::{On, Target, entry_points};
+pub(crate) use dispatch::{On, Target, entry_points, kernels};
 pub(crate) use engine::{Dispatch, Engine};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
@@ -128,7 +128,7 @@ pub(crate) trait Step {
 }
 
 /// Whether [`Portable`] has specialised code for common filters. Not on x86-64, where few CPUs lack AVX2.
-const COMMON_ON_PORTABLE: bool = cfg!(any(test, not(target_arch = "x86_64")));
+pub(crate) const COMMON_ON_PORTABLE: bool = cfg!(any(test, not(target_arch = "x86_64")));
 
 /// The ISA of the CPU.
 ///

@@ -8,7 +8,7 @@ use crate::storage::sync::{AtomicBool, RwLock};
 use equibloom_layout::WhenFull;
 
 /// An overflow list that threads share. Lookups skip the lock while it is empty.
-pub(super) struct SharedOverflow {
+pub(crate) struct SharedOverflow {
     list: RwLock<OverflowList>,
     /// Whether anything was ever added. Visible to every thread that knows of an entry.
     is_used: AtomicBool,
@@ -16,27 +16,27 @@ pub(super) struct SharedOverflow {
 
 /// What became of an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pushed {
+pub(crate) enum Pushed {
     New,
     AlreadyThere,
 }
 
 impl SharedOverflow {
-    pub(super) fn new(list: OverflowList) -> Self {
+    pub(crate) fn new(list: OverflowList) -> Self {
         let is_used = AtomicBool::new(!list.is_empty());
         Self { list: RwLock::new(list), is_used }
     }
 
-    pub(super) fn into_list(self) -> OverflowList {
+    pub(crate) fn into_list(self) -> OverflowList {
         self.list.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn capacity(&self) -> u64 {
+    pub(crate) fn capacity(&self) -> u64 {
         self.list.read().unwrap_or_else(PoisonError::into_inner).capacity()
     }
 
     #[inline]
-    pub(super) fn contains(&self, entry: u64) -> bool {
+    pub(crate) fn contains(&self, entry: u64) -> bool {
         self.is_used.load(Relaxed) && self.find(entry)
     }
 
@@ -47,7 +47,7 @@ impl SharedOverflow {
 
     /// Adds an entry; if it should be there once only, and is, then not. What has to be known before the entry
     /// can be found is done by `announce`, if there is room.
-    pub(super) fn push(
+    pub(crate) fn push(
         &self,
         entry: u64,
         only_once: bool,
