@@ -3,10 +3,10 @@
 //! A block is one cache line:
 //!
 //! ```text
-//!  byte 0      1 …                                      64 − slots …           63
-//! ┌───────────┬──────────────────────────┬─────────────┬────────────────────────┐
-//! │ watermark │ unary code: lists + slots│ high parts  │ one byte for each slot │
-//! └───────────┴──────────────────────────┴─────────────┴────────────────────────┘
+//!  bit 0 …                                  byte 63 − slots …          63
+//! ┌───────────────────────────┬─────────────┬────────────────────────┬───────────┐
+//! │ unary code: lists + slots │ high parts  │ one byte for each slot │ watermark │
+//! └───────────────────────────┴─────────────┴────────────────────────┴───────────┘
 //! ```
 //!
 //! An [`Entry`] is the number of a list and a remainder. The unary code has, for each list in turn, a one
@@ -27,14 +27,17 @@
 #[cfg(test)]
 mod tests;
 
-use super::fields::{Field, LINE_BITS, LINE_BYTES, ones, window, write};
+use super::fields::{Field, LINE_BYTES, ones, window};
 use super::isa::{Isa, On, Portable, Target};
 use crate::hashing::{KeyHash, scale};
 use crate::storage::Line;
-use equibloom_layout::WATERMARK_BITS;
 
 /// Code for any shape, for what is seldom done.
 pub(crate) const ANY: On<Portable, false> = On(Portable);
+
+/// The byte of the line that is the watermark: the last one, at the same place in all shapes.
+const WATERMARK_BYTE: u32 = LINE_BYTES - 1;
+const WATERMARK_WORD: usize = 7;
 
 /// Equal entries that a block of a multiset holds; more are counted in the overflow list. There one takes as
 /// much memory as about ten entries here, however often it is counted.
@@ -71,7 +74,7 @@ pub(crate) struct FingerprintShape {
     /// The remainders' bits above the byte; all bits of remainders without bytes.
     high_parts: Field,
     high_bits: u32,
-    /// The byte of the line that is slot 0's; `LINE_BYTES` without bytes.
+    /// The byte of the line that is slot 0's; that of the watermark without bytes.
     first_byte: u32,
     /// The slots' bytes, one bit for each byte of the line.
     byte_mask: u64,
@@ -112,8 +115,8 @@ impl FingerprintShape {
     pub(crate) const fn new(slots: u32, lists: u32, remainder_bits: u32) -> Self {
         let has_bytes = remainder_bits >= u8::BITS;
         let high_bits = if has_bytes { remainder_bits - u8::BITS } else { remainder_bits };
-        let code = Field::new(WATERMARK_BITS, WATERMARK_BITS + lists + slots);
-        let first_byte = if has_bytes { LINE_BYTES - slots } else { LINE_BYTES };
+        let code = Field::new(0, lists + slots);
+        let first_byte = if has_bytes { WATERMARK_BYTE - slots } else { WATERMARK_BYTE };
         Self {
             slots,
             lists,
@@ -121,13 +124,13 @@ impl FingerprintShape {
             high_parts: Field::new(code.end, code.end + slots * high_bits),
             high_bits,
             first_byte,
-            byte_mask: if has_bytes { !ones(first_byte) } else { 0 },
+            byte_mask: ones(WATERMARK_BYTE) & !ones(first_byte),
         }
     }
 
     /// Whether the shape has specialised code: at least eight bytes, and a code within two words.
     pub(crate) const fn is_common(&self) -> bool {
-        self.first_byte <= LINE_BYTES - 8 && self.code.is_early()
+        self.slots >= 8 && self.byte_mask != 0 && self.code.is_early()
     }
 
     #[inline(always)]
@@ -184,15 +187,15 @@ impl FingerprintShape {
 
     /// Whether an entry that the block does not hold may have been sent on, as far as its byte tells.
     #[inline(always)]
-    pub(crate) fn may_have_sent_on(&self, line: &Line, byte: u8) -> bool {
-        byte <= watermark(line)
+    pub(crate) fn may_have_sent_on<T: Target>(&self, t: T, line: &Line, byte: u8) -> bool {
+        byte <= t.last_byte(line)
     }
 
     /// Whether an entry that the block does not hold may have been sent on.
     #[inline(always)]
     pub(crate) fn sends_on<T: Target>(&self, t: T, line: &Line, byte: u8, multiset: bool) -> bool {
         // A watermark of 0 says that byte 0 was sent on, or nothing; then a set's block is not full.
-        byte <= watermark(line) && (byte != 0 || multiset || self.is_full(t, line))
+        byte <= t.last_byte(line) && (byte != 0 || multiset || self.is_full(t, line))
     }
 
     /// Number of entries.
@@ -271,10 +274,13 @@ impl FingerprintShape {
     }
 
     /// Where an entry belongs.
+    #[inline(always)]
     fn place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
         let (zero, end, run) = self.end_of_list(t, line, entry.list)?;
-        let greater = |&slot: &u32| self.entry_at(line, slot, entry.list) > entry;
-        let slot = end - (end - run..end).filter(greater).count() as u32;
+        let mut slot = end;
+        while slot > end - run && self.entry_at(t, line, slot - 1, entry.list) > entry {
+            slot -= 1;
+        }
         Some(Place { zero, slot })
     }
 
@@ -293,7 +299,9 @@ impl FingerprintShape {
         let Place { zero, slot } = place;
         // The bytes first: the single words read next then come from a wider store, which the CPU can forward.
         if self.has_bytes::<T>() {
+            let watermark = watermark(line);
             t.insert_byte(line, self.first_byte + slot, entry.byte);
+            set_watermark(line, watermark);
         }
         t.insert_bits(line, &self.code, zero, 1, 1);
         let width = self.high_bits;
@@ -304,54 +312,63 @@ impl FingerprintShape {
     }
 
     /// Replaces the smallest entry of a full block.
-    pub(crate) fn replace(&self, line: &mut Line, smallest: Smallest, entry: Entry) {
-        self.remove_slot(line, smallest.entry.list, smallest.slot);
-        if let Some(place) = self.place(ANY, line, entry) {
-            self.insert(ANY, line, place, entry);
+    #[inline(always)]
+    pub(crate) fn replace<T: Target>(&self, t: T, line: &mut Line, old: Smallest, entry: Entry) {
+        self.remove_slot(t, line, old.entry.list, old.slot);
+        if let Some(place) = self.place(t, line, entry) {
+            self.insert(t, line, place, entry);
         }
     }
 
     /// Records that the block has sent an entry on.
     pub(crate) fn raise_watermark(&self, line: &mut Line, byte: u8) {
-        let raised = watermark(line).max(byte);
-        write(line, 0, WATERMARK_BITS, raised.into());
+        set_watermark(line, watermark(line).max(byte));
     }
 
     /// Removes one copy of an entry; returns whether there was one.
     pub(crate) fn remove(&self, line: &mut Line, entry: Entry) -> bool {
         let found = self.find_in_list(line, entry);
         if let Some(slot) = found {
-            self.remove_slot(line, entry.list, slot);
+            self.remove_slot(ANY, line, entry.list, slot);
         }
         found.is_some()
     }
 
-    fn remove_slot(&self, line: &mut Line, list: u32, slot: u32) {
-        self.code.remove(line, self.code.start + list + slot, 1);
+    #[inline(always)]
+    fn remove_slot<T: Target>(&self, t: T, line: &mut Line, list: u32, slot: u32) {
+        self.code.remove_bit(t, line, self.code.start + list + slot);
         if self.high_bits > 0 {
             let at = self.high_parts.start + slot * self.high_bits;
             self.high_parts.remove(line, at, self.high_bits);
         }
-        if self.byte_mask != 0 {
-            let bytes = Field::new(u8::BITS * self.first_byte, LINE_BITS);
-            bytes.remove(line, bytes.start + slot * u8::BITS, u8::BITS);
+        if self.has_bytes::<T>() {
+            let mut bytes = line.map(u64::to_le_bytes);
+            let own = &mut bytes.as_flattened_mut()[..WATERMARK_BYTE as usize];
+            let at = (self.first_byte + slot) as usize % own.len();
+            own.copy_within(at + 1.., at);
+            own[own.len() - 1] = 0;
+            *line = bytes.map(u64::from_le_bytes);
         }
     }
 
     /// The smallest entry.
+    #[inline(always)]
     fn smallest<T: Target>(&self, t: T, line: &Line) -> Option<Smallest> {
         if !self.has_bytes::<T>() {
             let entries = self.entries(line).zip(0..);
             let smallest = entries.min_by_key(|&(entry, slot)| (entry, slot));
             return smallest.map(|(entry, slot)| Smallest { slot, entry });
         }
-        // The slots have the order of lists: of several with the smallest byte the first is the smallest.
-        let bytes = line.map(u64::to_le_bytes);
-        let bytes = &bytes.as_flattened()[self.first_byte as usize % LINE_BYTES as usize..];
-        let byte = bytes.iter().fold(u8::MAX, |least, &byte| least.min(byte));
+        // The smallest byte, bit by bit from the highest: a bit is set if all bytes are greater than with it
+        // unset and ones below.
+        let byte = (0..u8::BITS).rev().fold(0, |byte, bit| {
+            let others = !t.greater_bytes(line, byte | ((1 << bit) - 1)) & self.byte_mask;
+            byte | u8::from(others == 0) << bit
+        });
+        // The slots have the order of lists: of several with this byte the first is the smallest.
         let slot = self.equal_slots(t, line, byte).trailing_zeros();
         let list = (self.code.one(t, line, slot)? - self.code.start).checked_sub(slot)?;
-        Some(Smallest { slot, entry: self.entry_at(line, slot, list) })
+        Some(Smallest { slot, entry: self.entry_at(t, line, slot, list) })
     }
 
     /// Every entry of the block in order.
@@ -363,29 +380,31 @@ impl FingerprintShape {
             is_entry.then_some(list)
         });
         let slots = (0..self.slots).zip(lists).filter(|&(_, list)| list < self.lists);
-        slots.map(|(slot, list)| self.entry_at(line, slot, list))
+        slots.map(|(slot, list)| self.entry_at(ANY, line, slot, list))
     }
 
     /// Number of copies of an entry.
     pub(crate) fn count(&self, line: &Line, entry: Entry) -> u32 {
         let Some((_, end, run)) = self.end_of_list(ANY, line, entry.list) else { return 0 };
-        let equal = |&slot: &u32| self.entry_at(line, slot, entry.list) == entry;
+        let equal = |&slot: &u32| self.entry_at(ANY, line, slot, entry.list) == entry;
         (end - run..end).filter(equal).count() as u32
     }
 
     /// A slot that holds the entry, found by scanning its list.
     fn find_in_list(&self, line: &Line, entry: Entry) -> Option<u32> {
         let (_, end, run) = self.end_of_list(ANY, line, entry.list)?;
-        (end - run..end).find(|&slot| self.entry_at(line, slot, entry.list) == entry)
+        (end - run..end).find(|&slot| self.entry_at(ANY, line, slot, entry.list) == entry)
     }
 
     /// The entry in a slot of a list.
-    fn entry_at(&self, line: &Line, slot: u32, list: u32) -> Entry {
-        let high = self.high_part_at(ANY, line, slot);
-        if self.byte_mask == 0 {
+    #[inline(always)]
+    fn entry_at<T: Target>(&self, t: T, line: &Line, slot: u32, list: u32) -> Entry {
+        let high = self.high_part_at(t, line, slot);
+        if !self.has_bytes::<T>() {
             return Entry { byte: high as u8, list, high: 0 };
         }
-        let byte = window(line, u8::BITS * (self.first_byte + slot)) as u8;
+        let at = self.first_byte + slot;
+        let byte = (line[at as usize / 8 % line.len()] >> (at % 8 * u8::BITS)) as u8;
         Entry { byte, list, high }
     }
 
@@ -412,5 +431,12 @@ impl FingerprintShape {
 /// The largest byte that the block has sent on.
 #[inline(always)]
 pub(crate) const fn watermark(line: &Line) -> u8 {
-    line[0] as u8
+    line[WATERMARK_WORD].to_le_bytes()[7]
+}
+
+#[inline(always)]
+fn set_watermark(line: &mut Line, watermark: u8) {
+    let mut bytes = line[WATERMARK_WORD].to_le_bytes();
+    bytes[7] = watermark;
+    line[WATERMARK_WORD] = u64::from_le_bytes(bytes);
 }

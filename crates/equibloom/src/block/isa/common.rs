@@ -35,6 +35,11 @@ impl<I: Isa> Isa for Common<I> {
     }
 
     #[inline(always)]
+    fn last_byte(self, line: &Line) -> u8 {
+        self.0.last_byte(line)
+    }
+
+    #[inline(always)]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         self.0.insert_byte(line, at, byte);
     }

@@ -206,11 +206,11 @@ fn arrive<T: Target>(t: T, plan: &Plan, line: &mut Line, visit: Visit, outcome: 
             outcome.added += 1;
         }
         Arrival::GoesOn => {
-            visit.settle(plan, line, None);
+            visit.settle(t, plan, line, None);
             outcome.sent_on.push(entry.onward(block));
         }
         Arrival::Displaces(smallest) => {
-            visit.settle(plan, line, Some(smallest));
+            visit.settle(t, plan, line, Some(smallest));
             outcome.sent_on.push(smallest.entry.onward(block));
         }
         Arrival::Repeats => outcome.repeats.push(entry.onward(block).candidate(0)),
@@ -255,7 +255,7 @@ fn contains_batch<T: Target>(t: T, filter: &Fingerprints, keys: &[KeyHash], foun
             let line = words.line(block_of(key).0 as usize);
             let byte = shape.byte_of::<T>(key);
             may_hold |= u64::from(shape.may_hold(t, line, byte)) << bit;
-            may_go_on |= u64::from(shape.may_have_sent_on(line, byte)) << bit;
+            may_go_on |= u64::from(shape.may_have_sent_on(t, line, byte)) << bit;
         }
         let mut holds = 0;
         for bit in set_bits(may_hold) {

@@ -147,10 +147,16 @@ impl Visit {
 
     /// Changes a full block after it has sent on its smallest entry, or else this one.
     #[inline(always)]
-    pub(super) fn settle(&self, plan: &Plan, line: &mut Line, smallest: Option<Smallest>) {
+    pub(super) fn settle<T: Target>(
+        &self,
+        t: T,
+        plan: &Plan,
+        line: &mut Line,
+        smallest: Option<Smallest>,
+    ) {
         let mut leaving = self.entry;
         if let Some(smallest) = smallest {
-            plan.shape.replace(line, smallest, self.entry);
+            plan.shape.replace(t, line, smallest, self.entry);
             leaving = smallest.entry;
         }
         plan.shape.raise_watermark(line, leaving.byte());
@@ -208,7 +214,7 @@ pub(super) fn place<T: Target, U: Update, L: Overflow, O: Observer>(
     for (visit, smallest) in full[..count.min(full.len())].iter().rev() {
         let line = visit.block as usize;
         if added.is_ok() {
-            to.write(visit.level, line, |line| visit.settle(plan, line, *smallest));
+            to.write(visit.level, line, |line| visit.settle(t, plan, line, *smallest));
         }
         to.unlock(visit.level, line);
     }

@@ -77,7 +77,7 @@ fn contains<T: Target, S: Storage, L: Entries>(
     let block = levels[0].first_block_of(key.candidate(0));
     let line = filter.words.snapshot(0, block.0 as usize);
     let byte = shape.byte_of::<T>(key);
-    if !shape.may_hold(t, &line, byte) && !shape.may_have_sent_on(&line, byte) {
+    if !shape.may_hold(t, &line, byte) && !shape.may_have_sent_on(t, &line, byte) {
         return false;
     }
     // SAFETY: chosen for this CPU.
