@@ -13,6 +13,8 @@ mod batch;
 mod contents;
 mod insert;
 mod lookup;
+#[cfg(all(test, loom))]
+mod models;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod shared;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use equibloom_layout::{Design, Overflow};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-fn filter_of(layout: &Layout) -> Fingerprints {
+pub(super) fn filter_of(layout: &Layout) -> Fingerprints {
     layout.check().unwrap();
     let design = Design::Blocked(*layout);
     let capacity = layout.overflow.capacity;
@@ -89,7 +89,7 @@ impl Model {
     }
 }
 
-fn hashes(seeds: &[u64]) -> Vec<KeyHash> {
+pub(super) fn hashes(seeds: &[u64]) -> Vec<KeyHash> {
     seeds.iter().map(|&seed| KeyHash::from_u64(seed)).collect()
 }
 
@@ -274,4 +274,34 @@ fn a_key_inserted_often_is_counted() {
         filter.remove(key).unwrap();
     }
     assert!(!filter.contains(key) && filter.remove(key).is_err());
+}
+
+/// Threads that insert at once write the same words as one, and find what has been inserted.
+#[cfg(all(feature = "std", target_has_atomic = "64", not(loom)))]
+#[test]
+fn threads_write_the_words_of_one() {
+    let blocks = Blocks::Fingerprint { slots: 45, lists: 54, remainder_bits: 9 };
+    let overflow = Overflow { capacity: 2_000, when_full: WhenFull::Refuse };
+    let layout = Layout::fingerprints(blocks, &[380, 50, 8, 2]).unwrap().with_overflow(overflow);
+    let keys = hashes(&(0..20_000).collect::<Vec<_>>());
+    let mut expected = filter_of(&layout);
+    expected.insert_batch(&keys, 1).unwrap();
+    let shared = SharedFingerprints::new(filter_of(&layout));
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let (shared, keys) = (&shared, &keys);
+            scope.spawn(move || {
+                // Half of the keys of each thread are also those of another.
+                let own = keys.iter().skip(worker * 4_000).take(8_000);
+                for (number, &key) in own.enumerate() {
+                    shared.insert(key).unwrap();
+                    let earlier = keys[worker * 4_000 + number / 2];
+                    assert!(shared.contains(key) && shared.contains(earlier));
+                }
+            });
+        }
+    });
+    let filter = shared.into_filter();
+    assert!(filter == expected);
+    assert!(expected.list.len() > 0);
 }
