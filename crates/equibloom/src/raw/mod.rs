@@ -1,26 +1,27 @@
 //! Filters over hashes.
 //!
-//! There are two kinds: [`Classical`], and [`Balanced`], generic over the rule and the blocks. [`Any`]
-//! holds one of them and dispatches once per operation.
+//! There are two kinds: [`Classical`], and [`Balanced`], generic over the rule. Each is written once, over
+//! [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
 
 mod any;
 mod balanced;
 mod batch;
 mod budget;
 mod classical;
-mod contents;
 #[cfg(test)]
 #[path = "../../tests/designs/mod.rs"]
 mod designs;
-#[cfg(test)]
-mod every_isa;
+mod held;
 mod insert;
+mod ledger;
 #[cfg(feature = "std")]
 mod level_by_level;
 mod lookup;
 mod parts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod shared;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use any::Any;
 pub(crate) use balanced::Balanced;
