@@ -28,12 +28,9 @@
 mod tests;
 
 use super::fields::{Field, LINE_BYTES, ones, window};
-use super::isa::{Isa, On, Portable, Target};
+use super::isa::{ANY, Isa, Target};
 use crate::hashing::{KeyHash, scale};
 use crate::storage::Line;
-
-/// Code for any shape, for what is seldom done.
-pub(crate) const ANY: On<Portable, false> = On(Portable);
 
 /// The byte of the line that is the watermark: the last one, at the same place in all shapes.
 const WATERMARK_BYTE: u32 = LINE_BYTES - 1;

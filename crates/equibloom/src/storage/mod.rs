@@ -5,18 +5,18 @@
 //! storage knows no blocks.
 
 mod huge_pages;
+mod lines;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod shared;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod sync;
 mod words;
 
+pub(crate) use lines::Lines;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use shared::SharedWords;
-#[cfg(feature = "std")]
-pub(crate) use words::Divided;
 #[cfg(feature = "file")]
-pub(crate) use words::{Mapping, map};
+pub(crate) use words::{Bytes, map};
 pub(crate) use words::{Words, bytes_for};
 
 use core::ops::Deref;
@@ -58,6 +58,9 @@ pub(crate) trait Update {
 
     /// Sets bits of a word.
     fn set(&mut self, word: usize, bits: u64);
+
+    /// Sets bits of words of one line, numbered from 0 to 7.
+    fn set_in_line(&mut self, line: usize, bits: impl Iterator<Item = (usize, u64)>);
 
     /// Replaces a word by `change` of it, unless that is `None`; returns whether it was replaced.
     fn try_change(&mut self, word: usize, change: impl Fn(u64) -> Option<u64>) -> bool;

@@ -9,6 +9,8 @@
 //! turn. Each level has its own, so that a thread that holds one of an earlier level never waits for
 //! itself, and threads that hold several took them in the same order.
 
+#![allow(unsafe_code, reason = "the same memory as plain and as atomic words")]
+
 use alloc::boxed::Box;
 #[cfg(all(test, loom))]
 use alloc::vec::Vec;
@@ -56,10 +58,10 @@ pub(crate) struct SharedWords {
 
 #[cfg(not(all(test, loom)))]
 impl SharedWords {
-    /// Shares words, whose lines belong to `levels` levels with versions. Mapped words, which must not be
+    /// Shares words, whose lines belong to `levels` levels with versions. Borrowed words, which must not be
     /// written, are copied.
     pub(crate) fn new(mut words: Words, levels: usize) -> Self {
-        // Copies mapped words.
+        // Copies borrowed words.
         words.lines_mut();
         Self { words, versions: Versions::new(levels) }
     }
@@ -74,7 +76,7 @@ impl SharedWords {
     pub(crate) fn atomics(&self) -> &[AtomicU64] {
         let Words { start, count, .. } = &self.words;
         // SAFETY: the invariant of `Words`; an atomic word has the size of a word and at most the alignment
-        // of a line. The words are not mapped (see `new`), so that they may be written, and only this array
+        // of a line. The words are not borrowed (see `new`), so that they may be written, and only this array
         // uses them, as atomics.
         unsafe { core::slice::from_raw_parts(start.as_ptr().cast(), count * WORDS_PER_LINE) }
     }
@@ -108,12 +110,6 @@ impl SharedWords {
 }
 
 impl SharedWords {
-    /// The word at `index`.
-    #[inline(always)]
-    pub(crate) fn word(&self, index: usize) -> &AtomicU64 {
-        &self.atomics()[index]
-    }
-
     /// Eight words at once.
     #[inline(always)]
     pub(crate) fn line(&self, line: usize) -> &[AtomicU64; WORDS_PER_LINE] {
@@ -187,6 +183,17 @@ impl Update for &SharedWords {
         // A write would invalidate the line in all other caches.
         if word.load(Relaxed) & bits != bits {
             word.fetch_or(bits, Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    fn set_in_line(&mut self, line: usize, bits: impl Iterator<Item = (usize, u64)>) {
+        let mut all = [0; WORDS_PER_LINE];
+        bits.for_each(|(word, bits)| all[word % WORDS_PER_LINE] |= bits);
+        for (word, bits) in self.line(line).iter().zip(all) {
+            if word.load(Relaxed) & bits != bits {
+                word.fetch_or(bits, Relaxed);
+            }
         }
     }
 

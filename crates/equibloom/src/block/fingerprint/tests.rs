@@ -3,13 +3,18 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::block::isa::{DetectedIsa, entry_points, kernels};
+use crate::block::isa::{DetectedIsa, kernel_table};
 use equibloom_layout::WATERMARK_BITS;
 use proptest::prelude::*;
 
-entry_points! {
-    fn arrive[][](shape: &FingerprintShape, line: &mut Line, entry: Entry, multiset: bool) -> Option<Entry>;
-    fn answers[][](shape: &FingerprintShape, line: &Line, entry: Entry) -> (bool, bool, bool, u32);
+kernel_table! {
+    /// The functions of one ISA.
+    struct Functions[] [] {
+        fn arrive(
+            shape: &FingerprintShape, line: &mut Line, entry: Entry, multiset: bool,
+        ) -> Option<Entry>;
+        fn answers(shape: &FingerprintShape, line: &Line, entry: Entry) -> (bool, bool, bool, u32);
+    }
 }
 
 /// Takes an entry as a filter does; returns what is sent on.
@@ -56,17 +61,7 @@ fn answers<T: Target>(
     (holds, may, shape.sends_on(t, line, entry.byte, false), shape.load(t, line))
 }
 
-/// The functions of one ISA.
-struct Functions {
-    arrive: unsafe fn(&FingerprintShape, &mut Line, Entry, bool) -> Option<Entry>,
-    answers: unsafe fn(&FingerprintShape, &Line, Entry) -> (bool, bool, bool, u32),
-}
-
 impl Functions {
-    fn new(isa: DetectedIsa, common: bool) -> Self {
-        kernels!(isa, common, { arrive: arrive, answers: answers })
-    }
-
     /// Every ISA, and for a common shape its own code too.
     fn all(shape: &FingerprintShape) -> impl Iterator<Item = Self> {
         let codes: &[bool] = if shape.is_common() { &[false, true] } else { &[false] };
@@ -111,8 +106,7 @@ proptest! {
             let mut line = [0; 8];
             let (mut kept, mut sent): (Vec<Entry>, Vec<Entry>) = Default::default();
             for &(entry, _) in &history {
-                // SAFETY: chosen for this CPU.
-                let leaving = unsafe { (functions.arrive)(&shape, &mut line, entry, false) };
+                let leaving = functions.arrive(&shape, &mut line, entry, false);
                 let mut expected = None;
                 if !kept.contains(&entry) {
                     kept.push(entry);
@@ -121,8 +115,7 @@ proptest! {
                 }
                 prop_assert_eq!(leaving, expected);
                 sent.extend(expected);
-                // SAFETY: chosen for this CPU.
-                let (holds, may_hold, sends_on, load) = unsafe { (functions.answers)(&shape, &line, entry) };
+                let (holds, may_hold, sends_on, load) = functions.answers(&shape, &line, entry);
                 prop_assert_eq!(holds, kept.contains(&entry));
                 prop_assert!(may_hold || !holds);
                 prop_assert!(sends_on || !sent.contains(&entry));
@@ -147,8 +140,7 @@ proptest! {
                     prop_assert_eq!(shape.remove(&mut line, entry), at.is_some());
                     at.map(|at| model.remove(at));
                 } else {
-                    // SAFETY: chosen for this CPU.
-                    let leaving = unsafe { (functions.arrive)(&shape, &mut line, entry, true) };
+                    let leaving = functions.arrive(&shape, &mut line, entry, true);
                     let copies = model.iter().filter(|&&stored| stored == entry).count() as u32;
                     if copies == MAX_COPIES {
                         prop_assert_eq!(leaving, Some(entry));
@@ -174,12 +166,9 @@ proptest! {
         prop_assert!(shape.entries(&line).count() <= shape.slots as usize);
         for functions in Functions::all(&shape) {
             let mut line = line;
-            // SAFETY: chosen for this CPU.
-            unsafe {
-                (functions.answers)(&shape, &line, entry);
-                for multiset in [false, true] {
-                    (functions.arrive)(&shape, &mut line, entry, multiset);
-                }
+            functions.answers(&shape, &line, entry);
+            for multiset in [false, true] {
+                functions.arrive(&shape, &mut line, entry, multiset);
             }
             shape.remove(&mut line, entry);
         }

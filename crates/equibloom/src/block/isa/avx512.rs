@@ -11,12 +11,11 @@ use core::arch::x86_64::{
 };
 
 use super::avx2::Avx2;
-use super::engine::{Dispatch, answer_on};
-use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
+use super::{DRAWS_AT_ONCE, Isa};
+use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, ByteMatches, Holds};
-use crate::hashing::KeyHash;
+use crate::storage::Line;
 
 /// A CPU with [`Avx2`]'s features, AVX-512 on bytes and words, and VBMI2. Holding a value proves that the
 /// CPU has these features.
@@ -37,57 +36,9 @@ impl Avx512 {
     pub(crate) fn found() -> Self {
         Self(Avx2::found())
     }
-
-    /// The same CPU's AVX2 instructions.
-    pub(super) const fn avx2(self) -> Avx2 {
-        self.0
-    }
-
-    /// Runs an operation with these instructions.
-    #[inline(always)]
-    pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
-        // SAFETY: `self` exists, so the processor has them all.
-        unsafe { with_avx512(self, operation) }
-    }
-}
-
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-)]
-fn with_avx512<O: Operation>(isa: Avx512, operation: O) -> O::Output {
-    operation.run(isa)
-}
-
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-)]
-fn step_with_avx512<S: Step>(isa: Avx512, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-    step.take(isa, key, block)
-}
-
-/// A lookup in a [common](Isa::COMMON) filter with these instructions.
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-)]
-pub(super) fn answer<F: Dispatch>(filter: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, true>(Avx512(Avx2::found()), filter, key)
 }
 
 impl Isa for Avx512 {
-    const COMMON: bool = false;
-
-    // On `with_avx512` itself the compiler would ignore the attribute.
-    #[inline(never)]
-    fn outlined<O: Operation>(self, operation: O) -> O::Output {
-        self.run(operation)
-    }
-
-    #[inline(never)]
-    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-        // SAFETY: `self` exists, so the processor has them all.
-        unsafe { step_with_avx512(self, step, key, block) }
-    }
-
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
         let equal;
@@ -190,14 +141,14 @@ impl Isa for Avx512 {
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
             let repeat = self.0.any_repeat(self.0.bits_hit(draws, 0), draws.count);
-            return if repeat { Holds::Perhaps(ByteMatches::NONE) } else { Holds::Yes };
+            return if repeat { Holds::Perhaps } else { Holds::Yes };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
             if self.any_missing(line, draws, word) {
                 return Holds::No;
             }
         }
-        Holds::Perhaps(ByteMatches::NONE)
+        Holds::Perhaps
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@
 
 use core::ops::Deref;
 
-use super::Isa;
+use super::{Isa, Portable};
 
 /// An ISA, and whether the filter is a common one: checks for other filters are compiled out.
 #[derive(Debug, Clone, Copy)]
@@ -79,26 +79,82 @@ macro_rules! entry_points {
 }
 pub(crate) use entry_points;
 
-/// A table of functions that [`entry_points`] has written, for a detected ISA. AVX-512 has code for common
-/// filters only; portable code for common filters is left out where few CPUs need it.
-macro_rules! kernels {
-    ($isa:expr, $common:expr, { $($field:ident: $name:ident $(::<$($generic:ty),*>)?),* $(,)? }) => {{
-        macro_rules! table {
-            ($module:ident, $is_common:literal) => {
-                Self { $($field: $module::$name::<$($($generic,)*)? $is_common>),* }
-            };
-        }
-        match ($isa, $common) {
+/// The function that [`entry_points`] has written for a detected ISA, with these generic parameters. AVX-512
+/// has code for common filters only; portable code for common filters is left out where few CPUs need it.
+macro_rules! entry_point {
+    ($isa:expr, $is_common:expr, $name:ident [$($names:ident),*]) => {
+        match ($isa, $is_common) {
             ($crate::block::isa::DetectedIsa::Portable, true)
-                if $crate::block::isa::COMMON_ON_PORTABLE => table!(portable, true),
-            ($crate::block::isa::DetectedIsa::Portable, _) => table!(portable, false),
+                if $crate::block::isa::COMMON_ON_PORTABLE =>
+            {
+                portable::$name::<$($names,)* true>
+            }
+            ($crate::block::isa::DetectedIsa::Portable, _) => portable::$name::<$($names,)* false>,
             #[cfg(target_arch = "x86_64")]
-            ($crate::block::isa::DetectedIsa::Avx512(_), true) => table!(avx512, true),
+            ($crate::block::isa::DetectedIsa::Avx512(_), true) => avx512::$name::<$($names,)* true>,
             #[cfg(target_arch = "x86_64")]
-            ($crate::block::isa::DetectedIsa::Avx2(_), true) => table!(avx2, true),
+            ($crate::block::isa::DetectedIsa::Avx2(_), true) => avx2::$name::<$($names,)* true>,
             #[cfg(target_arch = "x86_64")]
-            (_, false) => table!(avx2, false),
+            (_, false) => avx2::$name::<$($names,)* false>,
         }
-    }};
+    };
 }
-pub(crate) use kernels;
+pub(crate) use entry_point;
+
+/// Any filter, with the target's baseline instructions.
+pub(crate) const ANY: On<Portable, false> = On(Portable);
+
+/// Writes a table of entry points, with a method for each. Their contents are the functions of the same
+/// names in this module, generic over a [`Target`]. `[..]` as for [`entry_points`].
+macro_rules! kernel_table {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $table:ident [$($bounds:tt)*] [$($names:ident),*] { $($functions:tt)* }
+    ) => {
+        $crate::block::isa::kernel_table! {
+            @ $(#[$attribute])* $visibility struct $table
+            [$($bounds)*] [$($bounds)*] [$($names),*] [$($names),*] { $($functions)* }
+        }
+    };
+    (
+        @ $(#[$attribute:meta])* $visibility:vis struct $table:ident
+        $bounds:tt [$($bound:tt)*] $names:tt [$($parameter:ident),*]
+        { $( fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty; )* }
+    ) => {
+        $(#[$attribute])*
+        $visibility struct $table<$($bound)*> {
+            $( $name: unsafe fn($($ty),*) -> $ret, )*
+        }
+
+        // Implemented by hand: deriving would require that the parameters are `Copy`.
+        impl<$($bound)*> Clone for $table<$($parameter),*> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($bound)*> Copy for $table<$($parameter),*> {}
+
+        #[allow(unsafe_code, reason = "functions for instructions that not every processor has")]
+        impl<$($bound)*> $table<$($parameter),*> {
+            /// The entry points for an ISA, which the CPU has, and for a common filter or any.
+            pub(crate) fn new(isa: $crate::block::isa::DetectedIsa, is_common: bool) -> Self {
+                Self { $($name: $crate::block::isa::entry_point!(isa, is_common, $name $names)),* }
+            }
+
+            $(
+                #[inline(always)]
+                #[allow(clippy::too_many_arguments)]
+                pub(super) fn $name(self, $($arg: $ty),*) -> $ret {
+                    // SAFETY: chosen for an ISA that was detected.
+                    unsafe { (self.$name)($($arg),*) }
+                }
+            )*
+        }
+
+        $crate::block::isa::entry_points! {
+            $( fn $name $bounds $names ($($arg: $ty),*) -> $ret; )*
+        }
+    };
+}
+pub(crate) use kernel_table;

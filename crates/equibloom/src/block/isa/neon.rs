@@ -1,5 +1,5 @@
-//! NEON: sixteen bytes at a time. Every 64-bit ARM target with a standard library has it; targets without
-//! floating point (kernels) do not.
+//! NEON: sixteen bytes at a time, little-endian. Every 64-bit ARM target with a standard library has it;
+//! targets without floating point (kernels) do not.
 #![allow(unsafe_code, reason = "vector instructions; see the one block below")]
 
 use core::arch::aarch64::{
@@ -7,7 +7,7 @@ use core::arch::aarch64::{
     vreinterpretq_u16_u8, vshrn_n_u16,
 };
 
-use super::Line;
+use crate::storage::Line;
 
 /// Which of a line's 64 bytes equal `byte`, one bit for each.
 #[inline(always)]

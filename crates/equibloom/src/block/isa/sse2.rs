@@ -6,7 +6,7 @@ use core::arch::x86_64::{
     __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_set1_epi8,
 };
 
-use super::Line;
+use crate::storage::Line;
 
 /// Which of a line's 64 bytes equal `byte`, one bit for each.
 #[inline(always)]

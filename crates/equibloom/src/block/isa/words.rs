@@ -1,11 +1,11 @@
 //! Eight bytes at a time, in a general-purpose register.
 
-use crate::storage::WORDS_PER_LINE;
+use crate::storage::Line;
 
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 
 /// Which of a line's 64 bytes equal `byte`, one bit for each.
-pub(crate) fn equal_bytes(line: &[u64; WORDS_PER_LINE], byte: u8) -> u64 {
+pub(crate) fn equal_bytes(line: &Line, byte: u8) -> u64 {
     let pattern = u64::from(byte) * 0x0101_0101_0101_0101;
     masks(line, |word| {
         let difference = word ^ pattern;
@@ -15,7 +15,7 @@ pub(crate) fn equal_bytes(line: &[u64; WORDS_PER_LINE], byte: u8) -> u64 {
 }
 
 /// Which of a line's 64 bytes are greater than `byte`, one bit for each.
-pub(crate) fn greater_bytes(line: &[u64; WORDS_PER_LINE], byte: u8) -> u64 {
+pub(crate) fn greater_bytes(line: &Line, byte: u8) -> u64 {
     let pattern = u64::from(byte) * 0x0101_0101_0101_0101;
     masks(line, |word| {
         // The low seven bits are greater if they and the complement of `byte`'s carry into the eighth.
@@ -25,7 +25,7 @@ pub(crate) fn greater_bytes(line: &[u64; WORDS_PER_LINE], byte: u8) -> u64 {
 }
 
 /// The highest bit of each byte after `compare`.
-fn masks(line: &[u64; WORDS_PER_LINE], compare: impl Fn(u64) -> u64) -> u64 {
+fn masks(line: &Line, compare: impl Fn(u64) -> u64) -> u64 {
     line.iter().enumerate().fold(0, |mask, (index, &word)| {
         let highest = compare(word) & !LOW_BITS;
         // Moves bit 8i + 7 to bit 56 + i.

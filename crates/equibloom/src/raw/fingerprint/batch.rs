@@ -12,11 +12,11 @@ use alloc::vec::Vec;
 use super::insert::Visit;
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::Arrival;
-use crate::block::isa::{
-    DetectedIsa, Isa, Nearness, Target, entry_points, kernels, prefetch,
-};
+use crate::block::isa::{Nearness, Target, prefetch};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
+use crate::overflow::ListFull;
+use crate::raw::ledger::{Ledger, Pushed, Record};
 use crate::storage::{Line, Storage};
 use equibloom_layout::WhenFull;
 
@@ -31,21 +31,8 @@ const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 /// With fewer keys per thread, fewer threads are started.
 const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
-/// The functions of a filter's ISA and shape.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BatchKernels {
-    contains_batch: unsafe fn(&Fingerprints, &[KeyHash], &mut [u64]),
-    insert_level: unsafe fn(&Plan, Part<'_>, &[Vec<KeyHash>], &[KeyHash]) -> Outcome,
-}
-
-impl BatchKernels {
-    pub(super) fn new(isa: DetectedIsa, common: bool) -> Self {
-        kernels!(isa, common, { contains_batch: contains_batch, insert_level: insert_level })
-    }
-}
-
 /// Blocks of one level, or some of them.
-struct Part<'a> {
+pub(super) struct Part<'a> {
     level: usize,
     /// The number of the first line in the whole table.
     first: usize,
@@ -54,7 +41,7 @@ struct Part<'a> {
 
 /// What came out of a part of a level.
 #[derive(Default)]
-struct Outcome {
+pub(super) struct Outcome {
     /// Entries that got a slot.
     added: u64,
     /// The keys of what was sent on.
@@ -65,8 +52,7 @@ struct Outcome {
 
 impl Fingerprints {
     pub(in crate::raw) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        // SAFETY: chosen for this CPU.
-        unsafe { (self.batch.contains_batch)(self, keys, found) }
+        self.inserts.contains_batch(self, keys, found);
     }
 
     /// Inserts keys with up to `threads` threads; returns how many entries more the filter holds.
@@ -79,11 +65,11 @@ impl Fingerprints {
         keys: &[KeyHash],
         threads: usize,
     ) -> Result<u64, FullError> {
-        let before = self.elements;
+        let before = self.ledger.elements;
         for slab in keys.chunks(SLAB) {
             self.insert_slab(slab, threads)?;
         }
-        Ok(self.elements - before)
+        Ok(self.ledger.elements - before)
     }
 
     fn insert_slab(&mut self, keys: &[KeyHash], threads: usize) -> Result<(), FullError> {
@@ -94,21 +80,28 @@ impl Fingerprints {
             let outcomes = self.pass_level(level, &sent_on, keys, threads);
             sent_on.clear();
             for outcome in outcomes {
-                self.elements = self.elements.saturating_add(outcome.added);
+                let elements = &mut self.ledger.elements;
+                *elements = elements.saturating_add(outcome.added);
                 sent_on.push(outcome.sent_on);
                 repeats.extend(outcome.repeats);
             }
         }
         let left = sent_on.iter().flatten().map(|key| key.candidate(0));
+        let Self { plan, ledger, .. } = self;
+        let mut ledger = ledger;
         for entry in left.chain(repeats) {
-            if self.plan.multiset || !self.list.contains(entry) {
-                // The entry has left its blocks: the list must take it.
-                self.list.push(entry, WhenFull::Saturate).map_err(|_| self.full())?;
-                self.elements = self.elements.saturating_add(1);
+            // The entry has left its blocks: the list must take it.
+            match ledger.list(entry, !plan.multiset, WhenFull::Saturate, false) {
+                Ok(Pushed::New) => ledger.count(0),
+                Ok(Pushed::AlreadyThere) => {}
+                Err(ListFull) => return Err(ledger.full()),
             }
         }
-        let refuses = self.plan.when_full == WhenFull::Refuse;
-        if refuses && self.list.len() > self.plan.list_capacity { Err(self.full()) } else { Ok(()) }
+        let refuses = plan.when_full == WhenFull::Refuse;
+        if refuses && ledger.overflow.len() > plan.list_capacity {
+            return Err(ledger.full());
+        }
+        Ok(())
     }
 
     /// Takes keys through one level, by one thread for each of its parts.
@@ -120,11 +113,12 @@ impl Fingerprints {
         threads: usize,
     ) -> Vec<Outcome> {
         let count = keys.len() + sent_on.iter().map(Vec::len).sum::<usize>();
+        let threads = if cfg!(feature = "std") { threads } else { 1 };
         let threads = (count / KEYS_PER_THREAD).clamp(1, threads.max(1));
-        let Self { plan, words, batch, .. } = self;
+        let Self { plan, words, inserts, .. } = self;
         let blocks = plan.levels[level];
         let (start, size) = (blocks.offset as usize, blocks.size as usize);
-        let mut rest = &mut words.all_lines_mut()[start..start + size];
+        let mut rest = &mut words.as_lines_mut().0[start..start + size];
         let per_part = size.div_ceil(threads);
         let mut first = start;
         let mut parts = Vec::new();
@@ -135,22 +129,17 @@ impl Fingerprints {
             rest = others;
         }
         let plan = &*plan;
-        // SAFETY: chosen for this CPU.
-        let run = |part| unsafe { (batch.insert_level)(plan, part, sent_on, keys) };
-        crate::raw::each_by_a_thread(parts, run)
+        let run = |part| inserts.insert_level(plan, part, sent_on, keys);
+        #[cfg(feature = "std")]
+        return crate::raw::threads::each_by_a_thread(parts, run);
+        #[cfg(not(feature = "std"))]
+        parts.into_iter().map(run).collect()
     }
-}
-
-entry_points! {
-    fn contains_batch[][](filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
-    fn insert_level[][](
-        plan: &Plan, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
-    ) -> Outcome;
 }
 
 /// Inserts the keys whose blocks belong to a part of a level.
 #[inline(always)]
-fn insert_level<T: Target>(
+pub(super) fn insert_level<T: Target>(
     t: T,
     plan: &Plan,
     part: Part<'_>,
@@ -238,7 +227,7 @@ impl Waiting {
 
 /// Looks up keys: bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`.
 #[inline(always)]
-fn contains_batch<T: Target>(t: T, filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) {
+pub(super) fn contains_batch<T: Target>(t: T, filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) {
     let Fingerprints { plan: Plan { shape, multiset, levels, .. }, words, .. } = filter;
     let block_of = |key: KeyHash| levels[0].first_block_of(key.candidate(0));
     let fetch = |key: KeyHash| words.prefetch(block_of(key).0 as usize, Nearness::Second);
@@ -292,7 +281,7 @@ fn wait(filter: &Fingerprints, waiting: &mut Waiting, level: usize, key: KeyHash
 /// Finishes the lookups of all waiting keys, which are at the second level.
 #[inline(always)]
 fn finish<T: Target>(t: T, filter: &Fingerprints, waiting: &mut Waiting, found: &mut [u64]) {
-    let Fingerprints { plan: Plan { shape, multiset, .. }, words, list, .. } = filter;
+    let Fingerprints { plan: Plan { shape, multiset, .. }, words, ledger, .. } = filter;
     let mut note = |place: usize| {
         if let Some(word) = found.get_mut(place / WORD) {
             *word |= 1 << (place % WORD);
@@ -314,7 +303,7 @@ fn finish<T: Target>(t: T, filter: &Fingerprints, waiting: &mut Waiting, found: 
     }
     let count = core::mem::take(&mut waiting.len).min(waiting.keys.len());
     for at in 0..count {
-        if list.contains(waiting.keys[at].candidate(0)) {
+        if ledger.lists(waiting.keys[at].candidate(0)) {
             note(waiting.places[at]);
         }
     }

@@ -4,11 +4,13 @@ use alloc::vec::Vec;
 
 use super::Fingerprints;
 use super::insert::{Visit, place};
-use crate::block::ANY;
+use crate::block::BlockStats;
 use crate::block::fingerprint::watermark;
+use crate::block::isa::ANY;
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
+use crate::raw::ledger::OwnLedger;
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
 use equibloom_layout::WhenFull;
 
@@ -19,7 +21,8 @@ impl Fingerprints {
     /// one found goes, of those at a block the counted ones in the list first, so that the block holds the
     /// entry as long as copies of it are counted there. Watermarks stay: what was sent on is still further on.
     pub(in crate::raw) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
-        let Self { plan, words, list, elements, .. } = self;
+        let Self { plan, words, ledger, .. } = self;
+        let (list, elements) = (&mut ledger.overflow, &mut ledger.elements);
         let mut key = key;
         for (number, _) in plan.levels().iter().enumerate() {
             let Some(Visit { block, entry, .. }) = Visit::of(ANY, plan, number, key) else { break };
@@ -41,54 +44,54 @@ impl Fingerprints {
         // Whether the list has room is known only at the end.
         if self.plan.when_full == WhenFull::Refuse {
             let mut merged = self.clone();
-            merged.merge_entries(other).map_err(|ListFull| self.full())?;
+            merged.merge_entries(other)?;
             *self = merged;
             return Ok(());
         }
-        self.merge_entries(other).map_err(|ListFull| self.full())
+        self.merge_entries(other)
     }
 
-    fn merge_entries(&mut self, other: &Self) -> Result<(), ListFull> {
-        let Self { plan, words, list, elements, .. } = self;
-        let mut added = 0_u64;
+    fn merge_entries(&mut self, other: &Self) -> Result<(), FullError> {
+        let Self { plan, words, ledger, .. } = self;
         for (level, blocks) in plan.levels().iter().enumerate() {
             for block in blocks.offset..blocks.offset + blocks.size {
                 let theirs = other.words.line(block as usize);
-                let byte = watermark(theirs);
-                plan.shape.raise_watermark(words.line_mut(block as usize), byte);
+                plan.shape.raise_watermark(words.line_mut(block as usize), watermark(theirs));
                 for entry in plan.shape.entries(theirs) {
                     let visit = Visit { level, block, entry };
-                    let (words, list) = (&mut *words, &mut *list);
-                    let placed = place(ANY, plan, &mut { words }, &mut { list }, visit, &mut ())?;
-                    added += u64::from(placed.added);
+                    let (mut words, mut ledger) = (&mut *words, &mut *ledger);
+                    place(ANY, plan, &mut words, &mut ledger, visit, &mut ())?;
                 }
             }
         }
-        for (entry, copies) in other.list.entries() {
-            if plan.multiset {
-                list.push_copies(entry, copies, plan.when_full)?;
-                added += copies;
-            } else if !list.contains(entry) {
-                list.push(entry, plan.when_full)?;
-                added += 1;
+        let full = FullError { capacity: ledger.overflow.capacity(), stored: ledger.elements };
+        let OwnLedger { overflow, elements, .. } = ledger;
+        for (entry, copies) in other.ledger.overflow.entries() {
+            if plan.multiset || !overflow.contains(entry) {
+                overflow.push_copies(entry, copies, plan.when_full).map_err(|ListFull| full)?;
+                *elements = elements.saturating_add(copies);
             }
         }
-        *elements = elements.saturating_add(added);
         Ok(())
     }
 
     pub(in crate::raw) fn statistics(&self) -> Statistics {
-        let Self { plan, words, list, .. } = self;
+        let Self { plan, words, ledger, .. } = self;
+        let list = &ledger.overflow;
         let (entries, bytes) = (plan.shape.entries_in_all(), plan.shape.byte_values());
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         for &level in plan.levels() {
             let lines = (level.offset..level.offset + level.size).map(|at| words.line(at as usize));
-            surveys.push(LevelSurvey::of_blocks(level, lines.map(|line| {
+            surveys.push(LevelSurvey::take(level, lines.map(|line| {
                 let load = plan.shape.load(ANY, line);
-                let sent_on = plan.multiset || plan.shape.is_full(ANY, line);
+                let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
                 let passing = f64::from(u32::from(watermark(line)) + 1).min(bytes) / bytes;
-                let passing = if sent_on { passing } else { 0.0 };
-                (load, None, f64::from(load) / entries, passing)
+                BlockStats {
+                    load,
+                    set_bits: None,
+                    matching: f64::from(load) / entries,
+                    continuing: if sends_on { passing } else { 0.0 },
+                }
             })));
         }
         // An absent key also matches an entry that its block has sent on: the key follows it.
@@ -99,7 +102,7 @@ impl Fingerprints {
         }
         let miss = expectation_of_a_miss(surveys.iter(), 1.0);
         Statistics {
-            elements: self.elements,
+            elements: ledger.elements,
             overflowed: list.copies(),
             saturated: list.copies().saturating_sub(self.plan.list_capacity),
             budget_spent: false,

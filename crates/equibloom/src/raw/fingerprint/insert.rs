@@ -1,89 +1,30 @@
 //! Inserts.
+//!
+//! Most keys are new and find room in their first block: a short entry point of its own.
 
+use super::batch::{Outcome, Part, contains_batch, insert_level};
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::{Arrival, Entry, Smallest};
-use crate::block::isa::{DetectedIsa, Target, entry_points, kernels};
+use crate::block::isa::{ANY, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
-use crate::overflow::{ListFull, OverflowList};
 use crate::raw::Insertion;
+use crate::raw::ledger::{Pushed, Record};
 use crate::storage::{Line, Storage, Update};
+use alloc::vec::Vec;
 use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
 
-/// An overflow list that inserts add to: an exclusive reference, or a shared one to a list behind a lock.
-pub(super) trait Overflow {
-    /// Adds an entry, in a set unless it is there; returns whether it was added.
-    fn add(&mut self, entry: u64, plan: &Plan) -> Result<bool, ListFull>;
-}
-
-impl Overflow for &mut OverflowList {
-    fn add(&mut self, entry: u64, plan: &Plan) -> Result<bool, ListFull> {
-        if !plan.multiset && self.contains(entry) {
-            return Ok(false);
-        }
-        self.push(entry, plan.when_full)?;
-        Ok(true)
+kernel_table! {
+    /// Inserts into a filter with one owner, and batches.
+    pub(crate) struct OwnFingerprintInserts[] [] {
+        fn insert(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
+        fn insert_slowly(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
+        fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
+        fn insert_level(
+            plan: &Plan, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
+        ) -> Outcome;
     }
-}
-
-/// What became of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Placed {
-    /// Whether the key was new.
-    pub(super) insertion: Insertion,
-    /// Whether the filter holds one entry more. An entry that was sent on may meet its equal.
-    pub(super) added: bool,
-}
-
-/// The functions of a filter's ISA and shape.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct InsertKernels {
-    insert: unsafe fn(&mut Fingerprints, KeyHash) -> Result<Insertion, FullError>,
-    insert_slowly: unsafe fn(&mut Fingerprints, KeyHash) -> Result<Insertion, FullError>,
-}
-
-impl InsertKernels {
-    pub(super) fn new(isa: DetectedIsa, common: bool) -> Self {
-        kernels!(isa, common, { insert: insert, insert_slowly: insert_slowly })
-    }
-}
-
-impl Fingerprints {
-    #[inline]
-    pub(in crate::raw) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        // SAFETY: chosen for this CPU.
-        unsafe { (self.insert.insert)(self, key) }
-    }
-
-    /// An insert that reports its accesses, for statistics. Uses the portable ISA.
-    pub(in crate::raw) fn insert_observed<O: Observer>(
-        &mut self,
-        key: KeyHash,
-        mut observer: O,
-    ) -> Result<Insertion, FullError> {
-        self.insert_on(crate::block::ANY, key, &mut observer)
-    }
-
-    #[inline(always)]
-    fn insert_on<T: Target, O: Observer>(
-        &mut self,
-        t: T,
-        key: KeyHash,
-        observer: &mut O,
-    ) -> Result<Insertion, FullError> {
-        let Self { plan, words, list, .. } = self;
-        let first = Visit::first(t, plan, key);
-        let placed = place(t, plan, &mut { words }, &mut { list }, first, observer);
-        let placed = placed.map_err(|ListFull| self.full())?;
-        self.elements = self.elements.saturating_add(placed.added.into());
-        Ok(placed.insertion)
-    }
-}
-
-entry_points! {
-    fn insert[][](filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
-    fn insert_slowly[][](filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
 }
 
 /// Inserts a key: mostly into its first block, which has room and no entry like it.
@@ -93,16 +34,14 @@ fn insert<T: Target>(
     filter: &mut Fingerprints,
     key: KeyHash,
 ) -> Result<Insertion, FullError> {
-    let Fingerprints { plan: Plan { levels, shape, .. }, words, .. } = filter;
-    let block = levels[0].first_block_of(key.candidate(0));
-    let line = words.line_mut(block.0 as usize);
-    let entry = shape.entry_of(t, key);
-    let Some(place) = shape.usual_place(t, line, entry) else {
-        // SAFETY: chosen for this CPU.
-        return unsafe { (filter.insert.insert_slowly)(filter, key) };
+    let Fingerprints { plan, words, .. } = filter;
+    let Visit { block, entry, .. } = Visit::first(t, plan, key);
+    let line = words.line_mut(block as usize);
+    let Some(place) = plan.shape.usual_place(t, line, entry) else {
+        return filter.inserts.insert_slowly(filter, key);
     };
-    shape.insert(t, line, place, entry);
-    filter.elements = filter.elements.saturating_add(1);
+    plan.shape.insert(t, line, place, entry);
+    filter.ledger.elements = filter.ledger.elements.saturating_add(1);
     Ok(Insertion::New)
 }
 
@@ -113,7 +52,35 @@ fn insert_slowly<T: Target>(
     filter: &mut Fingerprints,
     key: KeyHash,
 ) -> Result<Insertion, FullError> {
-    filter.insert_on(t, key, &mut ())
+    filter.place(t, key, &mut ())
+}
+
+impl Fingerprints {
+    #[inline]
+    pub(in crate::raw) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.inserts.insert(self, key)
+    }
+
+    /// An insert that reports its accesses, for statistics. Uses the portable ISA.
+    pub(in crate::raw) fn insert_observed<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        mut observer: O,
+    ) -> Result<Insertion, FullError> {
+        self.place(ANY, key, &mut observer)
+    }
+
+    #[inline(always)]
+    fn place<T: Target, O: Observer>(
+        &mut self,
+        t: T,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError> {
+        let Self { plan, words, ledger, .. } = self;
+        let first = Visit::first(t, plan, key);
+        place(t, plan, &mut { words }, &mut { ledger }, first, observer)
+    }
 }
 
 /// An entry at a block of a level.
@@ -166,18 +133,23 @@ impl Visit {
 /// Stores an entry in its block or further on. What a block sends on is stored there first; meanwhile the
 /// block stays locked. If the list refuses an entry, nothing has changed.
 #[inline(always)]
-pub(super) fn place<T: Target, U: Update, L: Overflow, O: Observer>(
+pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
     t: T,
     plan: &Plan,
     to: &mut U,
-    list: &mut L,
+    ledger: &mut L,
     first: Visit,
     observer: &mut O,
-) -> Result<Placed, ListFull> {
+) -> Result<Insertion, FullError> {
     // The blocks that send an entry on, and which of their own.
     let mut full = [(first, None); MAX_FINGERPRINT_SUBTABLES as usize];
     let mut count = 0;
     let mut visit = first;
+    let list = |ledger: &mut L, onward: KeyHash| {
+        let pushed = ledger.list(onward.candidate(0), !plan.multiset, plan.when_full, false);
+        pushed.map(|pushed| pushed == Pushed::New)
+    };
+    // Whether the filter holds one entry more. An entry that was sent on may meet its equal.
     let added = loop {
         let Visit { level, block, entry } = visit;
         let line = block as usize;
@@ -193,7 +165,7 @@ pub(super) fn place<T: Target, U: Update, L: Overflow, O: Observer>(
                         to.write(level, line, |line| plan.shape.insert(t, line, place, entry));
                         Ok(true)
                     }
-                    Arrival::Repeats => list.add(entry.onward(block).candidate(0), plan),
+                    Arrival::Repeats => list(ledger, entry.onward(block)),
                     _ => Ok(false),
                 };
                 to.unlock(level, line);
@@ -207,7 +179,7 @@ pub(super) fn place<T: Target, U: Update, L: Overflow, O: Observer>(
             Some(next) => visit = next,
             None => {
                 observer.overflow_probed();
-                break list.add(onward.candidate(0), plan);
+                break list(ledger, onward);
             }
         }
     };
@@ -218,9 +190,11 @@ pub(super) fn place<T: Target, U: Update, L: Overflow, O: Observer>(
         }
         to.unlock(visit.level, line);
     }
-    let added = added?;
+    let Ok(added) = added else { return Err(ledger.full()) };
+    if added {
+        ledger.count(0);
+    }
     // The first block keeps the entry if another one leaves.
     let stays = count > 0 && full[0].1.is_some();
-    let insertion = if added || stays { Insertion::New } else { Insertion::AlreadyPresent };
-    Ok(Placed { insertion, added })
+    Ok(if added || stays { Insertion::New } else { Insertion::AlreadyPresent })
 }

@@ -20,26 +20,24 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
+pub(super) use insert::OwnFingerprintInserts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub(crate) use shared::SharedFingerprints;
+pub(super) use shared::SharedFingerprintInserts;
 
 use alloc::boxed::Box;
 
+use super::held::Held;
+use super::ledger::OwnLedger;
+use super::parts::Parts;
 use crate::block::FingerprintShape;
 use crate::block::isa::DetectedIsa;
-use crate::error::FullError;
 #[cfg(feature = "file")]
 use crate::error::BuildError;
-use crate::overflow::OverflowList;
-#[cfg(feature = "file")]
-use crate::raw::parts::Counters;
-use crate::raw::parts::Parts;
-use crate::storage::{Storage, Words};
-use batch::BatchKernels;
+use crate::hashing::KeyHash;
+use crate::storage::Words;
 use equibloom_layout::placement::Level;
 use equibloom_layout::{Blocks, Candidates, Layout, MAX_FINGERPRINT_SUBTABLES, WhenFull};
-use insert::InsertKernels;
-use lookup::LookupKernels;
+use lookup::Lookups;
 
 /// What does not change: shape, subtables, policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,93 +77,76 @@ impl Plan {
     }
 }
 
-/// A filter of fingerprint blocks over plain words, or over words and a list that threads share.
-#[derive(Debug, Clone)]
-pub(crate) struct Fingerprints<S: Storage = Words, L = OverflowList> {
+/// A filter of fingerprint blocks. Over [`SharedWords`](crate::storage::SharedWords) it is shared by
+/// threads.
+pub(crate) struct Fingerprints<S: Held = Words> {
     words: S,
     plan: Plan,
-    list: L,
-    /// Entries in blocks and list. May have any value in a hostile file: sums saturate.
-    pub(super) elements: u64,
-    lookup: LookupKernels<S, L>,
-    insert: InsertKernels,
-    batch: BatchKernels,
+    pub(super) ledger: S::Ledger,
+    isa: DetectedIsa,
+    lookups: Lookups<S>,
+    inserts: S::FingerprintInserts,
+}
+
+impl<S: Held> Fingerprints<S> {
+    fn new(plan: Plan, words: S, ledger: S::Ledger, isa: DetectedIsa) -> Self {
+        let is_common = plan.shape.is_common();
+        let lookups = Lookups::new(isa, is_common);
+        let inserts = S::fingerprint_inserts(isa, is_common);
+        Self { words, plan, ledger, isa, lookups, inserts }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, key: KeyHash) -> bool {
+        self.lookups.contains(self, key)
+    }
 }
 
 impl Fingerprints {
     /// The filter of a checked layout with these parts; `None` if they do not fit.
-    pub(super) fn over(layout: &Layout, parts: Parts) -> Option<Self> {
-        let Parts { blocks, overflow, counters } = parts;
+    pub(super) fn over(layout: &Layout, parts: Parts, isa: DetectedIsa) -> Option<Self> {
         let plan = Plan::new(layout)?;
-        let (isa, common) = (DetectedIsa::detect(), plan.shape.is_common());
-        let list = OverflowList::over(
-            overflow,
-            counters.overflow_capacity,
-            counters.overflow_entries,
-            layout.multiset,
-        )?;
-        Some(Self {
-            words: blocks,
-            plan,
-            list,
-            elements: counters.elements,
-            lookup: LookupKernels::new(isa, common),
-            insert: InsertKernels::new(isa, common),
-            batch: BatchKernels::new(isa, common),
-        })
+        let ledger = OwnLedger::new(None, parts.overflow, plan.multiset, parts.counters)?;
+        Some(Self::new(plan, parts.blocks, ledger, isa))
     }
 
-    /// The same filter by another ISA.
+    /// The same filter on another ISA.
     #[cfg(test)]
-    pub(super) fn with_isa(mut self, isa: DetectedIsa) -> Self {
-        let common = self.plan.shape.is_common();
-        self.lookup = LookupKernels::new(isa, common);
-        self.insert = InsertKernels::new(isa, common);
-        self.batch = BatchKernels::new(isa, common);
-        self
+    pub(super) fn on(&self, isa: DetectedIsa) -> Self {
+        Self::new(self.plan, self.words.clone(), self.ledger.clone(), isa)
     }
 
     pub(super) fn clear(&mut self) {
         self.words.fill_with_zeros();
-        self.list.clear();
-        self.elements = 0;
-    }
-
-    fn full(&self) -> FullError {
-        FullError { capacity: self.list.capacity(), stored: self.elements }
+        self.ledger.clear();
     }
 
     pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.words.iter().chain(self.list.words()))
+        Box::new(self.words.iter().chain(self.ledger.overflow.words()))
     }
 
     #[cfg(feature = "file")]
     pub(super) fn parts(&self) -> Parts<&Words> {
-        Parts {
-            blocks: &self.words,
-            overflow: self.list.storage(),
-            counters: Counters {
-                elements: self.elements,
-                overflow_entries: self.list.len(),
-                overflow_capacity: self.list.capacity(),
-                ..Counters::default()
-            },
-        }
+        let overflow = self.ledger.overflow.storage();
+        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
     }
 
     #[cfg(feature = "file")]
     pub(super) fn detach(&mut self) -> Result<(), BuildError> {
         self.words.detach()?;
-        self.list.detach()
+        self.ledger.overflow.detach()
     }
 }
 
-/// Filters are equal if they hold the same entries.
+impl Clone for Fingerprints {
+    fn clone(&self) -> Self {
+        Self::new(self.plan, self.words.clone(), self.ledger.clone(), self.isa)
+    }
+}
+
+/// The ISA makes no difference but in speed.
 impl PartialEq for Fingerprints {
     fn eq(&self, other: &Self) -> bool {
-        let Self { words, plan, list, elements, lookup: _, insert: _, batch: _ } = self;
-        (words, plan, list, elements) == (&other.words, &other.plan, &other.list, &other.elements)
+        (&self.words, &self.plan, &self.ledger) == (&other.words, &other.plan, &other.ledger)
     }
 }
-
-impl Eq for Fingerprints {}

@@ -7,7 +7,7 @@ use loom::model::Builder;
 use loom::thread;
 
 use super::tests::{filter_of, hashes};
-use super::{Fingerprints, SharedFingerprints};
+use super::Fingerprints;
 use crate::hashing::KeyHash;
 use equibloom_layout::{Blocks, Layout, Overflow, WhenFull};
 
@@ -36,7 +36,7 @@ fn check(interruptions: usize, model: impl Fn() + Send + Sync + 'static) {
 /// One thread for each list of keys inserts them, one more looks for keys that are there; returns the filter
 /// after them.
 fn run(filter: Fingerprints, inserts: &[&[KeyHash]], lookups: &[KeyHash]) -> Fingerprints {
-    let shared = Arc::new(SharedFingerprints::new(filter));
+    let shared = Arc::new(Fingerprints::share(filter));
     let insert = |keys: &[KeyHash]| {
         let (shared, keys) = (shared.clone(), keys.to_vec());
         thread::spawn(move || {
@@ -56,7 +56,7 @@ fn run(filter: Fingerprints, inserts: &[&[KeyHash]], lookups: &[KeyHash]) -> Fin
     for worker in workers {
         worker.join().unwrap();
     }
-    Arc::into_inner(shared).unwrap().into_filter()
+    Arc::into_inner(shared).unwrap().into_own()
 }
 
 /// A key moves on while it is looked for: to the list, or to the second block, or through it.

@@ -8,129 +8,57 @@
 //! block reads a watermark that sends it on, and then finds it there, or reads a watermark that sends it
 //! further.
 
-use super::insert::{Overflow, Visit, place};
-use super::lookup::{Entries, LookupKernels};
-use super::{Fingerprints, Plan};
-use crate::block::isa::{DetectedIsa, Nearness, Target, entry_points, kernels};
+use super::Fingerprints;
+use super::insert::{Visit, place};
+use crate::block::isa::{Nearness, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::overflow::ListFull;
 use crate::raw::Insertion;
-use crate::raw::shared::overflow::{Pushed, SharedOverflow};
-use crate::raw::shared::tally::Tally;
+use crate::raw::shared::ledger::SharedLedger;
 use crate::storage::{SharedWords, Storage};
 
-impl Entries for SharedOverflow {
-    fn contains(&self, entry: u64) -> bool {
-        SharedOverflow::contains(self, entry)
+kernel_table! {
+    /// Inserts into a shared filter.
+    pub(crate) struct SharedFingerprintInserts[] [] {
+        fn insert(
+            filter: &Fingerprints<SharedWords>, key: KeyHash,
+        ) -> Result<Insertion, FullError>;
     }
-
-    fn is_empty(&self) -> bool {
-        false
-    }
-}
-
-impl Overflow for &SharedOverflow {
-    fn add(&mut self, entry: u64, plan: &Plan) -> Result<bool, ListFull> {
-        let pushed = self.push(entry, !plan.multiset, plan.when_full, || ())?;
-        Ok(pushed == Pushed::New)
-    }
-}
-
-/// A filter of fingerprint blocks that threads share.
-pub(crate) struct SharedFingerprints {
-    /// With the number of entries that it had before.
-    filter: Fingerprints<SharedWords, SharedOverflow>,
-    tally: Tally,
-    insert: InsertKernel,
-}
-
-/// The function of a filter's ISA and shape.
-#[derive(Clone, Copy)]
-struct InsertKernel {
-    insert: unsafe fn(&SharedFingerprints, KeyHash) -> Result<Insertion, FullError>,
-}
-
-impl InsertKernel {
-    fn new(isa: DetectedIsa, common: bool) -> Self {
-        kernels!(isa, common, { insert: insert })
-    }
-}
-
-impl SharedFingerprints {
-    pub(in crate::raw) fn new(filter: Fingerprints) -> Self {
-        let Fingerprints { words, plan, list, elements, lookup: _, insert, batch } = filter;
-        let (isa, common) = (DetectedIsa::detect(), plan.shape.is_common());
-        Self {
-            filter: Fingerprints {
-                words: SharedWords::new(words, plan.count),
-                plan,
-                list: SharedOverflow::new(list),
-                elements,
-                lookup: LookupKernels::new(isa, common),
-                insert,
-                batch,
-            },
-            tally: Tally::new(),
-            insert: InsertKernel::new(isa, common),
-        }
-    }
-
-    pub(in crate::raw) fn into_filter(self) -> Fingerprints {
-        let elements = self.elements();
-        let Fingerprints { words, plan, list, insert, batch, .. } = self.filter;
-        let (isa, common) = (DetectedIsa::detect(), plan.shape.is_common());
-        Fingerprints {
-            words: words.into_words(),
-            plan,
-            list: list.into_list(),
-            elements,
-            lookup: LookupKernels::new(isa, common),
-            insert,
-            batch,
-        }
-    }
-
-    #[inline]
-    pub(in crate::raw) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        // SAFETY: chosen for this CPU.
-        unsafe { (self.insert.insert)(self, key) }
-    }
-
-    #[inline]
-    pub(in crate::raw) fn contains(&self, key: KeyHash) -> bool {
-        self.filter.contains(key)
-    }
-
-    pub(in crate::raw) fn prefetch(&self, key: KeyHash) {
-        let block = self.filter.plan.levels[0].first_block_of(key.candidate(0));
-        self.filter.words.prefetch(block.0 as usize, Nearness::First);
-    }
-
-    pub(in crate::raw) fn elements(&self) -> u64 {
-        self.filter.elements.saturating_add(self.tally.elements())
-    }
-}
-
-entry_points! {
-    fn insert[][](filter: &SharedFingerprints, key: KeyHash) -> Result<Insertion, FullError>;
 }
 
 #[inline(always)]
 fn insert<T: Target>(
     t: T,
-    filter: &SharedFingerprints,
+    filter: &Fingerprints<SharedWords>,
     key: KeyHash,
 ) -> Result<Insertion, FullError> {
-    let Fingerprints { words, plan, list, .. } = &filter.filter;
+    let Fingerprints { words, plan, ledger, .. } = filter;
     let first = Visit::first(t, plan, key);
-    let placed = place(t, plan, &mut { words }, &mut { list }, first, &mut ());
-    let placed = placed.map_err(|ListFull| FullError {
-        capacity: list.capacity(),
-        stored: filter.elements(),
-    })?;
-    if placed.added {
-        filter.tally.count(0);
+    place(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
+}
+
+impl Fingerprints<SharedWords> {
+    pub(in crate::raw) fn share(filter: Fingerprints) -> Self {
+        let Fingerprints { words, plan, ledger, isa, .. } = filter;
+        Self::new(plan, SharedWords::new(words, plan.count), SharedLedger::new(ledger), isa)
     }
-    Ok(placed.insertion)
+
+    pub(in crate::raw) fn into_own(self) -> Fingerprints {
+        let Self { words, plan, ledger, isa, .. } = self;
+        Fingerprints::new(plan, words.into_words(), ledger.into_own(), isa)
+    }
+
+    #[inline]
+    pub(in crate::raw) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.inserts.insert(self, key)
+    }
+
+    /// Prefetches the first block of the key with this index.
+    #[inline(always)]
+    pub(in crate::raw) fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
+        if let Some(key) = keys.get(index) {
+            let block = self.plan.levels[0].first_block_of(key.candidate(0));
+            self.words.prefetch(block.0 as usize, Nearness::First);
+        }
+    }
 }

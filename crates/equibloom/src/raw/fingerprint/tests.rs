@@ -4,8 +4,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::block::ANY;
 use crate::block::fingerprint::{Entry, watermark};
+use crate::block::isa::ANY;
 use crate::hashing::KeyHash;
 use crate::raw::Insertion;
 use crate::raw::parts::Counters;
@@ -22,7 +22,7 @@ pub(super) fn filter_of(layout: &Layout) -> Fingerprints {
         overflow: Words::zeroed(design.overflow_words(capacity)).unwrap(),
         counters: Counters { overflow_capacity: capacity, ..Counters::default() },
     };
-    Fingerprints::over(layout, parts).unwrap()
+    Fingerprints::over(layout, parts, DetectedIsa::detect()).unwrap()
 }
 
 /// Small layouts of every kind, which a hundred keys overfill.
@@ -79,7 +79,7 @@ impl Model {
                 }
             }
         }
-        model.list = filter.list.entries().map(|(entry, _)| entry).collect();
+        model.list = filter.ledger.overflow.entries().map(|(entry, _)| entry).collect();
         model
     }
 
@@ -94,7 +94,7 @@ pub(super) fn hashes(seeds: &[u64]) -> Vec<KeyHash> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::raw::test_cases(200)))]
+    #![proptest_config(crate::raw::designs::cases(400))]
 
     /// The definition, whatever the order, the ISA, the batches, the threads or the way of merging.
     #[test]
@@ -110,18 +110,18 @@ proptest! {
         let expected = Model::of_keys(&empty.plan, &keys);
         let mut reference = None;
         for isa in DetectedIsa::all() {
-            let mut filter = empty.clone().with_isa(isa);
+            let mut filter = empty.on(isa);
             for &key in &keys {
                 filter.insert(key).unwrap();
                 prop_assert!(filter.contains(key));
             }
             prop_assert_eq!(&Model::of_filter(&filter), &expected);
-            prop_assert_eq!(filter.elements, expected.elements());
+            prop_assert_eq!(filter.ledger.elements, expected.elements());
             prop_assert!(reference.get_or_insert_with(|| filter.clone()) == &filter);
         }
         let reference = reference.unwrap();
         let same = |filter: &Fingerprints| {
-            filter.elements == reference.elements && filter.words == reference.words
+            filter.ledger.elements == reference.ledger.elements && filter.words == reference.words
                 && Model::of_filter(filter).list == expected.list
         };
         let mut other_order = keys.clone();
@@ -129,9 +129,9 @@ proptest! {
         // Keys that are present change nothing.
         other_order.extend_from_slice(&keys[..keys.len() / 3]);
         for isa in DetectedIsa::all() {
-            let mut filter = empty.clone().with_isa(isa);
+            let mut filter = empty.on(isa);
             let new = filter.insert_batch(&other_order, threads).unwrap();
-            prop_assert!(same(&filter) && new == reference.elements);
+            prop_assert!(same(&filter) && new == reference.ledger.elements);
             let mut found = vec![0; keys.len().div_ceil(64)];
             filter.contains_batch(&keys, &mut found);
             let all: u64 = found.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -164,7 +164,7 @@ proptest! {
         let expected: Vec<bool> =
             absent.iter().map(|&key| filter.contains_observed(key, ())).collect();
         for isa in DetectedIsa::all() {
-            let filter = filter.clone().with_isa(isa);
+            let filter = filter.on(isa);
             let mut found = [0; 8];
             filter.contains_batch(&absent, &mut found);
             for (at, (&key, &expected)) in absent.iter().zip(&expected).enumerate() {
@@ -207,7 +207,7 @@ proptest! {
                     *copies += 1;
                 }
             }
-            prop_assert_eq!(filter.elements, model.values().sum::<u64>());
+            prop_assert_eq!(filter.ledger.elements, model.values().sum::<u64>());
             for (&key, &copies) in &model {
                 prop_assert!(copies == 0 || filter.contains(KeyHash::from_u64(key ^ seed << 6)));
             }
@@ -217,8 +217,8 @@ proptest! {
                 filter.remove(KeyHash::from_u64(key ^ seed << 6)).unwrap();
             }
         }
-        prop_assert_eq!(filter.elements, 0);
-        prop_assert!(filter.list.is_empty());
+        prop_assert_eq!(filter.ledger.elements, 0);
+        prop_assert!(filter.ledger.overflow.is_empty());
     }
 
     /// A refused key changes nothing; a batch that is refused has stored whole slabs.
@@ -241,12 +241,12 @@ proptest! {
                     prop_assert!(filter == before);
                 }
             }
-            prop_assert!(filter.list.len() <= 2);
+            prop_assert!(filter.ledger.overflow.len() <= 2);
         }
         prop_assert!(stored.iter().all(|&key| filter.contains(key)));
         let mut by_batch = filter_of(&layout);
         let refused = by_batch.insert_batch(&keys, 2).is_err();
-        prop_assert_eq!(refused, by_batch.list.len() > 2);
+        prop_assert_eq!(refused, by_batch.ledger.overflow.len() > 2);
         prop_assert!(keys.iter().all(|&key| by_batch.contains(key)));
         let mut merged = filter.clone();
         let before = merged.clone();
@@ -268,7 +268,7 @@ fn a_key_inserted_often_is_counted() {
     for _ in 0..1_000_000 {
         assert_eq!(filter.insert(key), Ok(Insertion::New));
     }
-    assert_eq!((filter.elements, filter.list.len()), (1_000_000, 1));
+    assert_eq!((filter.ledger.elements, filter.ledger.overflow.len()), (1_000_000, 1));
     for _ in 0..1_000_000 {
         assert!(filter.contains(key));
         filter.remove(key).unwrap();
@@ -286,7 +286,7 @@ fn threads_write_the_words_of_one() {
     let keys = hashes(&(0..20_000).collect::<Vec<_>>());
     let mut expected = filter_of(&layout);
     expected.insert_batch(&keys, 1).unwrap();
-    let shared = SharedFingerprints::new(filter_of(&layout));
+    let shared = Fingerprints::share(filter_of(&layout));
     std::thread::scope(|scope| {
         for worker in 0..4 {
             let (shared, keys) = (&shared, &keys);
@@ -301,7 +301,7 @@ fn threads_write_the_words_of_one() {
             });
         }
     });
-    let filter = shared.into_filter();
+    let filter = shared.into_own();
     assert!(filter == expected);
-    assert!(expected.list.len() > 0);
+    assert!(expected.ledger.overflow.len() > 0);
 }
