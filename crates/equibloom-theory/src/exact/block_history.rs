@@ -32,7 +32,7 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    fn add(&mut self, other: &Self, weight: f64) {
+    pub(crate) fn add(&mut self, other: &Self, weight: f64) {
         self.present += weight * other.present;
         self.rejected += weight * other.rejected;
         self.admitted += weight * other.admitted;
@@ -47,6 +47,7 @@ impl Meeting {
 }
 
 /// A block at some time.
+#[derive(Default)]
 pub(crate) struct Look {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
@@ -67,22 +68,14 @@ pub(crate) trait Chain {
     /// Number of arrivals after which [`Chain::beyond`] replaces single steps.
     fn followed_arrivals(&self) -> usize;
 
-    /// What the next key finds after more arrivals than are followed, `last` being the last snapshot.
-    fn beyond(&self, last: &Meeting, _arrivals: usize) -> Meeting {
-        *last
+    /// What the next key finds after more arrivals than are followed; `None` if nothing changes any more.
+    fn beyond(&self, _arrivals: usize) -> Option<Meeting> {
+        None
     }
 
     /// Hint bits.
-    fn hints(&self) -> u32;
-
-    /// Probability that two keys in one block have the same fingerprint and path.
-    fn looks_alike(&self) -> f64 {
-        0.0
-    }
-
-    /// Probability that a key rejected here is found here nevertheless, by a key that looks like it.
-    fn found_though_rejected(&self) -> f64 {
-        0.0
+    fn hints(&self) -> u32 {
+        0
     }
 }
 
@@ -214,16 +207,6 @@ impl BlockHistory {
         self.chain.followed_arrivals() as f64
     }
 
-    /// Probability that a key rejected by a block is found there nevertheless.
-    pub(crate) fn found_though_rejected(&self) -> f64 {
-        self.chain.found_though_rejected()
-    }
-
-    /// Probability that two keys in one block have the same fingerprint and path.
-    pub(crate) fn looks_alike(&self) -> f64 {
-        self.chain.looks_alike()
-    }
-
     /// Adds the hints set by `late` keys per block, on average, that no block may take because the budget is
     /// spent.
     pub(crate) fn set_hints(&self, table: &mut Mixture, late: f64) {
@@ -256,7 +239,7 @@ impl BlockHistory {
     fn meeting(&self, count: usize) -> Meeting {
         match self.snapshot(count) {
             (Snapshot { meeting, .. }, further) if further == 0.0 || self.at_rest => *meeting,
-            (last, _) => self.chain.beyond(&last.meeting, count),
+            (last, _) => self.chain.beyond(count).unwrap_or(last.meeting),
         }
     }
 

@@ -56,19 +56,15 @@ pub(crate) fn predict(
     let per_key = 1.0 / keys.max(1.0);
     let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
     let probes = ((filled.walked_off + late_keys * (1.0 - late.present)) * per_key).min(1.0);
-    let found_early = history.found_though_rejected();
-    let hit = placed_keys + (filled.accesses - placed_keys) * (1.0 - found_early);
-    // An absent key may also match one of the late keys, which are in the list wherever they would stop.
-    let like_a_late_key: f64 =
-        blocks.iter().map(|&blocks| late_keys / blocks as f64 * history.looks_alike()).sum();
+    let accesses = (filled.accesses + late_keys * late.accesses) * per_key;
     Prediction {
-        rate: (miss.found + like_a_late_key).min(1.0),
+        rate: miss.found.min(1.0),
         rate_deviation: deviation(&filled.levels, blocks),
-        accesses_insert: (filled.accesses + late_keys * late.accesses) * per_key,
-        accesses_hit: (hit + late_keys * late.accesses) * per_key,
+        accesses_insert: accesses,
+        accesses_hit: accesses,
         accesses_miss: miss.accesses,
         overflow_probes_insert: probes,
-        overflow_probes_hit: probes * (1.0 - found_early).powi(blocks.len() as i32),
+        overflow_probes_hit: probes,
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
@@ -82,6 +78,7 @@ pub(crate) fn predict(
             1.0
         },
         budget_spent,
+        goes_on: filled.levels.iter().map(|level| level.meeting.goes_on).collect(),
         load_distributions: filled.levels.iter().map(|level| level.loads.to_vec()).collect(),
     }
 }

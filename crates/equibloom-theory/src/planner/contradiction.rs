@@ -81,10 +81,6 @@ fn no_filter(survey: &Survey) -> Error {
 fn unfit_blocks(survey: &Survey) -> Option<Error> {
     let first = survey.findings.iter().find_map(|(_, finding)| finding.as_ref().err())?;
     let (conflict, remedy) = match first {
-        Refusal::NotRemovable => (
-            "keys cannot be removed from blocks that are tried anywhere in one table".to_owned(),
-            "set placement to multi-level or single".to_owned(),
-        ),
         Refusal::CacheLinesOnly => (
             format!(
                 "blocks of fingerprints are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}",
