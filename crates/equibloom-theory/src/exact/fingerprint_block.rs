@@ -7,8 +7,8 @@
 //! - **Sets** store a fingerprint once: E counts different ones, and another arrival is new with probability
 //!   1 − E/M. **Multisets** store every arrival: E counts them all.
 //! - An absent key is found if an entry with its fingerprint has *arrived*, kept or sent on: where an entry goes
-//!   from here depends on block and fingerprint only, so that the lookup follows it to where it is stored. In sets
-//!   that has probability E/M.
+//!   from here depends on block and fingerprint only, so that the lookup follows it to where it is stored. With D
+//!   different fingerprints among the arrivals that has probability D/M.
 //! - Of S = E − slots entries sent on, the largest stands at a random place of the order: an absent key is below
 //!   it with probability S/(E + 1), a beta variable's mean. The lookup compares bytes, `byte <= watermark`, which
 //!   adds half a byte less half a fingerprint, (1/V − 1/M)/2, and E/(12 V²) if S = 1: the Euler-Maclaurin formula
@@ -16,10 +16,10 @@
 //! - The watermark of a block that has sent nothing on is 0: byte 0 goes on in vain. In sets only a full block
 //!   lets it.
 
-use super::block_history::{Chain, Look, Meeting};
+use super::block_history::{Chain, Look, Meeting, SentOn};
 use super::window::Window;
 
-/// Beyond this many arrivals only the mean of E matters.
+/// Beyond this many arrivals only the mean number of different fingerprints matters.
 const MOST_FOLLOWED: usize = 2_000;
 
 pub(crate) struct FingerprintBlock {
@@ -29,8 +29,9 @@ pub(crate) struct FingerprintBlock {
     /// Number of different bytes, V.
     bytes: f64,
     multiset: bool,
-    /// E.
-    entries: Window,
+    arrivals: usize,
+    /// Different fingerprints among the arrivals.
+    distinct: Window,
 }
 
 impl FingerprintBlock {
@@ -40,20 +41,22 @@ impl FingerprintBlock {
             fingerprints: f64::from(lists) * 2.0_f64.powi(remainder_bits as i32),
             bytes: 2.0_f64.powi(remainder_bits.min(8) as i32),
             multiset,
-            entries: Window::certain(0),
+            arrivals: 0,
+            distinct: Window::certain(0),
         }
     }
 
-    /// What the next key finds after `entries` entries.
-    fn meeting(&self, entries: f64) -> Meeting {
+    /// E.
+    fn entries(&self, arrivals: usize, distinct: f64) -> f64 {
+        if self.multiset { arrivals as f64 } else { distinct }
+    }
+
+    /// What the next key finds after `entries` entries, of which `distinct` are different.
+    fn meeting(&self, entries: f64, distinct: f64) -> Meeting {
         let Self { slots, fingerprints, bytes, multiset, .. } = *self;
         let (full, stored) = (entries >= slots, entries.min(slots));
         let sent_on = entries - stored;
-        let found = if multiset {
-            -(entries * (-1.0 / fingerprints).ln_1p()).exp_m1()
-        } else {
-            (entries / fingerprints).min(1.0)
-        };
+        let found = (distinct / fingerprints).min(1.0);
         let found_further_on = found * sent_on / entries.max(1.0);
         let present = if multiset { 0.0 } else { found - found_further_on };
         let (passes, variance) = if sent_on > 0.0 {
@@ -86,23 +89,25 @@ impl FingerprintBlock {
 impl Chain for FingerprintBlock {
     fn arrive(&mut self) {
         let mut next = Window::default();
-        for (entries, mass) in self.entries.iter() {
-            let known =
-                if self.multiset { 0.0 } else { (entries as f64 / self.fingerprints).min(1.0) };
-            next.add(entries, &[known, 1.0 - known], mass);
+        for (distinct, mass) in self.distinct.iter() {
+            let known = (distinct as f64 / self.fingerprints).min(1.0);
+            next.add(distinct, &[known, 1.0 - known], mass);
         }
         next.trim();
-        self.entries = next;
+        self.distinct = next;
+        self.arrivals += 1;
     }
 
     fn look(&mut self) -> Look {
-        let mut look = Look::default();
-        let mut sent_on = 0.0;
-        for (entries, mass) in self.entries.iter() {
-            look.meeting.add(&self.meeting(entries as f64), mass);
-            let stored = entries.min(self.slots as usize);
-            look.loads.add(stored, &[1.0], mass);
-            sent_on += mass * (entries - stored) as f64;
+        let (mut look, mut sent_on) = (Look::default(), SentOn::default());
+        for (distinct, mass) in self.distinct.iter() {
+            let entries = self.entries(self.arrivals, distinct as f64);
+            let stored = entries.min(self.slots);
+            look.meeting.add(&self.meeting(entries, distinct as f64), mass);
+            look.loads.add(stored as usize, &[1.0], mass);
+            let share = (entries - stored) / entries.max(1.0);
+            sent_on.entries += mass * share * entries;
+            sent_on.arrivals += mass * share * self.arrivals as f64;
         }
         look.sent_on = Some(sent_on);
         look
@@ -113,8 +118,8 @@ impl Chain for FingerprintBlock {
     }
 
     fn beyond(&self, arrivals: usize) -> Option<Meeting> {
-        let different = -(arrivals as f64 * (-1.0 / self.fingerprints).ln_1p()).exp_m1();
-        let entries = if self.multiset { arrivals as f64 } else { self.fingerprints * different };
-        Some(self.meeting(entries))
+        let known = -(arrivals as f64 * (-1.0 / self.fingerprints).ln_1p()).exp_m1();
+        let distinct = known * self.fingerprints;
+        Some(self.meeting(self.entries(arrivals, distinct), distinct))
     }
 }

@@ -19,11 +19,11 @@ impl Miss {
         let mut miss = Self { found: 0.0, accesses: 0.0, walks_off: 0.0 };
         // Absent keys without a match so far, and those that follow a matching entry.
         let (mut free, mut following) = (1.0, 0.0);
-        for Mixture { meeting, rejected_before, arrivals, .. } in levels {
+        for Mixture { meeting, sent_on, arrivals, .. } in levels {
             miss.accesses += free + following;
             miss.found += free * meeting.found;
-            let rejected = if *arrivals > 0.0 { rejected_before / arrivals } else { 0.0 };
-            following = free * meeting.found_further_on + following * rejected;
+            let passed = if *arrivals > 0.0 { sent_on.arrivals / arrivals } else { 0.0 };
+            following = free * meeting.found_further_on + following * passed;
             free *= meeting.goes_on;
         }
         miss.walks_off = free + following;

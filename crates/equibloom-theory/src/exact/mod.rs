@@ -38,9 +38,8 @@
 //!
 //! Blocks above 1024 data bits (`LARGEST_RESOLVED_BLOCK`) are resolved by load only, with the mean of q(s) at
 //! each load. Neglected: the two candidates of a key coinciding (1/m); a key that passed a block at its
-//! threshold matching there after one more admission (below 0.1 % of the accesses of a hit); equal
-//! entries of multisets that are sent on together (S/M of them); and keys equal to an entry that is sent on later,
-//! which a hit follows (E/2M of the accesses beyond the first).
+//! threshold matching there after one more admission (below 0.1 % of the accesses of a hit); and equal
+//! entries of multisets that are sent on together (S/M of them).
 
 pub(crate) mod arrivals;
 mod best;

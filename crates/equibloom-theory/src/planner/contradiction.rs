@@ -26,7 +26,9 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Erro
     let limits = survey.limits;
     let mut remedies = Vec::new();
     let free = Limits { accesses_miss: f64::INFINITY, ..limits };
-    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best() {
+    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best()
+        && best.expected.accesses_miss > limits.accesses_miss
+    {
         let miss = best.expected.accesses_miss;
         remedies.push(format!(
             "raise accesses_miss from {} to {:.3}",

@@ -1,6 +1,6 @@
 //! A fast estimate of filters of fingerprint blocks, for the search.
 //!
-//! Loads are by keys and Poisson, so that equal fingerprints are counted twice; otherwise this is the exact model.
+//! Entries are Poisson; otherwise this is the exact model.
 //! With λ_i arrivals at the blocks of subtable i and M fingerprints the rate is Σ reached_i·λ_i/M: a block's bits
 //! are best used where M = lists · 2^remainder bits is largest.
 
@@ -47,28 +47,49 @@ impl Shape {
         })
     }
 
-    /// For blocks at which `load` entries arrive on average: the entries sent on per block, and the share of absent
-    /// keys that go on.
-    fn passing(&self, load: f64) -> (f64, f64) {
+    /// The blocks of a subtable at which `load` entries arrive on average.
+    fn loaded(&self, load: f64) -> Loaded {
         let slots = f64::from(self.slots);
+        // Equal entries are stored once.
+        let load = -self.fingerprints * (-load / self.fingerprints).exp_m1();
         if load > 4.0 * slots + 100.0 {
-            return (load - slots, 1.0 - slots / load);
+            let goes_on = 1.0 - slots / load;
+            return Loaded { sent_on: load - slots, variance: load, full: 1.0, goes_on };
         }
-        let mut arrivals = slots;
+        let mut entries = slots;
         let mut weight = (slots * load.ln() - load - self.ln_factorial).exp();
-        let (mut sent_on, mut goes_on) = (0.0, weight / self.bytes);
+        let (mut full, mut sent_on, mut square) = (weight, 0.0, 0.0);
+        let mut goes_on = weight / self.bytes;
         loop {
-            arrivals += 1.0;
-            weight *= load / arrivals;
-            let above = arrivals - slots;
+            entries += 1.0;
+            weight *= load / entries;
+            let above = entries - slots;
+            full += weight;
             sent_on += weight * above;
-            goes_on += weight * (above / (arrivals + 1.0) + 0.5 / self.bytes);
-            if arrivals > load && weight * above <= 1e-6 * sent_on {
-                return (sent_on, goes_on.min(1.0));
+            square += weight * above * above;
+            goes_on += weight * (above / (entries + 1.0) + 0.5 / self.bytes);
+            if entries > load && weight * above <= 1e-6 * sent_on {
+                let variance = square - sent_on * sent_on;
+                return Loaded { sent_on, variance, full, goes_on: goes_on.min(1.0) };
             }
         }
     }
 }
+
+/// The blocks of a subtable.
+struct Loaded {
+    /// Mean and variance of the entries that a block sends on.
+    sent_on: f64,
+    variance: f64,
+    /// Share of the blocks that are full: so many of one more entry are sent on.
+    full: f64,
+    /// Share of absent keys that go on.
+    goes_on: f64,
+}
+
+/// So many standard deviations above the mean the last subtable has room for: it is small, and the number of its
+/// arrivals varies. Rejected: the mean alone; then a filter of ten thousand keys fills its list.
+const DEVIATIONS: f64 = 3.0;
 
 /// An estimated filter.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +100,7 @@ pub(crate) struct Estimate {
     pub(crate) rate: f64,
     pub(crate) accesses_miss: f64,
     pub(crate) accesses_insert: f64,
+    /// Share of the keys in the overflow list if unusually many entries arrive at the last subtable.
     pub(crate) overflow: f64,
 }
 
@@ -122,16 +144,24 @@ impl Estimator {
             accesses_insert: 0.0,
             overflow: 1.0,
         };
-        let mut reached = 1.0;
+        // Mean and variance of the entries that arrive at a subtable.
+        let (mut arriving, mut variance, mut reached) = (self.keys, 0.0_f64, 1.0);
         if let Candidates::Subtables { sizes } = candidates.with_blocks(self.blocks()) {
-            for &size in sizes.iter() {
-                let load = self.keys * estimate.overflow / size.max(1) as f64;
-                let (sent_on, goes_on) = shape.passing(load);
+            for (index, &size) in sizes.iter().enumerate() {
+                let size = size.max(1) as f64;
+                let load = arriving / size;
+                let blocks = shape.loaded(load);
                 estimate.rate += reached * load / fingerprints;
                 estimate.accesses_miss += reached;
-                estimate.accesses_insert += estimate.overflow;
-                estimate.overflow *= sent_on / load;
-                reached *= goes_on;
+                estimate.accesses_insert += arriving / self.keys;
+                if index + 1 == sizes.len() {
+                    let many = (arriving + DEVIATIONS * variance.sqrt()) / size;
+                    estimate.overflow = size * shape.loaded(many).sent_on / self.keys;
+                }
+                variance =
+                    (size * blocks.variance + blocks.full.powi(2) * (variance - arriving)).max(0.0);
+                arriving = size * blocks.sent_on;
+                reached *= blocks.goes_on;
             }
         }
         estimate
