@@ -12,8 +12,9 @@
 mod fingerprints;
 mod simulator;
 
-use equibloom_layout::{Blocks, Candidates, Layout, Rule, Share};
+use equibloom_layout::{Blocks, Candidates, KeyHash, Layout, Rule, Share};
 use equibloom_theory::exact::predict;
+use equibloom_theory::planner::{Requirements, plan};
 use fingerprints::FingerprintFilter;
 use simulator::Measured;
 use simulator::comparison::{check, compare, sizes};
@@ -102,6 +103,29 @@ fn crowded_and_coarse_fingerprints_measure_what_the_model_says() {
     // So few values that equal ones are common.
     check_one("M=1024", fingerprint(&[1_000, 120, 15], 44, 32, 5));
     check_one("M=256", fingerprint(&[1_200, 150], 35, 8, 5));
+}
+
+/// An entry that was sent on stays there when its block has room again: replacing keys fills the later subtables. The
+/// planner accounts for that.
+#[test]
+fn the_list_of_a_removable_filter_stays_short_while_keys_are_replaced() {
+    const KEYS: u64 = 20_000;
+    for bits in [12.0, 24.0] {
+        let requirements = Requirements {
+            keys: Some(KEYS),
+            bits_per_key: Some(bits),
+            multiset: true,
+            ..Requirements::default()
+        };
+        let design = plan(&requirements).unwrap().design;
+        let mut filter = FingerprintFilter::new(design.layout().unwrap(), KEYS, 0);
+        (0..KEYS).for_each(|key| _ = filter.insert(KeyHash::from_u64(key)));
+        for key in 0..10 * KEYS {
+            filter.remove(KeyHash::from_u64(key));
+            filter.insert(KeyHash::from_u64(key + KEYS));
+            assert!(filter.listed() as u64 <= design.overflow().capacity, "{bits}: {key}");
+        }
+    }
 }
 
 #[test]

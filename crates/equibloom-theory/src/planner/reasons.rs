@@ -169,7 +169,9 @@ fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<
     }
     if layout.multiset {
         reasons.push(
-            "Every insert is stored, even of a key that is present, so that keys can be removed; Bloom blocks cannot do that."
+            "Every insert is stored, even of a key that is present, so that keys can be removed; Bloom blocks cannot do that. \
+             Subtables and list have room for all keys to be replaced any number of times; watermarks never fall, so \
+             that a miss then reads up to twice as many blocks."
                 .to_owned(),
         );
     }

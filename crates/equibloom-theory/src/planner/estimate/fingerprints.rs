@@ -18,6 +18,7 @@ pub(crate) struct Shape {
     pub(crate) blocks: Blocks,
     slots: u32,
     fingerprints: f64,
+    multiset: bool,
     /// Values of a byte.
     bytes: f64,
     /// ln slots!
@@ -42,16 +43,25 @@ impl Shape {
             blocks: Blocks::Fingerprint { slots, lists, remainder_bits },
             slots,
             fingerprints,
+            multiset: limits.multiset,
             bytes: 2.0_f64.powi(remainder_bits.min(8) as i32),
             ln_factorial: (2..=slots).map(|i| f64::from(i).ln()).sum(),
         })
     }
 
+    /// The share of a block's entries that are further on after many removals and inserts. An entry that was sent on
+    /// stays there when the block has room again, so a block is a telephone exchange with `slots` lines and its
+    /// entries are calls: the share is Erlang's, up to twice that of a block that is filled once.
+    fn lost(&self, load: f64) -> f64 {
+        (1..=self.slots).fold(1.0, |lost, line| load * lost / (f64::from(line) + load * lost))
+    }
+
     /// The blocks of a subtable at which `load` entries arrive on average.
     fn loaded(&self, load: f64) -> Loaded {
         let slots = f64::from(self.slots);
-        // Equal entries are stored once.
-        let load = -self.fingerprints * (-load / self.fingerprints).exp_m1();
+        // Sets store equal entries once.
+        let distinct = -self.fingerprints * (-load / self.fingerprints).exp_m1();
+        let load = if self.multiset { load } else { distinct };
         if load > 4.0 * slots + 100.0 {
             let goes_on = 1.0 - slots / load;
             return Loaded { sent_on: load - slots, variance: load, full: 1.0, goes_on };
@@ -70,6 +80,10 @@ impl Shape {
             goes_on += weight * (above / (entries + 1.0) + 0.5 / self.bytes);
             if entries > load && weight * above <= 1e-6 * sent_on {
                 let variance = square - sent_on * sent_on;
+                if self.multiset {
+                    goes_on += (1.0 - full).max(0.0) / self.bytes;
+                    sent_on = load * self.lost(load);
+                }
                 return Loaded { sent_on, variance, full, goes_on: goes_on.min(1.0) };
             }
         }

@@ -7,13 +7,14 @@
 //! the result.
 
 use equibloom_layout::{
-    FINGERPRINT_BLOCK_BITS, Layout, MAX_FINGERPRINT_SUBTABLES, MAX_SLOTS, Overflow, Proportions,
-    Rule,
+    Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_FINGERPRINT_SUBTABLES, MAX_SLOTS, Overflow,
+    Proportions, Rule,
 };
 
 use super::{Finding, Refusal, Search};
 use crate::error::Error;
 use crate::planner::estimate::fingerprints::{Estimate, Estimator, Shape};
+use crate::planner::memory::overflow_list;
 use crate::planner::settle::{Predicted, settle};
 
 /// Largest share of the keys in the overflow list, and the number of keys that is allowed in any case. A lookup
@@ -123,12 +124,22 @@ impl Search {
         None
     }
 
+    /// Divides the memory between blocks and list.
     fn settle_fingerprints(&self, estimate: &Estimate) -> Result<Predicted, Error> {
         let Estimate { candidates, blocks, overflow, .. } = *estimate;
-        settle(&self.sizing, blocks, overflow, |count, overflow| {
+        let multiset = self.limits.multiset;
+        let design = |count, overflow| -> Result<Design, Error> {
             let layout = Layout::new(blocks, candidates.with_blocks(count), Rule::KeepLargest);
-            Ok(Layout { overflow, multiset: self.limits.multiset, ..layout }.into())
-        })
+            Ok(Layout { overflow, multiset, ..layout }.into())
+        };
+        if multiset {
+            // The list of a filter that has only been filled is shorter than that after many removals.
+            let mean = overflow * self.sizing.keys as f64;
+            let list = overflow_list(mean, mean.sqrt());
+            let count = self.sizing.blocks(blocks.stride_bits(), list)?;
+            return Predicted::new(design(count, list)?, self.sizing.keys);
+        }
+        settle(&self.sizing, blocks, overflow, design)
     }
 }
 
