@@ -126,9 +126,9 @@ fn fingerprints_serve_9_to_60_bits_per_key_without_gaps() {
         let requirements =
             Requirements { block: Some(BlockKind::Fingerprint), ..requirements(bits) };
         let rate = plan(&requirements).unwrap().rate();
-        // A classical filter's rate falls by a fifth with half a bit more; fingerprints' in steps of at least a
-        // twentieth.
-        assert!(rate < 0.95 * last, "{bits} bits: {rate:e} after {last:e}");
+        // A classical filter's rate falls by a fifth with half a bit more. Slots are whole numbers: between two of
+        // them only the load falls, and then the rate falls by up to a factor of twenty.
+        assert!(rate < 0.985 * last, "{bits} bits: {rate:e} after {last:e}");
         last = rate;
     }
 }
