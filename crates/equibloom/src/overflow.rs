@@ -46,12 +46,6 @@ impl OverflowList {
         Ok(Self { slots: Words::zeroed(words)?, slot_count, capacity, len: 0, is_counted })
     }
 
-    /// A list without capacity or memory.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) const fn none() -> Self {
-        Self { slots: Words::none(), slot_count: 0, capacity: 0, len: 0, is_counted: false }
-    }
-
     /// A list over the words of a file; `None` if their number does not match. Their contents are not
     /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64, is_counted: bool) -> Option<Self> {
@@ -117,7 +111,9 @@ impl OverflowList {
     /// All entries in their stored form, with their copies.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
         let cells = (0..self.slot_count as usize).map(|slot| self.cell(slot));
-        cells.filter(|cell| cell.entry != FREE).map(|cell| (cell.entry, cell.more.saturating_add(1)))
+        cells
+            .filter(|cell| cell.entry != FREE)
+            .map(|cell| (cell.entry, cell.more.saturating_add(1)))
     }
 
     /// Number of all copies.
@@ -129,7 +125,8 @@ impl OverflowList {
     }
 
     fn cell(&self, slot: usize) -> Cell {
-        let more = if self.is_counted { self.slots.get(slot + self.slot_count as usize) } else { 0 };
+        let more =
+            if self.is_counted { self.slots.get(slot + self.slot_count as usize) } else { 0 };
         Cell { entry: self.slots.get(slot), more }
     }
 
@@ -199,7 +196,9 @@ impl OverflowList {
     fn add(&mut self, entry: u64, copies: u64) {
         let more = copies.saturating_sub(1);
         let found = if self.is_counted { self.find(entry) } else { None };
-        let Some(slot) = found else { return self.place(Cell { entry: Self::stored_form(entry), more }) };
+        let Some(slot) = found else {
+            return self.place(Cell { entry: Self::stored_form(entry), more });
+        };
         let Cell { entry, more } = self.cell(slot);
         self.set_cell(slot, Cell { entry, more: more.saturating_add(copies) });
     }

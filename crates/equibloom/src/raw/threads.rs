@@ -5,7 +5,10 @@ use std::panic::resume_unwind;
 use std::thread;
 
 /// Runs each task in its own thread, the first one in this.
-pub(super) fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync) -> Vec<U> {
+pub(super) fn each_by_a_thread<T: Send, U: Send>(
+    tasks: Vec<T>,
+    run: impl Fn(T) -> U + Sync,
+) -> Vec<U> {
     let run = &run;
     let mut tasks = tasks.into_iter();
     let first = tasks.next();

@@ -5,9 +5,6 @@ use crate::block::isa::ANY;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-
-
-
 fn bits_of(line: &Line) -> Vec<u64> {
     (0..LINE_BITS).map(|bit| line[(bit / 64) as usize] >> (bit % 64) & 1).collect()
 }

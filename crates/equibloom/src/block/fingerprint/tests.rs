@@ -29,7 +29,9 @@ fn arrive<T: Target>(
     let usual = shape.usual_place(t, line, entry);
     let arrival = shape.arrival(t, line, entry, multiset);
     // In a damaged block the two may differ.
-    if let Some(place) = usual.filter(|_| shape.entries(line).is_sorted_by_key(|entry| slot_order(&entry))) {
+    if let Some(place) =
+        usual.filter(|_| shape.entries(line).is_sorted_by_key(|entry| slot_order(&entry)))
+    {
         assert_eq!(arrival, Arrival::Room(place));
     }
     let leaving = match arrival {

@@ -149,9 +149,8 @@ pub(super) fn insert_level<T: Target>(
     let Part { level, first, lines } = part;
     let mut outcome = Outcome::default();
     let mut own = [KeyHash::from_u64(0); CHUNK];
-    let place_of = |key: KeyHash| {
-        plan.levels[level % plan.levels.len()].block_of(key.candidate(0)).0 as usize
-    };
+    let place_of =
+        |key: KeyHash| plan.levels[level % plan.levels.len()].block_of(key.candidate(0)).0 as usize;
     let lists = sent_on.iter().map(Vec::as_slice).chain([keys]);
     for chunk in lists.flat_map(|keys| keys.chunks(CHUNK)) {
         let mut count = 0;
@@ -227,7 +226,12 @@ impl Waiting {
 
 /// Looks up keys: bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`.
 #[inline(always)]
-pub(super) fn contains_batch<T: Target>(t: T, filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) {
+pub(super) fn contains_batch<T: Target>(
+    t: T,
+    filter: &Fingerprints,
+    keys: &[KeyHash],
+    found: &mut [u64],
+) {
     let Fingerprints { plan: Plan { shape, multiset, levels, .. }, words, .. } = filter;
     let block_of = |key: KeyHash| levels[0].first_block_of(key.candidate(0));
     let fetch = |key: KeyHash| words.prefetch(block_of(key).0 as usize, Nearness::Second);

@@ -82,17 +82,20 @@ impl Fingerprints {
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         for &level in plan.levels() {
             let lines = (level.offset..level.offset + level.size).map(|at| words.line(at as usize));
-            surveys.push(LevelSurvey::take(level, lines.map(|line| {
-                let load = plan.shape.load(ANY, line);
-                let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
-                let passing = f64::from(u32::from(watermark(line)) + 1).min(bytes) / bytes;
-                BlockStats {
-                    load,
-                    set_bits: None,
-                    matching: f64::from(load) / entries,
-                    continuing: if sends_on { passing } else { 0.0 },
-                }
-            })));
+            surveys.push(LevelSurvey::take(
+                level,
+                lines.map(|line| {
+                    let load = plan.shape.load(ANY, line);
+                    let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
+                    let passing = f64::from(u32::from(watermark(line)) + 1).min(bytes) / bytes;
+                    BlockStats {
+                        load,
+                        set_bits: None,
+                        matching: f64::from(load) / entries,
+                        continuing: if sends_on { passing } else { 0.0 },
+                    }
+                }),
+            ));
         }
         // An absent key also matches an entry that its block has sent on: the key follows it.
         let mut sent_on = list.copies();

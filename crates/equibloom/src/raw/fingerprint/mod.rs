@@ -54,7 +54,9 @@ struct Plan {
 impl Plan {
     /// The plan of a checked layout; `None` if it is of another kind.
     fn new(layout: &Layout) -> Option<Self> {
-        let Blocks::Fingerprint { slots, lists, remainder_bits } = layout.blocks else { return None };
+        let Blocks::Fingerprint { slots, lists, remainder_bits } = layout.blocks else {
+            return None;
+        };
         let Candidates::Subtables { sizes } = &layout.candidates else { return None };
         let mut levels = [Level { offset: 0, size: 0 }; MAX_FINGERPRINT_SUBTABLES as usize];
         let mut offset = 0;

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use loom::model::Builder;
 use loom::thread;
 
-use super::tests::{filter_of, hashes};
 use super::Fingerprints;
+use super::tests::{filter_of, hashes};
 use crate::hashing::KeyHash;
 use equibloom_layout::{Blocks, Layout, Overflow, WhenFull};
 

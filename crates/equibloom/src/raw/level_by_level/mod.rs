@@ -42,6 +42,7 @@ use super::ledger::{Pushed, Record};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
+use equibloom_layout::WhenFull;
 use journal::Journal;
 use level_pass::{LevelPass, LevelPasses, Part};
 use pending::PendingKeys;
@@ -184,7 +185,7 @@ impl<R: Choose> Balanced<R> {
         let mut ledger = &mut self.ledger;
         for place in pending.places() {
             let entry = keys[place].overflow_entry();
-            match ledger.list(entry, pending.reachable(place), false) {
+            match ledger.list(entry, pending.reachable(place), WhenFull::Refuse, false) {
                 Ok(Pushed::AlreadyThere) => continue,
                 Ok(Pushed::New) => {}
                 // The caller has checked that there is room; only memory for the list can be short.
