@@ -30,7 +30,7 @@ pub(in crate::compare) fn entries(
     Ok([
         entry(
             name.to_owned(),
-            true,
+            accesses.is_none(),
             Box::new(move |_| Ok(Box::new(ByHash(HashFilter::new(&for_hashes)?)))),
         ),
         entry(
