@@ -29,7 +29,8 @@ pub(crate) fn run(revision: &str, arguments: &[&str]) -> ExitCode {
 fn prepare(revision: &str) -> Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let all = root.join("target/compare");
-    let commit = git(&root, &["rev-parse", "--verify", &format!("{revision}^{{commit}}")])?;
+    let commit = git(&root, &["rev-parse", "--verify", &format!("{revision}^{{commit}}")])
+        .map_err(|error| format!("no revision is called {revision}; see git log ({error})"))?;
     let name = commit.get(..12).unwrap_or(&commit);
     let directory = all.join(name);
     let checkout = directory.join("checkout");
