@@ -5,7 +5,9 @@ mod errata;
 mod machine;
 #[cfg(test)]
 mod packages;
+mod processors;
 mod readme;
+mod sanitizer;
 mod step;
 
 use std::process::ExitCode;
@@ -22,17 +24,6 @@ fn main() -> ExitCode {
         }
     }
 }
-
-/// Needs a nightly compiler and cargo-fuzz, which are large. Without them, the tests' hundred thousand
-/// mutations replace it. New inputs go to a corpus that is not committed.
-const FUZZING: &str = "\
-    if cargo +nightly fuzz --version >/dev/null 2>&1; then
-        mkdir -p fuzz/target/corpus &&
-        cargo +nightly fuzz run decode fuzz/target/corpus fuzz/corpus/decode \
-            crates/equibloom/tests/samples/v2 -- -max_total_time=20 -rss_limit_mb=1024
-    else
-        echo 'skipped: to fuzz, install a nightly toolchain and cargo-fuzz'
-    fi";
 
 /// Every filter, operation and kind of report, with few keys; the answers are checked.
 const BENCHMARKS: &str = "\
@@ -81,8 +72,9 @@ fn checks() -> Vec<Step> {
         cargo("documentation", "doc --workspace --all-features --no-deps")
             .with("RUSTDOCFLAGS", "-D warnings"),
     ];
+    checks.extend(processors::checks());
+    checks.extend(sanitizer::checks());
     checks.push(shell("benchmarks, small", BENCHMARKS));
-    checks.push(shell("fuzzing, briefly", FUZZING));
     checks.push(cargo(
         "instructions of the hot paths",
         "run --release -p equibloom-benchmarks --bin instructions",
