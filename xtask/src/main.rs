@@ -18,8 +18,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => step::run_all(machine::missing_parts().into_iter().chain(checks())),
+        ["test", part] => {
+            let checks = checks().into_iter().filter(|check| check.name.contains(part));
+            step::run_all(machine::missing_parts().into_iter().chain(checks))
+        }
         _ => {
-            eprintln!("usage: cargo xtask test    set up the machine and run every check");
+            eprintln!(
+                "usage: cargo xtask test [PART]    set up the machine and run every check, \
+                 or those with PART in their names"
+            );
             ExitCode::from(2)
         }
     }
