@@ -56,11 +56,6 @@ impl<R: Choose> Balanced<R> {
         (&self.plan, &mut self.words, &mut self.ledger)
     }
 
-    #[inline]
-    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.inserts.insert(self, key)
-    }
-
     /// An insert that reports its accesses, for statistics. Uses the portable ISA.
     pub(super) fn insert_observed<O: Observer>(
         &mut self,

@@ -8,6 +8,8 @@
 //! Cost: the first access to a page zeroes 2 MiB, so that a table becomes resident in steps of 2 MiB. Only
 //! whole pages within the table are requested, so that no memory is added.
 
+#![allow(unsafe_code, reason = "a system call that has no safe name")]
+
 use core::ptr::NonNull;
 
 /// Bytes of a huge page on x86-64, and on AArch64 with small pages of 4 KiB. Where they are larger (small

@@ -33,10 +33,9 @@ pub(super) mod overflow;
 pub(super) mod tally;
 
 use super::any::delegate;
-use super::balanced::Plan;
 use super::held::Held;
 use super::{Any, Balanced, Classical, Insertion};
-use crate::block::isa::{DetectedIsa, Nearness, Target, kernel_table};
+use crate::block::isa::{DetectedIsa, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
@@ -90,34 +89,6 @@ impl<R: Choose> Balanced<R, SharedWords> {
         let Self { plan, words, ledger, isa, is_common, .. } = self;
         Balanced::new(plan, words.into_words(), ledger.into_own(), isa, is_common)
     }
-
-    #[inline]
-    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.inserts.insert(self, key)
-    }
-
-    /// Prefetches the first block of the key with this index.
-    #[inline(always)]
-    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
-        if let Some(&key) = keys.get(index) {
-            let Plan { shape, levels, .. } = &self.plan;
-            shape.prefetch(&self.words, levels.first_block(key), Nearness::First);
-        }
-    }
-
-    /// Calls `visit` with each key in order, while blocks of later keys are fetched.
-    fn for_each(
-        &self,
-        keys: &[KeyHash],
-        mut visit: impl FnMut(KeyHash) -> Result<(), FullError>,
-    ) -> Result<(), FullError> {
-        (0..AHEAD).for_each(|index| self.prefetch_first(keys, index));
-        for (index, &key) in keys.iter().enumerate() {
-            self.prefetch_first(keys, index + AHEAD);
-            visit(key)?;
-        }
-        Ok(())
-    }
 }
 
 impl Classical<SharedWords> {
@@ -129,20 +100,6 @@ impl Classical<SharedWords> {
     fn into_own(self) -> Classical {
         let Self { plan, words, ledger } = self;
         Classical { plan, words: words.into_words(), ledger: ledger.into_own() }
-    }
-
-    #[inline]
-    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        Ok(self.plan.insert(&self.words, &self.ledger, key, ()))
-    }
-
-    /// Calls `visit` with each key in order.
-    fn for_each(
-        &self,
-        keys: &[KeyHash],
-        visit: impl FnMut(KeyHash) -> Result<(), FullError>,
-    ) -> Result<(), FullError> {
-        keys.iter().copied().try_for_each(visit)
     }
 }
 
@@ -168,26 +125,41 @@ impl Shared {
     /// Inserts a key unless it is (apparently) present.
     #[inline]
     pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert(key))
+        match self {
+            Self::Classical(Classical { plan, words, ledger }) => {
+                Ok(plan.insert(words, ledger, key, ()))
+            }
+            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
+            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
+        }
     }
 
     /// Inserts keys in order; returns how many were new.
     pub(crate) fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
         let mut new = 0;
-        delegate!(self, filter => filter.for_each(keys, |key| {
-            new += u64::from(filter.insert(key)?.is_new());
-            Ok(())
-        }))?;
+        for key in self.prefetched(keys) {
+            new += u64::from(self.insert(key)?.is_new());
+        }
         Ok(new)
     }
 
     /// Gives each answer in order.
-    pub(crate) fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
-        // Lookups cannot fail.
-        let _: Result<(), FullError> = delegate!(self, filter => filter.for_each(keys, |key| {
-            answer(filter.contains(key));
-            Ok(())
-        }));
+    pub(crate) fn contains_batch<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = bool> {
+        self.prefetched(keys).map(|key| self.contains(key))
+    }
+
+    /// The keys in order, while the first blocks of later ones are prefetched.
+    fn prefetched<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = KeyHash> + 'a {
+        let prefetch = |key: &KeyHash| match self {
+            Self::Classical(_) => {}
+            Self::FirstWithRoom(filter) => filter.prefetch_first(*key),
+            Self::LeastLoaded(filter) => filter.prefetch_first(*key),
+        };
+        keys.iter().take(AHEAD).for_each(prefetch);
+        keys.iter().enumerate().map(move |(index, &key)| {
+            keys.get(index + AHEAD).iter().copied().for_each(prefetch);
+            key
+        })
     }
 
     /// Elements stored.
