@@ -39,7 +39,7 @@ pub(crate) struct RequirementFlags {
     /// The kind of blocks, instead of the better one: bloom or fingerprint.
     #[arg(long, value_name = "KIND")]
     block: Option<BlockKind>,
-    /// Hint bits of a block, instead of the best number: 0 (the papers' rule, by the load) to 64.
+    /// Hint bits of a Bloom block, instead of the best number: 0 (the papers' rule, by the load) to 64.
     #[arg(long, value_name = "COUNT")]
     hints: Option<u32>,
     /// Allow keys to be removed (`equibloom remove`): every occurrence of a key is stored, in fingerprint

@@ -108,14 +108,14 @@ fn exact_rates_count_all_memory() {
     }
 }
 
-/// All memory counted, at most 1.25 blocks per miss and 1.2 per insert unless stated otherwise.
+/// All memory counted, at most 1.25 blocks per miss and per insert.
 #[test]
 fn blocks_past_the_papers_have_lower_rates() {
     for (blocks, bits, rate) in [
-        ("fingerprint", 10, 9.0e-3),
-        ("fingerprint", 12, 2.4e-3),
-        ("fingerprint --removable", 16, 1.9e-4),
-        ("fingerprint --hints 8", 24, 1.6e-6),
+        ("fingerprint", 10, 6.1e-3),
+        ("fingerprint", 12, 1.7e-3),
+        ("fingerprint --removable", 16, 2.6e-4),
+        ("fingerprint --accesses 1.25", 24, 7.2e-7),
         ("bloom --hints 12 --accesses-miss 1.2", 24, 2.9e-5),
         ("bloom --hints 12 --accesses-miss 1.2", 32, 9.5e-7),
     ] {
@@ -124,14 +124,14 @@ fn blocks_past_the_papers_have_lower_rates() {
         let number = |field: &str| answer[field].as_f64().unwrap();
         assert!(number("rate") <= rate, "{blocks}, {bits} bits: {answer}");
         assert!(number("bits_per_key") <= f64::from(bits));
-        assert!(number("accesses_miss") <= 1.25 && number("accesses_insert") <= 1.2);
+        assert!(number("accesses_miss") <= 1.25 && number("accesses_insert") <= 1.25);
         assert_eq!(answer["block"], blocks.split(' ').next().unwrap());
         assert_eq!(answer["fingerprint"]["slots"].is_u64(), blocks.starts_with("fingerprint"));
     }
-    let given = "--block fingerprint --hints 16 --slots 48 --lists 64 --remainder-bits 8";
+    let given = "--block fingerprint --slots 48 --lists 64 --remainder-bits 8";
     let answer =
-        json(&format!("rate --placement sequential {given} --bits-per-key 13 --accesses-miss 2"));
-    assert_eq!(answer["hints"], 16);
+        json(&format!("rate --placement multi-level {given} --bits-per-key 13 --accesses-miss 2"));
+    assert_eq!(answer["hints"], 0);
     assert_eq!(answer["fingerprint"]["lists"], 64);
     let papers = json("rate --placement multi-level --block bloom --hints 0 --bits-per-key 24");
     assert!(papers["accesses_miss"].as_f64().unwrap() > 2.0, "{papers}");
@@ -166,7 +166,7 @@ fn texts_name_the_results() {
         ("lower-bound --load 8 --accesses 1", "infinite"),
         ("optimum --placement multi-level --load 8", "subtables"),
         ("rate --placement blocked --bits-per-key 16", "false-positive rate"),
-        ("rate --placement single --block fingerprint --bits-per-key 16", "lists"),
+        ("rate --placement multi-level --block fingerprint --bits-per-key 16", "lists"),
         ("rate --placement sequential --hints 5 --bits-per-key 24", "hints"),
         ("alpha --bits-per-key 12 --model paper", "alpha"),
         ("fluid --placement single --overflow 1% --load 8", "overflow"),
@@ -221,11 +221,11 @@ fn arguments_outside_the_domain_are_refused_by_name_value_and_range() {
         ),
         ("rate --placement single --hints 4 --bits-per-key 16 --hashes 5", &["--hashes", "leave"]),
         (
-            "rate --placement single --block fingerprint --bits-per-key 16 --slots 60 --remainder-bits 8",
-            &["--slots", "60", "at most 56"],
+            "rate --placement multi-level --block fingerprint --bits-per-key 16 --slots 60 --remainder-bits 8",
+            &["--slots", "60", "at most 55"],
         ),
         (
-            "rate --placement single --block fingerprint --bits-per-key 16 --block-bits 256",
+            "rate --placement multi-level --block fingerprint --bits-per-key 16 --block-bits 256",
             &["512 bits", "set block_bits"],
         ),
         ("alpha --bits-per-key -3 --model paper", &["--bits-per-key", "-3", "above 0"]),

@@ -71,7 +71,7 @@ impl<'a> Lookup<'a> {
                 let others = f64::from(self.layout.candidates.choices() - 1) * self.share();
                 accesses * (1.0 + others / 2.0) / (1.0 + others)
             }
-            Rule::FirstWithRoom { .. } => accesses,
+            Rule::FirstWithRoom { .. } | Rule::KeepLargest => accesses,
         }
     }
 
@@ -111,7 +111,8 @@ impl<'a> Lookup<'a> {
     /// Probability that a lookup goes on past a block with this load that does not match.
     fn rejects(&self, load: usize) -> f64 {
         match self.layout.rule {
-            Rule::LeastLoaded => 1.0,
+            // Fingerprint blocks, which alone keep the largest, are not simulated.
+            Rule::LeastLoaded | Rule::KeepLargest => 1.0,
             Rule::FirstWithRoom { below, coin } => match load.cmp(&(below as usize)) {
                 Ordering::Less => 0.0,
                 Ordering::Equal => 1.0 - coin.get(),

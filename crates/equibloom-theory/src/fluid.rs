@@ -84,7 +84,8 @@ pub fn closed_form(
             loads.extend(weights.mass);
             Some(State { time, loads: vec![loads], accesses: time, overflow: 0.0 })
         }
-        (Rule::LeastLoaded, _) => None,
+        // Only fingerprint blocks keep the largest: the check has refused that rule.
+        (Rule::LeastLoaded | Rule::KeepLargest, _) => None,
     })
 }
 

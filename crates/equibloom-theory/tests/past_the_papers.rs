@@ -12,8 +12,9 @@
 mod fingerprints;
 mod simulator;
 
-use equibloom_layout::{Blocks, Candidates, Layout, Rule, Share};
+use equibloom_layout::{Blocks, Candidates, KeyHash, Layout, Rule, Share};
 use equibloom_theory::exact::predict;
+use equibloom_theory::planner::{Requirements, plan};
 use fingerprints::FingerprintFilter;
 use simulator::Measured;
 use simulator::comparison::{check, compare, sizes};
@@ -66,27 +67,17 @@ fn hinted_tables_with_a_budget_measure_what_the_model_says() {
 
 const FINGERPRINT_KEYS: u64 = 50_000;
 
-fn fingerprint(
-    candidates: Candidates,
-    slots: u32,
-    lists: u32,
-    remainder_bits: u32,
-    hints: u32,
-) -> Layout {
-    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
-    Layout::new(blocks, candidates, Rule::below(slots))
+fn fingerprint(sizes: &[u64], slots: u32, lists: u32, remainder_bits: u32) -> Layout {
+    Layout::fingerprints(Blocks::Fingerprint { slots, lists, remainder_bits }, sizes).unwrap()
 }
 
 /// Small filters, so that all misses can be looked up; and many of them.
-const FILTERS: u64 = 16;
+const FILTERS: u64 = 12;
 
-/// As a set and, where possible, as a multiset.
+/// As a set and as a multiset.
 fn check_both(name: &str, layout: Layout) {
     check_one(&format!("{name}, set"), layout);
-    let multiset = layout.with_removal();
-    if multiset.check().is_ok() {
-        check_one(&format!("{name}, multiset"), multiset);
-    }
+    check_one(&format!("{name}, multiset"), layout.with_removal());
 }
 
 fn check_one(name: &str, layout: Layout) {
@@ -99,33 +90,42 @@ fn check_one(name: &str, layout: Layout) {
 
 #[test]
 fn subtables_of_fingerprints_measure_what_the_model_says() {
-    let three = subtables(&[1_000, 120, 15]);
-    check_both("w=0", fingerprint(three, 48, 32, 5, 0));
-    check_both("w=1", fingerprint(three, 48, 32, 5, 1));
-    check_both("w=16", fingerprint(three, 48, 48, 6, 16));
-    check_both("w=64", fingerprint(three, 48, 48, 5, 64));
-    check_both("few", fingerprint(subtables(&[3_000, 600]), 16, 16, 6, 8));
+    check_both("four", fingerprint(&[1_000, 120, 18, 3], 48, 32, 6));
+    check_both("a whole byte", fingerprint(&[1_000, 120, 15], 48, 12, 8));
+    check_both("more than a byte", fingerprint(&[1_000, 100, 15], 48, 5, 9));
+    check_both("few slots", fingerprint(&[3_000, 600], 16, 16, 7));
+    check_both("one table", fingerprint(&[1_000], 54, 64, 6));
 }
 
 #[test]
 fn crowded_and_coarse_fingerprints_measure_what_the_model_says() {
-    let three = subtables(&[1_000, 120, 15]);
-    check_both("overfull", fingerprint(three, 41, 32, 6, 16));
-    // So few values that equal ones are common. Multisets send equal ones on together; there the model is too
-    // high: 0.7 % at M = 2048, 1.8 % at M = 256.
-    check_one("M=512", fingerprint(three, 41, 64, 3, 16));
-    check_one("M=64", fingerprint(subtables(&[1_500, 300]), 25, 16, 2, 16));
+    check_both("overfull", fingerprint(&[1_000, 120, 15], 41, 32, 6));
+    // So few values that equal ones are common.
+    check_one("M=1024", fingerprint(&[1_000, 120, 15], 44, 32, 5));
+    check_one("M=256", fingerprint(&[1_200, 150], 35, 8, 5));
 }
 
+/// An entry that was sent on stays there when its block has room again: replacing keys fills the later subtables. The
+/// planner accounts for that.
 #[test]
-fn tables_of_fingerprints_measure_what_the_model_says() {
-    check_both("single", fingerprint(anywhere(1_000, 1), 54, 64, 6, 10));
-    check_both("sequential", fingerprint(anywhere(1_050, 3), 51, 64, 6, 16));
-    check_both("sequential, w=0", fingerprint(anywhere(1_050, 2), 54, 32, 5, 0));
-    let sequential = fingerprint(anywhere(1_000, 3), 52, 64, 6, 16);
-    check_both("sequential, a=0.98", sequential.with_budget(Some(49_000)));
-    let single = fingerprint(anywhere(1_000, 1), 52, 64, 6, 16);
-    check_both("single, a=0.98", single.with_budget(Some(49_000)));
+fn the_list_of_a_removable_filter_stays_short_while_keys_are_replaced() {
+    const KEYS: u64 = 20_000;
+    for bits in [12.0, 24.0] {
+        let requirements = Requirements {
+            keys: Some(KEYS),
+            bits_per_key: Some(bits),
+            multiset: true,
+            ..Requirements::default()
+        };
+        let design = plan(&requirements).unwrap().design;
+        let mut filter = FingerprintFilter::new(design.layout().unwrap(), KEYS, 0);
+        (0..KEYS).for_each(|key| _ = filter.insert(KeyHash::from_u64(key)));
+        for key in 0..10 * KEYS {
+            filter.remove(KeyHash::from_u64(key));
+            filter.insert(KeyHash::from_u64(key + KEYS));
+            assert!(filter.listed() as u64 <= design.overflow().capacity, "{bits}: {key}");
+        }
+    }
 }
 
 #[test]
@@ -147,12 +147,14 @@ fn more_hints_spare_more_accesses_and_none_is_the_rule_of_the_papers() {
 }
 
 #[test]
-fn with_long_fingerprints_sets_and_multisets_are_the_same() {
-    let set = fingerprint(subtables(&[3_000, 600]), 15, 10, 30, 8);
+fn with_long_fingerprints_sets_and_multisets_are_nearly_the_same() {
+    let set = fingerprint(&[3_000, 600], 15, 10, 30);
     let expected = |layout: Layout| predict(&layout.into(), FINGERPRINT_KEYS).unwrap();
     let (one, other) = (expected(set), expected(set.with_removal()));
-    assert!((one.rate / other.rate - 1.0).abs() < 1e-6);
-    assert!((one.accesses_miss - other.accesses_miss).abs() < 1e-6);
+    // In a multiset byte 0 goes on also from blocks that have sent nothing on.
+    let more = other.accesses_miss - one.accesses_miss;
+    assert!((0.0..1.5 / 256.0).contains(&more), "{more}");
+    assert!((1.0..1.01).contains(&(other.rate / one.rate)));
     // Each of the first level's keys is one of its fingerprints, and few absent keys go further.
     let first = 50_000.0 / 3_000.0 / (10.0 * 2.0_f64.powi(30));
     assert!((1.0..1.6).contains(&(one.rate / first)), "{}", one.rate);
@@ -160,36 +162,36 @@ fn with_long_fingerprints_sets_and_multisets_are_the_same() {
 
 #[test]
 fn impossible_blocks_are_refused_and_extreme_ones_answered() {
-    let good = fingerprint(anywhere(10, 3), 48, 64, 8, 16);
+    let good = fingerprint(&[10, 2], 48, 72, 8);
     predict(&good.into(), 1_000).unwrap();
     assert!(predict(&good.into(), u64::MAX).is_err());
     for bad in [
-        fingerprint(anywhere(10, 3), 0, 64, 8, 16),
-        fingerprint(anywhere(10, 3), 49, 64, 8, 16),
-        fingerprint(anywhere(10, 3), 48, 0, 8, 16),
-        fingerprint(anywhere(10, 3), 48, 65, 8, 16),
-        fingerprint(anywhere(10, 3), 8, 6, 49, 16),
-        fingerprint(anywhere(10, 3), 8, 6, 8, 65),
-        fingerprint(anywhere(10, 1), 48, 64, 8, 0).with_removal(),
-        fingerprint(anywhere(10, 3), 48, 64, 8, 16).with_removal(),
-        fingerprint(anywhere(10, 0), 48, 64, 8, 16),
+        fingerprint(&[10, 2], 0, 72, 8),
+        fingerprint(&[10, 2], 49, 72, 8),
+        fingerprint(&[10, 2], 48, 0, 8),
+        fingerprint(&[10, 2], 48, 73, 8),
+        fingerprint(&[10, 2], 8, 6, 4),
+        fingerprint(&[10, 2], 4, 6, 57),
+        fingerprint(&[10, 0], 48, 72, 8),
+        fingerprint(&[10; 5], 48, 72, 8),
+        good.with_budget(Some(500)),
+        Layout { rule: Rule::below(48), ..good },
+        Layout { candidates: anywhere(10, 1), ..good },
     ] {
         assert!(predict(&bad.into(), 1_000).is_err(), "{bad:?}");
     }
     for keys in [0, 1, 1_000, 100_000_000, 1 << 53] {
-        for candidates in [anywhere(10, 1), anywhere(10, 3), subtables(&[1, 7, 1])] {
-            for (slots, lists, remainder_bits) in [(1, 1, 1), (48, 64, 8), (8, 6, 48)] {
-                for (hints, multiset) in [(0, false), (1, true), (16, true)] {
-                    for budget in [None, Some(0), Some(500)] {
-                        let set = fingerprint(candidates, slots, lists, remainder_bits, hints);
-                        let multiset = multiset && candidates != anywhere(10, 3);
-                        let layout = Layout { budget, multiset, ..set };
-                        let p = predict(&layout.into(), keys).unwrap();
-                        assert!((0.0..=1.0 + 1e-9).contains(&p.rate), "{layout:?}: {p:?}");
-                        assert!((0.0..=1.0 + 1e-9).contains(&p.overflow_fraction), "{layout:?}");
-                        assert!(p.accesses_insert.is_finite() && p.rate_deviation.is_finite());
-                        assert!(p.accesses_miss >= 1.0 - 1e-9 && p.accesses_miss <= 3.0 + 1e-9);
-                    }
+        for sizes in [&[10][..], &[1, 7, 1], &[9, 3, 1, 1]] {
+            for (slots, lists, remainder_bits) in [(1, 1, 5), (48, 72, 8), (8, 6, 56)] {
+                for multiset in [false, true] {
+                    let set = fingerprint(sizes, slots, lists, remainder_bits);
+                    let layout = Layout { multiset, ..set };
+                    let p = predict(&layout.into(), keys).unwrap();
+                    assert!((0.0..=1.0 + 1e-9).contains(&p.rate), "{layout:?}: {p:?}");
+                    assert!((0.0..=1.0 + 1e-9).contains(&p.overflow_fraction), "{layout:?}");
+                    assert!(p.accesses_insert.is_finite() && p.rate_deviation.is_finite());
+                    let most = sizes.len() as f64 + 1e-9;
+                    assert!(p.accesses_miss >= 1.0 - 1e-9 && p.accesses_miss <= most);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The planner with hints and fingerprint blocks: the promised rates, no gaps, and the reasons.
+//! The planner with hints and with fingerprint blocks: the promised rates, no gaps, and the reasons.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,50 +16,90 @@ fn requirements(bits_per_key: f64) -> Requirements {
     Requirements { keys: Some(KEYS), bits_per_key: Some(bits_per_key), ..Requirements::default() }
 }
 
-/// Bits per key at most, rate at most, with at most 1.25 blocks per miss and 1.2 per insert.
-const FINGERPRINTS: [(f64, f64); 6] =
-    [(10.0, 9.0e-3), (12.0, 2.4e-3), (16.0, 1.9e-4), (20.0, 1.5e-5), (24.0, 1.6e-6), (32.0, 9e-9)];
+/// Bits per key with all memory counted, and the lowest rates known of sets with at most 1.2 blocks per miss.
+const FINGERPRINTS: [(f64, f64); 12] = [
+    (9.0, 1.081e-2),
+    (10.0, 5.73e-3),
+    (11.0, 3.02e-3),
+    (11.55, 2.12e-3),
+    (12.0, 1.58e-3),
+    (14.0, 4.31e-4),
+    (16.0, 1.19e-4),
+    (20.0, 1.06e-5),
+    (24.0, 6.81e-7),
+    (28.0, 5.27e-8),
+    (32.0, 5.58e-9),
+    (40.0, 6.73e-11),
+];
+
+/// Keys in the overflow list at most.
+const MOST_OVERFLOW: f64 = 1e-4;
 
 #[test]
-fn fingerprints_reach_the_promised_rates_also_where_keys_can_be_removed() {
+fn fingerprints_reach_the_promised_rates() {
     for (bits, rate) in FINGERPRINTS {
-        for multiset in [false, true] {
-            let requirements = Requirements {
-                accesses_miss: Some(1.25),
-                accesses_insert: Some(1.2),
-                block: Some(BlockKind::Fingerprint),
-                multiset,
-                ..requirements(bits)
-            };
-            let plan = plan(&requirements).unwrap();
-            let found = plan.rate();
-            assert!(found <= rate, "{bits} bits, multiset: {multiset}: {found:e}");
-            assert!(plan.bits_per_key() <= bits);
-            assert!(plan.expected.accesses_miss <= 1.25 && plan.expected.accesses_insert <= 1.2);
-            assert_eq!(plan.design.bytes(), plan.bytes());
-            assert_eq!(plan.design.placement(), Placement::MultiLevel);
-            let Some(Layout { blocks: Blocks::Fingerprint { .. }, .. }) = plan.design.layout()
-            else {
-                panic!("{:?}", plan.design);
-            };
-            plan.design.check().unwrap();
-        }
+        let plan = plan(&requirements(bits)).unwrap();
+        assert!(plan.rate() <= 1.01 * rate, "{bits} bits: {:e}", plan.rate());
+        assert!(plan.bits_per_key() <= bits && plan.expected.accesses_miss <= 1.2);
+        assert_eq!(plan.design.bytes(), plan.bytes());
+        assert_eq!(plan.design.placement(), Placement::MultiLevel);
+        let Some(Layout { blocks: Blocks::Fingerprint { .. }, overflow, .. }) =
+            plan.design.layout()
+        else {
+            panic!("{:?}", plan.design);
+        };
+        assert!(plan.expected.overflow_fraction <= MOST_OVERFLOW);
+        assert!(overflow.capacity as f64 <= 1.5 * MOST_OVERFLOW * KEYS as f64, "{overflow:?}");
+        plan.design.check().unwrap();
     }
 }
 
-/// The default limit on misses suffices. Inserts have no default limit: at 24 bits they read 1.204 blocks.
+/// After removals keys find less room, so that a removable filter has more slots and longer later subtables.
 #[test]
-fn the_default_limit_on_misses_reaches_the_promised_rates() {
+fn removable_filters_cost_a_half_to_eight_times_the_rate() {
     for (bits, rate) in FINGERPRINTS {
-        for accesses_insert in [None, Some(1.2)] {
-            let plan = plan(&Requirements { accesses_insert, ..requirements(bits) }).unwrap();
-            assert!(plan.rate() <= rate, "{bits} bits, {accesses_insert:?}: {:e}", plan.rate());
-            assert!(plan.bits_per_key() <= bits);
-            let (miss, insert) = (plan.expected.accesses_miss, plan.expected.accesses_insert);
-            assert!(miss <= 1.25, "{bits} bits: {miss}");
-            assert!(insert <= accesses_insert.unwrap_or(1.21), "{bits} bits: {insert}");
-        }
+        let plan = plan(&Requirements { multiset: true, ..requirements(bits) }).unwrap();
+        let times = plan.rate() / rate;
+        assert!((1.2..8.0).contains(&times), "{bits} bits: {:e}", plan.rate());
+        assert!(plan.bits_per_key() <= bits && plan.expected.accesses_miss <= 1.2);
+        assert!(plan.expected.overflow_fraction < 1e-9);
+        assert!(plan.design.overflow().capacity as f64 >= 0.5 * MOST_OVERFLOW * KEYS as f64);
+        assert!(plan.design.layout().unwrap().multiset);
     }
+}
+
+/// The layout for single lookups: a remainder of a byte, and few misses that go on.
+#[test]
+fn fewer_accesses_per_miss_cost_little() {
+    let fast = Requirements { accesses_miss: Some(1.05), ..requirements(11.55) };
+    let plan_of_fast = plan(&fast).unwrap();
+    let required = Blocks::Fingerprint { slots: 48, lists: 72, remainder_bits: 8 };
+    assert_eq!(plan_of_fast.design.layout().unwrap().blocks, required);
+    assert!(plan_of_fast.rate() <= 2.65e-3 && plan_of_fast.expected.accesses_miss <= 1.05);
+    let inserts = Requirements { accesses_insert: Some(1.1), ..requirements(14.0) };
+    let plan_of_inserts = plan(&inserts).unwrap();
+    assert!(plan_of_inserts.expected.accesses_insert <= 1.1);
+    assert!(plan_of_inserts.rate() <= 5.5e-4, "{}", plan_of_inserts.rate());
+}
+
+#[test]
+fn small_sets_have_sensible_plans() {
+    for (keys, bits, rate) in [
+        (10_000, 10.0, 1.2e-2),
+        (10_000, 12.0, 3.3e-3),
+        (10_000, 16.0, 2.5e-4),
+        (10_000, 24.0, 1.5e-6),
+        (1_000, 24.0, 4.5e-4),
+        (1_000, 40.0, 2e-8),
+    ] {
+        let sizes = Requirements { keys: Some(keys), ..requirements(bits) };
+        let plan = plan(&sizes).unwrap();
+        assert_eq!(plan.design.block_kind(), Some(BlockKind::Fingerprint), "{keys}, {bits}");
+        assert!(plan.rate() <= rate, "{keys} keys, {bits} bits: {:e}", plan.rate());
+        assert!(plan.bits_per_key() <= bits && plan.expected.accesses_miss <= 1.2);
+    }
+    let few = plan(&Requirements { keys: Some(1_000), ..requirements(12.0) }).unwrap();
+    assert_eq!(few.design.block_kind(), Some(BlockKind::Bloom));
 }
 
 #[test]
@@ -79,32 +119,32 @@ fn hinted_bloom_blocks_reach_the_promised_rates() {
 }
 
 #[test]
-fn fingerprints_serve_9_to_40_bits_per_key_without_gaps() {
+fn fingerprints_serve_9_to_60_bits_per_key_without_gaps() {
     let mut last = 1.0;
-    for half_bits in 18..=80 {
+    for half_bits in 18..=120 {
         let bits = f64::from(half_bits) / 2.0;
         let requirements =
             Requirements { block: Some(BlockKind::Fingerprint), ..requirements(bits) };
         let rate = plan(&requirements).unwrap().rate();
-        // A classical filter's rate falls by a fifth with half a bit more; fingerprints' in steps of at least a
-        // twentieth.
-        assert!(rate < 0.95 * last, "{bits} bits: {rate:e} after {last:e}");
+        // A classical filter's rate falls by a fifth with half a bit more. Slots are whole numbers: between two of
+        // them only the load falls, and then the rate falls by up to a factor of twenty.
+        assert!(rate < 0.985 * last, "{bits} bits: {rate:e} after {last:e}");
         last = rate;
     }
 }
 
 #[test]
-fn fingerprints_win_from_10_bits_per_key_on_and_the_reasons_say_why_not_below() {
-    for bits in [10.0, 14.0, 24.0, 40.0] {
+fn fingerprints_win_from_9_bits_per_key_on_and_the_reasons_say_why_not_below() {
+    for bits in [9.0, 14.0, 24.0, 40.0] {
         let plan = plan(&requirements(bits)).unwrap();
         assert_eq!(plan.design.block_kind(), Some(BlockKind::Fingerprint), "{bits}");
-        assert!(plan.reasons.iter().any(|reason| reason.contains("hint bits")), "{bits}");
+        assert!(plan.reasons.iter().any(|reason| reason.contains("watermark")), "{bits}");
     }
     let few = plan(&requirements(7.0)).unwrap();
     assert_eq!(few.design.block_kind(), Some(BlockKind::Bloom));
     let reasons = few.reasons.join("\n");
     assert!(reasons.contains("Not multi-level with fingerprint blocks"), "{reasons}");
-    assert!(reasons.contains("64 slots") && reasons.contains("10 bits per key"), "{reasons}");
+    assert!(reasons.contains("64 slots") && reasons.contains("9 bits per key"), "{reasons}");
     let small = plan(&Requirements { block_bits: Some(256), ..requirements(24.0) }).unwrap();
     let reasons = small.reasons.join("\n");
     assert!(reasons.contains("cache lines of 512 bits, not of 256"), "{reasons}");
@@ -128,13 +168,12 @@ fn requirements_for_blocks_are_met() {
         slots: Some(30),
         lists: Some(20),
         remainder_bits: Some(13),
-        hints: Some(7),
-        placement: Some(Placement::Single),
+        choices: Some(2),
         ..requirements(24.0)
     };
     let design = plan_of(&fingerprint).design;
-    assert_eq!(design.placement(), Placement::Single);
-    let required = Blocks::Fingerprint { slots: 30, lists: 20, remainder_bits: 13, hints: 7 };
+    assert_eq!((design.placement(), design.max_accesses()), (Placement::MultiLevel, 2));
+    let required = Blocks::Fingerprint { slots: 30, lists: 20, remainder_bits: 13 };
     assert_eq!(design.layout().unwrap().blocks, required);
 }
 
@@ -153,7 +192,8 @@ fn incompatible_requirements_are_named() {
         ),
         (Requirements { placement: blocked, hints: Some(4), ..base.clone() }, "4 hints"),
         (Requirements { multiset: true, block: Some(BlockKind::Bloom), ..base.clone() }, "removal"),
-        (Requirements { multiset: true, hints: Some(0), ..base.clone() }, "0 hints"),
+        (Requirements { multiset: true, hints: Some(4), ..base.clone() }, "4 hints"),
+        (Requirements { lists: Some(9), hints: Some(4), ..base.clone() }, "4 hints"),
         (Requirements { block: Some(BlockKind::Bloom), slots: Some(4), ..base.clone() }, "4 slots"),
     ] {
         let Err(Error::Contradiction { conflict, remedies }) = plan(&requirements) else {

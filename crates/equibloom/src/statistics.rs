@@ -125,6 +125,16 @@ impl LevelSurvey {
         Self { level, statistics, matching: matching / size, passing: passing / size }
     }
 
+    /// Keys in the level, where blocks count them.
+    pub(crate) fn stored(&self) -> u64 {
+        self.statistics.loads.iter().zip(0..).map(|(&blocks, load)| blocks * load).sum()
+    }
+
+    /// Combines the mean match probability with that of an independent cause.
+    pub(crate) fn add_matching(&mut self, probability: f64) {
+        self.matching += (1.0 - self.matching) * probability.min(1.0);
+    }
+
     pub(crate) fn level(&self) -> Level {
         self.level
     }

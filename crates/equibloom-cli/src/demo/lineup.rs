@@ -17,7 +17,7 @@ const CHOICES: u32 = 3;
 /// Share of keys with a second choice, as in the figures of the 1+α paper.
 const ALPHA: f64 = 0.3;
 
-/// Limit on blocks read per miss in the filters with hints; doubled if there is too little memory for it.
+/// Limit on blocks read per miss in the filters past the papers; doubled if there is too little memory for it.
 const ACCESSES_MISS: [f64; 2] = [1.25, 2.5];
 
 /// The command's arguments.

@@ -14,8 +14,7 @@ pub(super) struct BlockArguments {
     /// The kind of blocks: bloom or fingerprint.
     #[arg(long, value_name = "KIND", default_value = "bloom")]
     pub(super) block: BlockKind,
-    /// Hint bits of a block: 0 (the papers' rule, by the load) to 64 [default: 0 for bloom, the best number for
-    /// fingerprint].
+    /// Hint bits of a Bloom block: 0 (the papers' rule, by the load) to 64 [default: 0].
     #[arg(long, value_name = "COUNT")]
     hints: Option<u32>,
     /// Slots of a fingerprint block [default: the best number].

@@ -82,7 +82,8 @@ impl State<'_> {
                 let load = self.loads[bucket];
                 load < below || (load == below && self.random.coin(coin.get()))
             }),
-            Rule::LeastLoaded => {
+            // Elements without a fingerprint have no largest.
+            Rule::LeastLoaded | Rule::KeepLargest => {
                 let least = (0..candidates.len()).min_by_key(|&at| self.loads[candidates[at]]);
                 least.filter(|&at| self.loads[candidates[at]] < self.buckets.slots)
             }

@@ -102,7 +102,8 @@ pub fn fill(
     let after = |&moment: &u64| {
         let elements = moment.saturating_sub(inserted);
         match rule {
-            Rule::LeastLoaded => table.insert_least_loaded(elements),
+            // Elements without a fingerprint have no largest.
+            Rule::LeastLoaded | Rule::KeepLargest => table.insert_least_loaded(elements),
             Rule::FirstWithRoom { below, coin } => {
                 let budget = budget.unwrap_or(u64::MAX);
                 table.insert_first_with_room(elements, below as u16, coin.get(), budget);

@@ -32,7 +32,7 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    fn add(&mut self, other: &Self, weight: f64) {
+    pub(crate) fn add(&mut self, other: &Self, weight: f64) {
         self.present += weight * other.present;
         self.rejected += weight * other.rejected;
         self.admitted += weight * other.admitted;
@@ -47,13 +47,23 @@ impl Meeting {
 }
 
 /// A block at some time.
+#[derive(Default)]
 pub(crate) struct Look {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
     /// Whether further arrivals change nothing.
     pub(crate) at_rest: bool,
-    /// Mean number of different keys rejected so far, where repeats are rejected too.
-    pub(crate) sent_on: Option<f64>,
+    /// Where a block may send on what it has stored: what it has sent on so far.
+    pub(crate) sent_on: Option<SentOn>,
+}
+
+/// Mean numbers of what a block has sent on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SentOn {
+    /// Different entries, R.
+    pub(crate) entries: f64,
+    /// Arrivals with these entries.
+    pub(crate) arrivals: f64,
 }
 
 /// A block as a Markov chain over its arrivals.
@@ -67,22 +77,14 @@ pub(crate) trait Chain {
     /// Number of arrivals after which [`Chain::beyond`] replaces single steps.
     fn followed_arrivals(&self) -> usize;
 
-    /// What the next key finds after more arrivals than are followed, `last` being the last snapshot.
-    fn beyond(&self, last: &Meeting, _arrivals: usize) -> Meeting {
-        *last
+    /// What the next key finds after more arrivals than are followed; `None` if nothing changes any more.
+    fn beyond(&self, _arrivals: usize) -> Option<Meeting> {
+        None
     }
 
     /// Hint bits.
-    fn hints(&self) -> u32;
-
-    /// Probability that two keys in one block have the same fingerprint and path.
-    fn looks_alike(&self) -> f64 {
-        0.0
-    }
-
-    /// Probability that a key rejected here is found here nevertheless, by a key that looks like it.
-    fn found_though_rejected(&self) -> f64 {
-        0.0
+    fn hints(&self) -> u32 {
+        0
     }
 }
 
@@ -91,9 +93,9 @@ pub(crate) trait Chain {
 struct Snapshot {
     meeting: Meeting,
     loads: Window,
-    /// Sums over the arrivals so far.
+    /// Sum over the arrivals so far.
     rejected_before: f64,
-    sent_on: f64,
+    sent_on: SentOn,
 }
 
 /// A block's snapshots, mixed over its number of arrivals.
@@ -101,9 +103,9 @@ struct Snapshot {
 pub(crate) struct Mixture {
     pub(crate) meeting: Meeting,
     pub(crate) loads: Window,
-    /// Mean number of keys rejected so far, and of distinct ones among them, R.
+    /// Mean number of keys rejected so far.
     pub(crate) rejected_before: f64,
-    pub(crate) sent_on: f64,
+    pub(crate) sent_on: SentOn,
     /// E R², E q·R and E g·R.
     sent_on_squared: f64,
     found_sent_on: f64,
@@ -128,7 +130,7 @@ impl Mixture {
     /// The spread of `a·q + b·g + c·R`: an absent key is found, goes on; keys are sent on.
     pub(crate) fn spread_of(&self, a: f64, b: f64, c: f64) -> Spread {
         let m = &self.meeting;
-        let mean = a * m.found + b * m.goes_on + c * self.sent_on;
+        let mean = a * m.found + b * m.goes_on + c * self.sent_on.entries;
         let squares =
             a * a * m.found_squared + b * b * m.goes_on_squared + c * c * self.sent_on_squared;
         let products =
@@ -169,8 +171,9 @@ impl BlockHistory {
             let more_rejects = further * meeting.rejected;
             mixture.rejected_before += weight * (snapshot.rejected_before + more_rejects);
             // After a given number of arrivals R hardly varies.
-            let sent_on = snapshot.sent_on + more_rejects;
-            mixture.sent_on += weight * sent_on;
+            let sent_on = snapshot.sent_on.entries + more_rejects;
+            mixture.sent_on.entries += weight * sent_on;
+            mixture.sent_on.arrivals += weight * (snapshot.sent_on.arrivals + more_rejects);
             mixture.sent_on_squared += weight * sent_on * sent_on;
             mixture.found_sent_on += weight * sent_on * meeting.found;
             mixture.goes_on_sent_on += weight * sent_on * meeting.goes_on;
@@ -185,7 +188,7 @@ impl BlockHistory {
         mixture.arrivals_variance = (squares - mean * mean).max(0.0);
         mixture.found_covariance -= mean * mixture.meeting.found;
         mixture.goes_on_covariance -= mean * mixture.meeting.goes_on;
-        mixture.sent_on_covariance -= mean * mixture.sent_on;
+        mixture.sent_on_covariance -= mean * mixture.sent_on.entries;
         mixture
     }
 
@@ -205,23 +208,13 @@ impl BlockHistory {
         self.extend_to(arrivals.last());
         arrivals.iter().fold(0.0, |sum, (count, weight)| {
             let (snapshot, further) = self.snapshot(count);
-            sum + weight * (snapshot.sent_on + further * self.meeting(count).rejected)
+            sum + weight * (snapshot.sent_on.entries + further * self.meeting(count).rejected)
         })
     }
 
     /// Arrivals after which the chain is not followed any more.
     pub(crate) fn followed_arrivals(&self) -> f64 {
         self.chain.followed_arrivals() as f64
-    }
-
-    /// Probability that a key rejected by a block is found there nevertheless.
-    pub(crate) fn found_though_rejected(&self) -> f64 {
-        self.chain.found_though_rejected()
-    }
-
-    /// Probability that two keys in one block have the same fingerprint and path.
-    pub(crate) fn looks_alike(&self) -> f64 {
-        self.chain.looks_alike()
     }
 
     /// Adds the hints set by `late` keys per block, on average, that no block may take because the budget is
@@ -256,7 +249,7 @@ impl BlockHistory {
     fn meeting(&self, count: usize) -> Meeting {
         match self.snapshot(count) {
             (Snapshot { meeting, .. }, further) if further == 0.0 || self.at_rest => *meeting,
-            (last, _) => self.chain.beyond(&last.meeting, count),
+            (last, _) => self.chain.beyond(count).unwrap_or(last.meeting),
         }
     }
 
@@ -273,7 +266,8 @@ impl BlockHistory {
         self.at_rest = at_rest;
         let rejected_before =
             self.snapshots.last().map_or(0.0, |last| last.rejected_before + last.meeting.rejected);
-        let sent_on = sent_on.unwrap_or(rejected_before);
+        let sent_on =
+            sent_on.unwrap_or(SentOn { entries: rejected_before, arrivals: rejected_before });
         self.snapshots.push(Snapshot { meeting, loads, rejected_before, sent_on });
     }
 }

@@ -14,32 +14,24 @@ pub(crate) struct Miss {
 }
 
 impl Miss {
-    /// One block in each of these tables.
-    pub(crate) fn through(levels: &[Mixture]) -> Self {
-        walk(levels.iter().map(|level| (level, 1.0)))
+    /// One block in each of these tables, in order.
+    pub(crate) fn through<'a>(levels: impl IntoIterator<Item = &'a Mixture>) -> Self {
+        let mut miss = Self { found: 0.0, accesses: 0.0, walks_off: 0.0 };
+        // Absent keys without a match so far, and those that follow a matching entry.
+        let (mut free, mut following) = (1.0, 0.0);
+        for Mixture { meeting, sent_on, arrivals, .. } in levels {
+            miss.accesses += free + following;
+            miss.found += free * meeting.found;
+            let passed = if *arrivals > 0.0 { sent_on.arrivals / arrivals } else { 0.0 };
+            following = free * meeting.found_further_on + following * passed;
+            free *= meeting.goes_on;
+        }
+        miss.walks_off = free + following;
+        miss
     }
 
-    /// `choices` blocks of one table. A lookup follows a matching rejected key through the remaining candidates
-    /// only.
+    /// `choices` blocks of one table.
     pub(crate) fn within(table: &Mixture, choices: u32) -> Self {
-        let rejected = table.meeting.rejected;
-        walk((1..=choices).map(|probe| (table, 1.0 - rejected.powi((choices - probe) as i32))))
+        Self::through(core::iter::repeat_n(table, choices as usize))
     }
-}
-
-/// Tables in order, each with the share of followed keys that are there or further on.
-fn walk<'a>(levels: impl Iterator<Item = (&'a Mixture, f64)>) -> Miss {
-    let mut miss = Miss { found: 0.0, accesses: 0.0, walks_off: 0.0 };
-    // Absent keys without a match so far, and those that follow a matching key.
-    let (mut free, mut following) = (1.0, 0.0);
-    for (level, reached) in levels {
-        let Mixture { meeting, rejected_before, arrivals, .. } = level;
-        miss.accesses += free + following;
-        miss.found += free * (meeting.found - (1.0 - reached) * meeting.found_further_on);
-        let rejected = if *arrivals > 0.0 { rejected_before / arrivals } else { 0.0 };
-        following = free * meeting.found_further_on + following * rejected;
-        free *= meeting.goes_on;
-    }
-    miss.walks_off = free + following;
-    miss
 }

@@ -154,16 +154,14 @@ pub(crate) fn predict(
     let mut history = shared.history;
     let mut table = history.mix(&arrivals::spread(x * blocks, blocks));
     // Once the budget is spent, new keys still walk, by the loads, to check whether they are present, and set
-    // hints. An absent key may match one of them, wherever it would stop.
+    // hints.
     let walk = Walk::new(table.meeting.present, table.meeting.rejected, choices);
     let late = (1.0 - progress.inserted).max(0.0);
     history.set_hints(&mut table, late * per_block * walk.accesses);
-    let like_a_late_key = f64::from(choices) * late * per_block * history.looks_alike();
     let Meeting { rejected, found, goes_on, .. } = table.meeting;
     let miss = Miss::within(&table, choices);
     let overflow = (progress.overflow + late * (1.0 - walk.present)).min(1.0);
-    let found_early = history.found_though_rejected();
-    let hit = progress.inserted + (progress.accesses - progress.inserted) * (1.0 - found_early);
+    let accesses = progress.accesses + late * walk.accesses;
     // d(rate)/dM and d(rate)/dP of M(1 + P + … + P^{d−1}).
     let by_goes_on: f64 =
         (1..choices as i32).map(|power| found * f64::from(power) * goes_on.powi(power - 1)).sum();
@@ -179,19 +177,20 @@ pub(crate) fn predict(
     let overflow_variance =
         rejects_variance * (walk.accesses * rejected.powi(choices as i32 - 1)).powi(2);
     Prediction {
-        rate: (miss.found + like_a_late_key).min(1.0),
+        rate: miss.found.min(1.0),
         rate_deviation: variance.sqrt(),
-        accesses_insert: progress.accesses + late * walk.accesses,
-        accesses_hit: hit + late * walk.accesses,
+        accesses_insert: accesses,
+        accesses_hit: accesses,
         accesses_miss: miss.accesses,
         overflow_probes_insert: overflow,
-        overflow_probes_hit: overflow * (1.0 - found_early).powi(choices as i32),
+        overflow_probes_hit: overflow,
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
         overflow_deviation: (overflow_variance + budget_variance).sqrt() / keys.max(1.0),
         stored_fraction: 1.0 - progress.present - late * walk.present,
         budget_spent,
+        goes_on: vec![goes_on],
         load_distributions: vec![table.loads.to_vec()],
     }
 }

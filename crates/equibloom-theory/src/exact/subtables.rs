@@ -2,7 +2,7 @@
 
 use super::Prediction;
 use super::arrivals;
-use super::block_history::{BlockHistory, Mixture};
+use super::block_history::{BlockHistory, Mixture, SentOn};
 use super::miss::Miss;
 use crate::root;
 
@@ -14,11 +14,25 @@ struct Filled {
     overflow_variance: f64,
     /// Block accesses of the keys that were placed or overflowed.
     spent: f64,
-    accesses: f64,
-    /// Inserts that pass the last level, repeats included.
-    walked_off: f64,
+    /// Of inserts and of hits: block accesses, and how many pass the last level, repeats included.
+    inserts: Walks,
+    hits: Walks,
     /// Keys in the blocks.
     stored: f64,
+}
+
+struct Walks {
+    accesses: f64,
+    /// On the way to the next level.
+    walking: f64,
+}
+
+impl Walks {
+    /// The share `passing` of those that reach a level goes on.
+    fn pass(&mut self, passing: f64) {
+        self.accesses += self.walking;
+        self.walking *= passing;
+    }
 }
 
 pub(crate) fn predict(
@@ -55,20 +69,17 @@ pub(crate) fn predict(
     let miss = Miss::through(&filled.levels);
     let per_key = 1.0 / keys.max(1.0);
     let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
-    let probes = ((filled.walked_off + late_keys * (1.0 - late.present)) * per_key).min(1.0);
-    let found_early = history.found_though_rejected();
-    let hit = placed_keys + (filled.accesses - placed_keys) * (1.0 - found_early);
-    // An absent key may also match one of the late keys, which are in the list wherever they would stop.
-    let like_a_late_key: f64 =
-        blocks.iter().map(|&blocks| late_keys / blocks as f64 * history.looks_alike()).sum();
+    let probes =
+        |walks: &Walks| ((walks.walking + late_keys * (1.0 - late.present)) * per_key).min(1.0);
+    let accesses = |walks: &Walks| (walks.accesses + late_keys * late.accesses) * per_key;
     Prediction {
-        rate: (miss.found + like_a_late_key).min(1.0),
+        rate: miss.found.min(1.0),
         rate_deviation: deviation(&filled.levels, blocks),
-        accesses_insert: (filled.accesses + late_keys * late.accesses) * per_key,
-        accesses_hit: (hit + late_keys * late.accesses) * per_key,
+        accesses_insert: accesses(&filled.inserts),
+        accesses_hit: accesses(&filled.hits),
         accesses_miss: miss.accesses,
-        overflow_probes_insert: probes,
-        overflow_probes_hit: probes * (1.0 - found_early).powi(blocks.len() as i32),
+        overflow_probes_insert: probes(&filled.inserts),
+        overflow_probes_hit: probes(&filled.hits),
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
@@ -82,6 +93,7 @@ pub(crate) fn predict(
             1.0
         },
         budget_spent,
+        goes_on: filled.levels.iter().map(|level| level.meeting.goes_on).collect(),
         load_distributions: filled.levels.iter().map(|level| level.loads.to_vec()).collect(),
     }
 }
@@ -93,12 +105,10 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
         overflow: 0.0,
         overflow_variance: 0.0,
         spent: 0.0,
-        accesses: 0.0,
-        walked_off: 0.0,
+        inserts: Walks { accesses: 0.0, walking: keys },
+        hits: Walks { accesses: 0.0, walking: keys },
         stored: 0.0,
     };
-    // Inserts of keys that match an earlier one repeat its walk.
-    let mut walking = keys;
     for (index, &blocks) in blocks.iter().enumerate() {
         let blocks = blocks as f64;
         // The first level's arrivals are the number of keys; later levels' are random.
@@ -108,22 +118,23 @@ fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
             arrivals::poisson(arriving / blocks)
         };
         let level = history.mix(&weights);
-        filled.accesses += walking;
         let stored = level.loads.mean_of(|load| load as f64) * blocks;
         filled.stored += stored;
         filled.spent += (index + 1) as f64 * stored;
-        let walks = if arriving > 0.0 { walking / arriving } else { 1.0 };
         let (next, of_arrivals) =
             sent_on(history, &level, arriving, filled.overflow_variance, blocks);
-        let varied = if level.sent_on > 0.0 { next / (blocks * level.sent_on) } else { 1.0 };
-        walking = varied * walks * blocks * level.rejected_before;
+        let Mixture { rejected_before, sent_on: SentOn { entries, arrivals }, .. } = level;
+        // Keys that match an earlier one repeat its walk.
+        let varied = if entries > 0.0 { next / entries } else { blocks };
+        let per_arrival = if arriving > 0.0 { varied / arriving } else { 0.0 };
+        filled.inserts.pass(per_arrival * rejected_before);
+        filled.hits.pass(per_arrival * arrivals);
         arriving = next;
         filled.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance + of_arrivals;
         filled.levels.push(level);
     }
     filled.spent += blocks.len() as f64 * arriving;
     filled.overflow = arriving;
-    filled.walked_off = walking;
     filled
 }
 
@@ -146,7 +157,7 @@ fn sent_on(
     variance: f64,
     blocks: f64,
 ) -> (f64, f64) {
-    let middle = blocks * level.sent_on;
+    let middle = blocks * level.sent_on.entries;
     if variance <= 0.0 {
         return (middle, 0.0);
     }

@@ -54,7 +54,8 @@ struct Flow {
 impl Flow {
     fn new(candidates: &Proportions, rule: Rule, load: f64) -> Self {
         let loads = match rule {
-            Rule::LeastLoaded => 1,
+            // Only fingerprint blocks keep the largest, which have no fluid limit here.
+            Rule::LeastLoaded | Rule::KeepLargest => 1,
             Rule::FirstWithRoom { below, .. } => below as usize + 2,
         };
         let tables = match candidates {
@@ -158,7 +159,7 @@ impl System<f64, DVector<f64>> for Flow {
         let end = self.loads * self.tables;
         slope[end + 1] = 0.0;
         match self.rule {
-            Rule::LeastLoaded => {
+            Rule::LeastLoaded | Rule::KeepLargest => {
                 let (more, share) = self.further_choices();
                 slope[end] = 1.0 + share * f64::from(more);
                 let (mut fuller, mut chosen_above) = (0.0_f64, 0.0);

@@ -22,10 +22,8 @@ impl Contender {
             let blocked = placement != Placement::Classical;
             Self { placement, block: blocked.then_some(BlockKind::Bloom) }
         });
-        let with_slots = [Placement::Single, Placement::MultiLevel, Placement::Sequential];
-        bloom.chain(
-            with_slots.map(|placement| Self { placement, block: Some(BlockKind::Fingerprint) }),
-        )
+        let block = Some(BlockKind::Fingerprint);
+        bloom.chain([Self { placement: Placement::MultiLevel, block }])
     }
 
     /// Those that the requirements allow, at least one.
@@ -43,10 +41,9 @@ impl Contender {
         let of_slots = [requirements.slots, requirements.lists, requirements.remainder_bits];
         requirements.placement.is_none_or(|required| placement == required)
             && requirements.block.is_none_or(|required| block == Some(required))
-            && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold)
+            && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold && !fingerprint)
             && (fingerprint || !requirements.multiset)
             && (fingerprint || of_slots == [None; 3])
-            && !(fingerprint && requirements.multiset && requirements.hints == Some(0))
     }
 }
 
@@ -65,7 +62,7 @@ fn none_left(requirements: &Requirements) -> Error {
     let mut remedies = Vec::new();
     if let Some(placement) = requirements.placement {
         parts.push(format!("placement {placement}"));
-        remedies.push("choose single, sequential or multi-level".to_owned());
+        remedies.push("leave the placement to the planner".to_owned());
     }
     if let Some(block) = requirements.block {
         parts.push(format!("{block} blocks"));
@@ -76,7 +73,7 @@ fn none_left(requirements: &Requirements) -> Error {
         remedies.push("leave the hints to the planner".to_owned());
     }
     if requirements.multiset {
-        parts.push("removal of keys, which needs fingerprint blocks and hints,".to_owned());
+        parts.push("removal of keys, which needs fingerprint blocks,".to_owned());
         remedies.push("do without removal".to_owned());
     }
     for (name, number) in [

@@ -26,7 +26,9 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Erro
     let limits = survey.limits;
     let mut remedies = Vec::new();
     let free = Limits { accesses_miss: f64::INFINITY, ..limits };
-    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best() {
+    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best()
+        && best.expected.accesses_miss > limits.accesses_miss
+    {
         let miss = best.expected.accesses_miss;
         remedies.push(format!(
             "raise accesses_miss from {} to {:.3}",
@@ -81,10 +83,6 @@ fn no_filter(survey: &Survey) -> Error {
 fn unfit_blocks(survey: &Survey) -> Option<Error> {
     let first = survey.findings.iter().find_map(|(_, finding)| finding.as_ref().err())?;
     let (conflict, remedy) = match first {
-        Refusal::NotRemovable => (
-            "keys cannot be removed from blocks that are tried anywhere in one table".to_owned(),
-            "set placement to multi-level or single".to_owned(),
-        ),
         Refusal::CacheLinesOnly => (
             format!(
                 "blocks of fingerprints are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}",

@@ -100,17 +100,21 @@ fn block(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Opti
 fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
     let mut reasons = Vec::new();
     let Design::Blocked(layout) = &best.design else { return reasons };
-    if let Rule::FirstWithRoom { below, coin } = layout.rule {
-        reasons.push(match layout.blocks {
-            Blocks::Fingerprint { .. } => format!(
-                "Blocks have {below} slots: with fewer, fingerprints would be longer, but more keys would be rejected."
-            ),
-            Blocks::Bloom { .. } => format!(
-                "Blocks admit keys up to a load of {below} (and one more with probability {:.3}): lower thresholds \
-                 level the blocks better, but cost accesses per miss and room for overflow.",
-                coin.get()
-            ),
-        });
+    match (layout.blocks, layout.rule) {
+        (Blocks::Fingerprint { slots, .. }, _) => reasons.push(format!(
+            "Blocks have {slots} slots: with fewer, fingerprints would be longer, but more entries would be sent on. \
+             A full block keeps its largest entries; its watermark, the largest byte that it has sent on, ends a \
+             lookup above it: a miss reads {:.3} blocks.",
+            best.expected.accesses_miss
+        )),
+        (_, Rule::FirstWithRoom { below, coin }) => reasons.push(format!(
+            "Blocks admit keys up to a load of {below} (and one more with probability {:.3}): lower thresholds \
+             level the blocks better, but cost accesses per miss and room for overflow.",
+            coin.get()
+        )),
+        _ => {}
+    }
+    if layout.rule != Rule::LeastLoaded {
         let share = best.expected.overflow_fraction;
         reasons.push(format!(
             "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), plus six standard deviations.",
@@ -125,9 +129,10 @@ fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
             let percent: Vec<String> =
                 sizes.iter().map(|&size| format!("{:.2} %", 100.0 * size as f64 / all)).collect();
             reasons.push(format!(
-                "{} subtables share the blocks ({}): each takes what the one before it rejects.",
+                "{} subtables share the blocks ({}): each takes what the one before it {}.",
                 sizes.len(),
-                percent.join(", ")
+                percent.join(", "),
+                if layout.rule == Rule::KeepLargest { "sends on" } else { "rejects" }
             ));
         }
         (Candidates::Anywhere { choices: 2.., .. }, Rule::FirstWithRoom { .. }) => {
@@ -152,8 +157,7 @@ fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<
     let (hints, miss) = (layout.blocks.hints(), best.expected.accesses_miss);
     if hints > 0 && layout.candidates.choices() > 1 {
         let required = if requirements.hints.is_some() { ", as required" } else { "" };
-        // Without hints keys cannot be removed.
-        let without = Layout { blocks: layout.blocks.with_hints(0), multiset: false, ..*layout };
+        let without = Layout { blocks: layout.blocks.with_hints(0), ..*layout };
         let by_load = predict(&without.into(), survey.sizing.keys).map_or_else(
             |_| String::new(),
             |without| format!(" instead of {:.3} by the load alone", without.accesses_miss),
@@ -165,7 +169,9 @@ fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<
     }
     if layout.multiset {
         reasons.push(
-            "Every insert is stored, even of a key that is present, so that keys can be removed; Bloom blocks cannot do that."
+            "Every insert is stored, even of a key that is present, so that keys can be removed; Bloom blocks cannot do that. \
+             Subtables and list have room for all keys to be replaced any number of times; watermarks never fall, so \
+             that a miss then reads up to twice as many blocks."
                 .to_owned(),
         );
     }
@@ -230,13 +236,9 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicte
             "Not {name}: its blocks are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}.",
             limits.block_bits
         ),
-        Err(Refusal::NotRemovable) => format!(
-            "Not {name}: keys could not be removed from it, because two keys with equal fingerprints may have \
-             reached a block after different numbers of tries."
-        ),
         Err(Refusal::TooManyKeysABlock { load }) => format!(
             "Not {name}: {load:.0} keys come to a block, which has at most {MAX_SLOTS} slots; \
-             fingerprints pay from about 10 bits per key on."
+             fingerprints pay from about 9 bits per key on."
         ),
         Err(Refusal::Limits) => {
             format!("Not {name}: no parameters meet the limits on accesses and overflow.")

@@ -2,7 +2,7 @@
 
 use equibloom_layout::{
     BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
-    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_BLOCK_BITS, Placement,
+    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_BLOCK_BITS, MIN_REMAINDER_BITS, Placement, WATERMARK_BITS,
 };
 
 use super::memory::{MOST_BYTES, MOST_KEYS};
@@ -46,7 +46,7 @@ pub struct Requirements {
     pub placement: Option<Placement>,
     /// The kind of blocks; chosen by the planner if not given.
     pub block: Option<BlockKind>,
-    /// Hint bits of a block; chosen by the planner if not given. 0 is the papers' rule, by the load.
+    /// Hint bits of a Bloom block; chosen by the planner if not given. 0 is the papers' rule, by the load.
     pub hints: Option<u32>,
     /// Whether keys will be removed: every insert is stored then, which requires fingerprint blocks.
     pub multiset: bool,
@@ -146,23 +146,24 @@ impl Requirements {
             ("hints", self.hints, 0, MAX_HINTS),
             ("slots", self.slots, 1, MAX_SLOTS),
             ("lists", self.lists, 1, MAX_LISTS),
-            ("remainder_bits", self.remainder_bits, 1, MAX_REMAINDER_BITS),
+            ("remainder_bits", self.remainder_bits, MIN_REMAINDER_BITS, MAX_REMAINDER_BITS),
             ("hash_bits", self.hash_bits, 32, 1024),
         ] {
             whole(argument, value.map(u64::from), least.into(), most.into())?;
         }
         if let Some(slots) = self.slots {
-            let remainder_bits = self.remainder_bits.unwrap_or(1);
-            let (lists, hints) = (self.lists.unwrap_or(1), self.hints.unwrap_or(0));
-            let used = Blocks::Fingerprint { slots, lists, remainder_bits, hints }.used_bits();
+            let remainder_bits = self.remainder_bits.unwrap_or(MIN_REMAINDER_BITS);
+            let lists = self.lists.unwrap_or(1);
+            let used = Blocks::Fingerprint { slots, lists, remainder_bits }.used_bits();
             require(
                 used <= FINGERPRINT_BLOCK_BITS.into(),
                 "slots",
                 f64::from(slots),
                 format!(
-                    "at most {}: hints + lists + slots × (1 + remainder bits) would be {used}, above \
+                    "at most {}: 8 + lists + slots × (1 + remainder bits) would be {used}, above \
                      {FINGERPRINT_BLOCK_BITS}",
-                    FINGERPRINT_BLOCK_BITS.saturating_sub(hints + lists) / (1 + remainder_bits)
+                    FINGERPRINT_BLOCK_BITS.saturating_sub(WATERMARK_BITS + lists)
+                        / (1 + remainder_bits)
                 ),
             )?;
         }

@@ -70,6 +70,12 @@ pub(crate) fn compare(name: &str, model: &Prediction, keys: u64, sizes: &[u64], 
         &|m| m.overflow_probes_miss,
         4.0 * per_key,
     );
+    for (level, &goes_on) in model.goes_on.iter().enumerate() {
+        if runs[0].goes_on.len() > level {
+            let slack = 4.0 / sizes[level] as f64;
+            compare("share that goes on", goes_on, &|m| m.goes_on[level], slack);
+        }
+    }
     for (level, (loads, &size)) in model.load_distributions.iter().zip(sizes).enumerate() {
         let mean: f64 = loads.iter().enumerate().map(|(load, p)| load as f64 * p).sum();
         compare("mean load", mean, &|m| m.mean_loads[level], 4.0 / size as f64);

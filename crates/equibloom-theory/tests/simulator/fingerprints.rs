@@ -1,206 +1,209 @@
-//! A simulator of fingerprint blocks, as simple as possible: lists of numbers, one key after another.
+//! A simulator of fingerprint blocks from their definition, as simple as possible: sorted lists of entries, one key
+//! after another.
 
 use std::collections::HashSet;
 
-use equibloom_layout::{Blocks, Layout};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use equibloom_layout::{Blocks, KeyHash, Layout, scale};
 
 use crate::simulator::{Measured, fill, levels};
 
-pub(crate) struct FingerprintFilter<'a> {
-    layout: &'a Layout,
+/// An entry's rank in its block: byte, list, remaining bits of the remainder.
+type Entry = (u64, u64, u64);
+
+#[derive(Default, Clone)]
+struct Block {
+    /// In rising order.
+    stored: Vec<Entry>,
+    /// All that was sent on. A lookup does not see it.
+    sent_on: HashSet<Entry>,
+    watermark: u64,
+}
+
+pub(crate) struct FingerprintFilter {
+    multiset: bool,
     keys: u64,
     slots: usize,
+    lists: u64,
+    remainder_bits: u32,
     seed: u64,
-    /// (offset, size) of every candidate.
+    /// (offset, size) of every subtable.
     levels: Vec<(u64, u64)>,
-    fingerprints: u64,
-    stored: Vec<Vec<u64>>,
-    marks: Vec<u64>,
-    overflow: HashSet<u64>,
-    overflowed: u64,
-    spent: u64,
-    budget_spent: bool,
+    blocks: Vec<Block>,
+    /// The overflow list, in the order of arrival.
+    list: Vec<u64>,
+    listed: HashSet<u64>,
 }
 
-/// One probe: a block, its hint for the key, and the word that selects the next block.
-struct Stop {
-    block: usize,
-    class: u32,
-    onward: u64,
-}
-
-enum End {
-    Present,
-    Room(usize),
-    Nowhere,
-}
-
-/// A hash of numbers (splitmix64's finaliser).
-fn mixed(word: u64) -> u64 {
-    let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ (word >> 31)
-}
-
-impl<'a> FingerprintFilter<'a> {
-    pub(crate) fn new(layout: &'a Layout, keys: u64, seed: u64) -> Self {
-        let Blocks::Fingerprint { slots, lists, remainder_bits, .. } = layout.blocks else {
+impl FingerprintFilter {
+    pub(crate) fn new(layout: &Layout, keys: u64, seed: u64) -> Self {
+        let Blocks::Fingerprint { slots, lists, remainder_bits } = layout.blocks else {
             panic!("no fingerprints: {layout:?}");
         };
-        let count = layout.candidates.blocks() as usize;
         Self {
-            layout,
+            multiset: layout.multiset,
             keys,
             slots: slots as usize,
+            lists: lists.into(),
+            remainder_bits,
             seed,
             levels: levels(&layout.candidates),
-            fingerprints: u64::from(lists) << remainder_bits,
-            stored: vec![Vec::new(); count],
-            marks: vec![0; count],
-            overflow: HashSet::new(),
-            overflowed: 0,
-            spent: 0,
-            budget_spent: false,
+            blocks: vec![Block::default(); layout.candidates.blocks() as usize],
+            list: Vec::new(),
+            listed: HashSet::new(),
         }
     }
 
-    /// First block and fingerprint.
-    fn key(&self, index: u64) -> (u64, u64) {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(mixed(self.seed) ^ mixed(index + 1));
-        (rng.random_range(0..self.levels[0].1), rng.random_range(0..self.fingerprints))
+    fn hash(&self, index: u64) -> KeyHash {
+        KeyHash::from_u64((self.seed << 40) + index)
     }
 
-    /// All probes of a key, a function of its first block and its fingerprint.
-    fn way(&self, (first, fingerprint): (u64, u64)) -> Vec<Stop> {
-        let mut block = self.levels[0].0 + first;
-        let mut stops = Vec::new();
-        for probe in 0..self.levels.len() {
-            let onward = mixed(
-                mixed(block ^ mixed(self.seed))
-                    .wrapping_add(fingerprint)
-                    .wrapping_mul(0x9E37_79B9_7F4A_7C15),
-            );
-            let class = (u64::from(onward as u32) * u64::from(self.layout.blocks.hints())) >> 32;
-            stops.push(Stop { block: block as usize, class: class as u32, onward });
-            if let Some((offset, size)) = self.levels.get(probe + 1) {
-                block = offset + ((u128::from(onward) * u128::from(*size)) >> 64) as u64;
-            }
-        }
-        stops
+    fn bytes(&self) -> u64 {
+        1 << self.remainder_bits.min(8)
     }
 
-    fn is_full(&self, block: usize) -> bool {
-        self.stored[block].len() >= self.slots
+    /// Values of an entry beside its byte.
+    fn high_values(&self) -> u64 {
+        1 << self.remainder_bits.saturating_sub(8)
     }
 
-    fn insert(&mut self, index: u64) -> (u64, u64, bool) {
-        let key = self.key(index);
-        let way = self.way(key);
-        let end = way.iter().enumerate().find_map(|(probe, stop)| {
-            let present = !self.layout.multiset && self.stored[stop.block].contains(&key.1);
-            let room = !self.is_full(stop.block);
-            if present {
-                Some((probe, End::Present))
-            } else {
-                room.then_some((probe, End::Room(stop.block)))
+    /// Block and entry of a hash in a subtable.
+    fn place(&self, level: usize, hash: KeyHash) -> (usize, Entry) {
+        let (offset, size) = self.levels[level];
+        let block = offset + scale(hash.candidate(0), size);
+        let (byte, high) =
+            (hash.candidate(0) % self.bytes(), hash.pattern_word(0) % self.high_values());
+        (block as usize, (byte, scale(hash.pattern_word(0), self.lists), high))
+    }
+
+    fn onward(block: usize, (byte, list, high): Entry) -> KeyHash {
+        KeyHash::onward(block as u64, list << 56 | high << 8 | byte)
+    }
+
+    /// Blocks touched, probes of the overflow list, and whether something new is stored.
+    pub(crate) fn insert(&mut self, mut hash: KeyHash) -> (u64, u64, bool) {
+        for level in 0..self.levels.len() {
+            let (number, entry) = self.place(level, hash);
+            let touched = level as u64 + 1;
+            let block = &mut self.blocks[number];
+            let place = block.stored.partition_point(|&stored| stored < entry);
+            if !self.multiset && block.stored.get(place) == Some(&entry) {
+                return (touched, 0, false);
             }
-        });
-        let (turned_away, accesses) =
-            end.as_ref().map_or((way.len(), way.len()), |(probe, _)| (*probe, probe + 1));
-        for stop in &way[..turned_away] {
-            self.mark(stop);
-        }
-        let accesses = accesses as u64;
-        let end = end.map_or(End::Nowhere, |(_, end)| end);
-        if matches!(end, End::Present) {
-            return (accesses, 0, false);
-        }
-        let entry = way[way.len() - 1].onward;
-        let to_overflow = self.budget_spent || matches!(end, End::Nowhere);
-        if to_overflow && !self.layout.multiset && self.overflow.contains(&entry) {
-            return (accesses, 1, false);
-        }
-        if !self.budget_spent {
-            self.spent += accesses;
-            self.budget_spent = self.layout.budget.is_some_and(|budget| self.spent >= budget);
-        }
-        match end {
-            End::Room(block) if !to_overflow => {
-                self.stored[block].push(key.1);
-                (accesses, 0, true)
+            block.stored.insert(place, entry);
+            if block.stored.len() <= self.slots {
+                return (touched, 0, true);
             }
-            _ => {
-                self.overflow.insert(entry);
-                self.overflowed += 1;
-                (accesses, 1, true)
+            let smallest = block.stored.remove(0);
+            block.watermark = block.watermark.max(smallest.0);
+            block.sent_on.insert(smallest);
+            hash = Self::onward(number, smallest);
+        }
+        let new = self.listed.insert(hash.candidate(0)) || self.multiset;
+        if new {
+            self.list.push(hash.candidate(0));
+        }
+        (self.levels.len() as u64, 1, new)
+    }
+
+    /// Whether a lookup that does not find this entry in the block goes on.
+    fn goes_on(&self, block: usize, entry: Entry) -> bool {
+        let Block { stored, watermark, .. } = &self.blocks[block];
+        entry.0 <= *watermark && (self.multiset || stored.len() == self.slots)
+    }
+
+    /// Whether a key is apparently present from this block on, the blocks read and the probes of the overflow list.
+    fn look_up(&self, level: usize, (block, entry): (usize, Entry)) -> (bool, u64, u64) {
+        if self.blocks[block].stored.binary_search(&entry).is_ok() {
+            return (true, 1, 0);
+        }
+        if !self.goes_on(block, entry) {
+            return (false, 1, 0);
+        }
+        let hash = Self::onward(block, entry);
+        if level + 1 == self.levels.len() {
+            return (self.listed.contains(&hash.candidate(0)), 1, 1);
+        }
+        let (found, accesses, probes) = self.look_up(level + 1, self.place(level + 1, hash));
+        (found, accesses + 1, probes)
+    }
+
+    /// Removes one copy of a key that is present, from the first place where it is found.
+    pub(crate) fn remove(&mut self, mut hash: KeyHash) {
+        for level in 0..self.levels.len() {
+            let (block, entry) = self.place(level, hash);
+            if let Ok(place) = self.blocks[block].stored.binary_search(&entry) {
+                self.blocks[block].stored.remove(place);
+                return;
             }
+            assert!(self.goes_on(block, entry), "a key was lost");
+            hash = Self::onward(block, entry);
+        }
+        let place = self.list.iter().position(|&listed| listed == hash.candidate(0)).expect("lost");
+        self.list.swap_remove(place);
+        if !self.list.contains(&hash.candidate(0)) {
+            self.listed.remove(&hash.candidate(0));
         }
     }
 
-    fn mark(&mut self, stop: &Stop) {
-        if self.layout.blocks.hints() > 0 {
-            self.marks[stop.block] |= 1 << stop.class;
-        }
-    }
-
-    /// Whether a key is apparently present, the blocks read and the probes of the overflow list.
-    fn look_up(&self, key: (u64, u64)) -> (bool, u64, u64) {
-        let way = self.way(key);
-        for (probe, stop) in way.iter().enumerate() {
-            let accesses = probe as u64 + 1;
-            if self.stored[stop.block].contains(&key.1) {
-                return (true, accesses, 0);
-            }
-            let goes_on = if self.layout.blocks.hints() > 0 {
-                self.marks[stop.block] >> stop.class & 1 == 1
-            } else {
-                self.is_full(stop.block)
-            };
-            if !goes_on {
-                let probes = u64::from(self.budget_spent);
-                let found = self.budget_spent && self.overflow.contains(&way[way.len() - 1].onward);
-                return (found, accesses, probes);
-            }
-        }
-        (self.overflow.contains(&way[way.len() - 1].onward), way.len() as u64, 1)
+    /// Entries of the overflow list.
+    pub(crate) fn listed(&self) -> usize {
+        self.list.len()
     }
 
     /// Fills the filter and measures it; for misses every block and fingerprint is looked up.
     pub(crate) fn run(mut self) -> Measured {
         let keys = self.keys;
-        let (accesses, probes, stored) = fill(keys, |index| self.insert(index));
+        let (accesses, probes, stored) = fill(keys, |index| self.insert(self.hash(index)));
         let (mut hit_accesses, mut hit_probes) = (0, 0);
         for index in 0..keys {
-            let (found, a, p) = self.look_up(self.key(index));
+            let (found, a, p) = self.look_up(0, self.place(0, self.hash(index)));
             assert!(found, "{index} was lost");
             hit_accesses += a;
             hit_probes += p;
         }
         let (mut positives, mut miss_accesses, mut miss_probes) = (0_u64, 0, 0);
-        for first in 0..self.levels[0].1 {
-            for fingerprint in 0..self.fingerprints {
-                let (found, a, p) = self.look_up((first, fingerprint));
+        let all_entries = || {
+            let rest = (0..self.lists * self.high_values())
+                .map(|rest| (rest % self.lists, rest / self.lists));
+            rest.flat_map(|(list, high)| (0..self.bytes()).map(move |byte| (byte, list, high)))
+        };
+        for block in 0..self.levels[0].1 as usize {
+            for entry in all_entries() {
+                let (found, a, p) = self.look_up(0, (block, entry));
                 positives += u64::from(found);
                 miss_accesses += a;
                 miss_probes += p;
             }
         }
+        let fingerprints = self.bytes() * self.lists * self.high_values();
         let per_key = |sum: u64| sum as f64 / keys as f64;
-        let per_miss = |sum: u64| sum as f64 / (self.levels[0].1 * self.fingerprints) as f64;
-        let mut levels = self.levels.clone();
-        levels.dedup();
-        let load_distributions: Vec<Vec<f64>> = levels
+        let per_miss = |sum: u64| sum as f64 / (self.levels[0].1 * fingerprints) as f64;
+        let of_level =
+            |&(offset, size): &(u64, u64)| &self.blocks[offset as usize..(offset + size) as usize];
+        let load_distributions: Vec<Vec<f64>> = self
+            .levels
             .iter()
-            .map(|&(offset, size)| {
+            .map(|level| {
                 let mut counts = vec![0.0; 1 + self.slots];
-                for block in &self.stored[offset as usize..(offset + size) as usize] {
-                    counts[block.len()] += 1.0 / size as f64;
+                for block in of_level(level) {
+                    counts[block.stored.len()] += 1.0 / level.1 as f64;
                 }
                 counts
             })
             .collect();
+        // Of the entries up to the watermark, those that never arrived.
+        let goes_on = |block: &Block| {
+            if !self.multiset && block.stored.len() < self.slots {
+                return 0.0;
+            }
+            let stored: HashSet<&Entry> = block.stored.iter().collect();
+            let arrived = stored
+                .union(&block.sent_on.iter().collect())
+                .filter(|entry| entry.0 <= block.watermark)
+                .count();
+            (block.watermark + 1) as f64 / self.bytes() as f64
+                - arrived as f64 / fingerprints as f64
+        };
         Measured {
             rate: per_miss(positives),
             accesses_insert: per_key(accesses),
@@ -209,7 +212,7 @@ impl<'a> FingerprintFilter<'a> {
             overflow_probes_insert: per_key(probes),
             overflow_probes_hit: per_key(hit_probes),
             overflow_probes_miss: per_miss(miss_probes),
-            overflow_fraction: per_key(self.overflowed),
+            overflow_fraction: per_key(self.list.len() as u64),
             stored_fraction: per_key(stored),
             mean_loads: load_distributions
                 .iter()
@@ -218,6 +221,11 @@ impl<'a> FingerprintFilter<'a> {
                 })
                 .collect(),
             load_distributions,
+            goes_on: self
+                .levels
+                .iter()
+                .map(|level| of_level(level).iter().map(goes_on).sum::<f64>() / level.1 as f64)
+                .collect(),
         }
     }
 }

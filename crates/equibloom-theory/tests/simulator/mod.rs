@@ -27,6 +27,8 @@ pub(crate) struct Measured {
     pub(crate) stored_fraction: f64,
     pub(crate) mean_loads: Vec<f64>,
     pub(crate) load_distributions: Vec<Vec<f64>>,
+    /// Per level, the share of absent keys that match nothing and go on; empty if not measured.
+    pub(crate) goes_on: Vec<f64>,
 }
 
 pub(crate) struct Filter<'a> {
@@ -156,7 +158,7 @@ impl<'a> Filter<'a> {
     fn insert(&mut self, index: u64) -> (u64, u64, bool) {
         let key = self.key(index);
         match self.layout.rule {
-            Rule::LeastLoaded => {
+            Rule::LeastLoaded | Rule::KeepLargest => {
                 if let Some(index) = key.candidates.iter().position(|&b| self.holds(b, &key)) {
                     return (index as u64 + 1, 0, false);
                 }
@@ -202,7 +204,7 @@ impl<'a> Filter<'a> {
     fn look_up(&self, index: u64) -> (u64, u64) {
         let key = self.key(index);
         match self.layout.rule {
-            Rule::LeastLoaded => {
+            Rule::LeastLoaded | Rule::KeepLargest => {
                 let found = key.candidates.iter().position(|&block| self.holds(block, &key));
                 (found.unwrap() as u64 + 1, 0)
             }
@@ -272,6 +274,7 @@ impl<'a> Filter<'a> {
                 .map(|d| d.iter().enumerate().map(|(i, p)| i as f64 * p).sum())
                 .collect(),
             load_distributions: distributions,
+            goes_on: Vec::new(),
         }
     }
 

@@ -138,9 +138,9 @@ impl Field {
     #[inline(always)]
     pub(super) fn run_before<T: Target>(&self, _t: T, line: &Line, at: u32) -> u32 {
         let before = if T::COMMON {
-            // Branchless: `at` is at most 128.
+            // Branchless: `at` is below 128.
             let both = u128::from(line[1]) << 64 | u128::from(line[0]);
-            ((both << (128 - at.min(128))) >> 64) as u64
+            ((both << 1 << (127 - at % 128)) >> 64) as u64
         } else if at >= 64 {
             window(line, at - 64)
         } else {
@@ -165,6 +165,19 @@ impl Field {
         line[word % 8] |= value << shift;
         // No bits are carried past the end of the line.
         line[(word + 1) % 8] |= value >> 1 >> (63 - shift);
+    }
+
+    /// Removes bit `at` of the line: higher bits of the field move down, the last becomes zero.
+    #[inline(always)]
+    pub(super) fn remove_bit<T: Target>(&self, _t: T, line: &mut Line, at: u32) {
+        if !T::COMMON {
+            return self.remove(line, at, 1);
+        }
+        let both = |[low, high]: [u64; 2]| u128::from(high) << 64 | u128::from(low);
+        let (code, mask) = (both([line[0], line[1]]), both(self.first_two));
+        let above = mask & (u128::MAX << (at % 128));
+        let changed = (code & !above) | (((code & above) >> 1) & above);
+        (line[0], line[1]) = (changed as u64, (changed >> 64) as u64);
     }
 
     /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last

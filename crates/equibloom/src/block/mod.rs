@@ -6,15 +6,15 @@
 //! [`Storage`]: crate::storage::Storage
 
 mod bloom;
-// Fingerprint blocks need it.
-#[allow(dead_code)]
 mod fields;
+pub(crate) mod fingerprint;
 pub(crate) mod isa;
 pub(crate) mod occupancy;
 mod pattern;
 
 pub(crate) use bloom::BloomShape;
 pub(crate) use equibloom_layout::placement::{BlockIndex, BlockView};
+pub(crate) use fingerprint::FingerprintShape;
 
 /// The result of a quick membership test of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
 use super::held::Held;
 use super::parts::{Counters, Parts};
-use super::{Balanced, Classical, Insertion};
+use super::{Balanced, Classical, Fingerprints, Insertion};
 use crate::block::BloomShape;
 use crate::block::isa::DetectedIsa;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
@@ -22,6 +22,7 @@ pub(crate) enum Any<S: Held = Words> {
     Classical(Classical<S>),
     FirstWithRoom(Balanced<FirstWithRoom, S>),
     LeastLoaded(Balanced<LeastLoaded, S>),
+    Fingerprint(Fingerprints<S>),
 }
 
 /// Applies an expression to the filter in any variant.
@@ -31,6 +32,7 @@ macro_rules! delegate {
             Any::Classical($filter) => $operation,
             Any::FirstWithRoom($filter) => $operation,
             Any::LeastLoaded($filter) => $operation,
+            Any::Fingerprint($filter) => $operation,
         }
     };
 }
@@ -43,6 +45,7 @@ impl<S: Held> Any<S> {
             Self::Classical(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
+            Self::Fingerprint(filter) => filter.contains(key),
         }
     }
 }
@@ -54,7 +57,7 @@ impl Any {
         let overflow = design.overflow();
         let parts = Parts {
             blocks: Words::zeroed(design.block_bytes() / 8)?,
-            overflow: Words::zeroed(overflow.slots())?,
+            overflow: Words::zeroed(design.overflow_words(overflow.capacity))?,
             counters: Counters { overflow_capacity: overflow.capacity, ..Counters::default() },
         };
         // The words were allocated for this design.
@@ -77,7 +80,9 @@ impl Any {
             }
             Design::Blocked(layout) => layout,
         };
-        let Blocks::Bloom { bits, hashes, hints } = layout.blocks else { return None };
+        let Blocks::Bloom { bits, hashes, hints } = layout.blocks else {
+            return Fingerprints::over(layout, parts, isa).map(Self::Fingerprint);
+        };
         let shape = BloomShape::new(bits, hashes, layout.rule.counter_bits(), hints);
         match layout.rule {
             Rule::LeastLoaded => {
@@ -98,6 +103,7 @@ impl Any {
             Self::Classical(filter) => Ok(filter.insert_observed(key, ())),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
+            Self::Fingerprint(filter) => filter.insert(key),
         }
     }
 
@@ -110,6 +116,7 @@ impl Any {
             Self::Classical(filter) => Ok(filter.insert_observed(key, observer)),
             Self::FirstWithRoom(filter) => filter.insert_observed(key, observer),
             Self::LeastLoaded(filter) => filter.insert_observed(key, observer),
+            Self::Fingerprint(filter) => filter.insert_observed(key, observer),
         }
     }
 
@@ -132,6 +139,7 @@ impl Any {
             }
             Self::FirstWithRoom(filter) => filter.insert_batch(keys, threads),
             Self::LeastLoaded(filter) => filter.insert_batch(keys, threads),
+            Self::Fingerprint(filter) => filter.insert_batch(keys, threads),
         }
     }
 
@@ -142,8 +150,11 @@ impl Any {
     }
 
     /// Removes a key from a filter that stores every insert.
-    pub(crate) fn remove(&mut self, _key: KeyHash) -> Result<(), RemoveError> {
-        Err(RemoveError::NotRemovable("Bloom blocks"))
+    pub(crate) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
+        match self {
+            Self::Fingerprint(filter) => filter.remove(key),
+            _ => Err(RemoveError::NotRemovable("Bloom blocks")),
+        }
     }
 
     /// Adds all keys of a filter of the same design whose tables are `factor` times as large.
@@ -158,6 +169,7 @@ impl Any {
                 ours.merge(theirs, factor)?
             }
             (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.merge(theirs, factor)?,
+            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.merge(theirs)?,
             _ => return Err(MergeError::OtherKind),
         }
         Ok(())
@@ -202,6 +214,7 @@ impl Clone for Any {
             Self::Classical(filter) => Self::Classical(filter.clone()),
             Self::FirstWithRoom(filter) => Self::FirstWithRoom(filter.clone()),
             Self::LeastLoaded(filter) => Self::LeastLoaded(filter.clone()),
+            Self::Fingerprint(filter) => Self::Fingerprint(filter.clone()),
         }
     }
 }
@@ -212,6 +225,7 @@ impl PartialEq for Any {
             (Self::Classical(ours), Self::Classical(theirs)) => ours == theirs,
             (Self::FirstWithRoom(ours), Self::FirstWithRoom(theirs)) => ours == theirs,
             (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours == theirs,
+            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours == theirs,
             _ => false,
         }
     }

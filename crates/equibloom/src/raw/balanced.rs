@@ -87,7 +87,7 @@ impl<R: Choose> Balanced<R> {
         parts: Parts,
         isa: DetectedIsa,
     ) -> Option<Self> {
-        let ledger = OwnLedger::new(layout.budget, parts.overflow, parts.counters)?;
+        let ledger = OwnLedger::new(layout.budget, parts.overflow, false, parts.counters)?;
         let is_common = shape.is_common() && ledger.budget.is_unlimited();
         let levels = Levels::new(&layout.candidates);
         let plan = Plan { shape, levels, rule, when_full: layout.overflow.when_full };

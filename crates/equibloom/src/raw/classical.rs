@@ -88,7 +88,8 @@ impl Classical {
     /// The filter with these parts; `None` if they include an overflow list.
     pub(super) fn over(bits: u64, hashes: u32, parts: Parts) -> Option<Self> {
         let fits = parts.overflow.bytes() == 0 && parts.counters.overflow_capacity == 0;
-        let ledger = OwnLedger::new(None, parts.overflow, parts.counters).filter(|_| fits)?;
+        let ledger =
+            OwnLedger::new(None, parts.overflow, false, parts.counters).filter(|_| fits)?;
         Some(Self { plan: Plan { bits, hashes }, words: parts.blocks, ledger })
     }
 

@@ -1,5 +1,6 @@
 //! Storage that a filter can be over, and what goes with it.
 
+use super::fingerprint::OwnFingerprintInserts;
 use super::insert::OwnInserts;
 use super::ledger::{Ledger, OwnLedger};
 use crate::block::isa::DetectedIsa;
@@ -17,6 +18,12 @@ pub(crate) trait Held: Storage + Sized {
 
     /// These entry points for an ISA, which the CPU has.
     fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> Self::Inserts<R>;
+
+    /// The same for filters of fingerprint blocks.
+    type FingerprintInserts: Copy;
+
+    /// The same for filters of fingerprint blocks.
+    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> Self::FingerprintInserts;
 }
 
 impl Held for Words {
@@ -25,5 +32,11 @@ impl Held for Words {
 
     fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> OwnInserts<R> {
         OwnInserts::new(isa, is_common)
+    }
+
+    type FingerprintInserts = OwnFingerprintInserts;
+
+    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> OwnFingerprintInserts {
+        OwnFingerprintInserts::new(isa, is_common)
     }
 }

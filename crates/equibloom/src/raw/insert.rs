@@ -136,7 +136,12 @@ impl<R: Choose> Plan<R> {
                     }
                     // A block with room for the key ends a lookup, unless the budget is known to be spent.
                     let is_spent = admitting.is_some();
-                    match ledger.list(key.overflow_entry(), may_be_listed, is_spent) {
+                    match ledger.list(
+                        key.overflow_entry(),
+                        may_be_listed,
+                        WhenFull::Refuse,
+                        is_spent,
+                    ) {
                         Ok(Pushed::AlreadyThere) => return Ok(Insertion::AlreadyPresent),
                         Ok(Pushed::New) => {}
                         Err(ListFull) if self.when_full == WhenFull::Refuse => {

@@ -39,9 +39,16 @@ pub(super) trait Record {
     /// Counts the accesses of a key that no block holds. If the budget does not afford them, it is spent.
     fn spend(&mut self, reads: u32);
 
-    /// Adds an entry to the overflow list, if there is room. If the entry should be there once only, and is,
-    /// it is not added. `announce_spent`: the budget is spent, and lookups know it before the entry is there.
-    fn list(&mut self, entry: u64, once: bool, announce_spent: bool) -> Result<Pushed, ListFull>;
+    /// Adds an entry to the overflow list, if there is room or it may grow. If the entry should be there once
+    /// only, and is, it is not added. `announce_spent`: the budget is spent, and lookups know it before the
+    /// entry is there.
+    fn list(
+        &mut self,
+        entry: u64,
+        once: bool,
+        when_full: WhenFull,
+        announce_spent: bool,
+    ) -> Result<Pushed, ListFull>;
 
     /// Counts an element, for which `reads` blocks were read.
     fn count(&mut self, reads: u32);
@@ -73,11 +80,16 @@ pub(crate) struct OwnLedger {
 impl OwnLedger {
     /// The ledger with this budget, these words of the list, and these counters; `None` if the list does not
     /// fit.
-    pub(super) fn new(budget: Option<u64>, list: Words, counters: Counters) -> Option<Self> {
+    pub(super) fn new(
+        budget: Option<u64>,
+        list: Words,
+        is_counted: bool,
+        counters: Counters,
+    ) -> Option<Self> {
         let Counters { elements, saturated, budget_used, budget_spent, .. } = counters;
         let (capacity, entries) = (counters.overflow_capacity, counters.overflow_entries);
         let budget = AccessBudget::new(budget).restored(budget_used, budget_spent);
-        let overflow = OverflowList::over(list, capacity, entries)?;
+        let overflow = OverflowList::over(list, capacity, entries, is_counted)?;
         Some(Self { overflow, budget, elements, saturated })
     }
 
@@ -103,9 +115,9 @@ impl OwnLedger {
     pub(super) fn merge(&mut self, other: &Self, when_full: WhenFull) -> Result<(), FullError> {
         let full = FullError { capacity: self.overflow.capacity(), stored: self.elements };
         let list = &mut self.overflow;
-        let missing = other.overflow.entries().filter(|&entry| !list.contains(entry)).count();
+        let missing = other.overflow.entries().filter(|&(entry, _)| !list.contains(entry)).count();
         list.make_room(missing as u64, when_full).map_err(|_| full)?;
-        for entry in other.overflow.entries() {
+        for (entry, _) in other.overflow.entries() {
             if !list.contains(entry) {
                 list.push(entry, when_full).map_err(|_| full)?;
             }
@@ -161,11 +173,17 @@ impl Record for &mut OwnLedger {
         self.budget.spend(reads);
     }
 
-    fn list(&mut self, entry: u64, once: bool, announce_spent: bool) -> Result<Pushed, ListFull> {
+    fn list(
+        &mut self,
+        entry: u64,
+        once: bool,
+        when_full: WhenFull,
+        announce_spent: bool,
+    ) -> Result<Pushed, ListFull> {
         if once && self.overflow.contains(entry) {
             return Ok(Pushed::AlreadyThere);
         }
-        self.overflow.push(entry, WhenFull::Refuse)?;
+        self.overflow.push(entry, when_full)?;
         if announce_spent {
             self.budget.set_spent();
         }

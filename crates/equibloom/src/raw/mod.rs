@@ -1,7 +1,7 @@
 //! Filters over hashes.
 //!
-//! There are two kinds: [`Classical`], and [`Balanced`], generic over the rule. Each is written once, over
-//! [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
+//! There are three kinds: [`Classical`], [`Balanced`], of Bloom blocks and generic over the rule, and
+//! [`Fingerprints`]. Each is written once, over [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
 
 mod any;
 mod balanced;
@@ -11,6 +11,7 @@ mod classical;
 #[cfg(test)]
 #[path = "../../tests/designs/mod.rs"]
 mod designs;
+mod fingerprint;
 mod held;
 mod insert;
 mod ledger;
@@ -22,10 +23,13 @@ mod parts;
 pub(crate) mod shared;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "std")]
+mod threads;
 
 pub(crate) use any::Any;
 pub(crate) use balanced::Balanced;
 pub(crate) use classical::Classical;
+use fingerprint::Fingerprints;
 #[cfg(feature = "file")]
 pub(crate) use parts::{Counters, Parts};
 

@@ -32,6 +32,7 @@ fn on(isa: DetectedIsa, filter: &Any) -> Any {
         Any::Classical(filter) => Any::Classical(filter.clone()),
         Any::FirstWithRoom(filter) => Any::FirstWithRoom(balanced_on(isa, filter)),
         Any::LeastLoaded(filter) => Any::LeastLoaded(balanced_on(isa, filter)),
+        Any::Fingerprint(filter) => Any::Fingerprint(filter.on(isa)),
     }
 }
 

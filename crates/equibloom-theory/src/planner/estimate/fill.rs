@@ -1,8 +1,6 @@
 //! The loads of tables under a threshold, by the papers' closed forms: loads count keys, and apparently present
 //! keys are not accounted for.
 
-use core::ops::RangeInclusive;
-
 use equibloom_layout::Proportions;
 
 use crate::exact::arrivals;
@@ -20,8 +18,6 @@ pub(crate) fn fill(candidates: &Proportions, load: f64, h: usize, p: f64) -> Fil
 
 /// One table or subtable.
 pub(crate) struct Table {
-    /// Mean number of keys that arrived at a block.
-    pub(crate) arrivals: f64,
     /// Share of its blocks by load.
     pub(crate) loads: Vec<f64>,
     /// Share of its blocks by the number of keys that arrived beyond the threshold.
@@ -86,9 +82,6 @@ fn anywhere(load: f64, h: usize, p: f64, choices: u32) -> Filled {
     Filled { tables: vec![table], accesses_insert: tries, overflow }
 }
 
-/// Numbers of hints evaluated together, limited by registers.
-const TOGETHER: usize = 8;
-
 /// More keys than this beyond the threshold have set every hint.
 const LARGEST_CROWD: usize = 2_000;
 
@@ -115,33 +108,14 @@ impl Table {
             }
         }
         loads.extend([at, above]);
-        Self { arrivals, loads, crowds, p }
-    }
-
-    /// [`passing`](Self::passing) for each of these numbers of hints, if a block at its threshold admits none.
-    /// Evaluates several numbers in one pass over the crowds.
-    pub(crate) fn passing_when_full(&self, hints: RangeInclusive<u32>) -> Vec<f64> {
-        let mut passing = Vec::with_capacity(hints.clone().count() + TOGETHER);
-        for first in hints.clone().step_by(TOGETHER) {
-            let unset: [f64; TOGETHER] =
-                core::array::from_fn(|i| 1.0 - 1.0 / f64::from(first + i as u32));
-            let (mut power, mut set) = ([1.0; TOGETHER], [0.0; TOGETHER]);
-            for mass in &self.crowds {
-                for i in 0..TOGETHER {
-                    set[i] += mass * (1.0 - power[i]);
-                    power[i] *= unset[i];
-                }
-            }
-            passing.extend(set.map(|set: f64| set.max(0.0)));
-        }
-        passing
+        Self { loads, crowds, p }
     }
 
     /// The share of absent keys that go on from here: by the load, or if their hint is set.
     ///
     /// Of i keys beyond the threshold either the coins of all fail, (1 − p)^i, or one is admitted and the
     /// others are rejected: a hint stays unset with z^i·(1 − p)^i + z^(i−1)·(1 − (1 − p)^i), z = 1 − 1/w.
-    pub(crate) fn passing(&self, hints: u32) -> f64 {
+    fn passing(&self, hints: u32) -> f64 {
         let [.., at, above] = &self.loads[..] else { return 0.0 };
         if hints == 0 {
             return (1.0 - self.p) * at + above;

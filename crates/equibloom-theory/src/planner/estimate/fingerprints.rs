@@ -1,50 +1,121 @@
 //! A fast estimate of filters of fingerprint blocks, for the search.
 //!
-//! Loads are by keys, so that equal fingerprints are counted twice; otherwise this is the exact model. With λ_i
-//! arrivals at the blocks of probe i and M fingerprints the rate is Σ reached_i·λ_i/M: a block's bits are best used
-//! where M = lists · 2^remainder bits is largest.
-
-use core::ops::RangeInclusive;
+//! Entries are Poisson; otherwise this is the exact model.
+//! With λ_i arrivals at the blocks of subtable i and M fingerprints the rate is Σ reached_i·λ_i/M: a block's bits
+//! are best used where M = lists · 2^remainder bits is largest.
 
 use equibloom_layout::{
-    Blocks, FINGERPRINT_BLOCK_BITS, HEADER_BYTES, MAX_HINTS, MAX_LISTS, MAX_REMAINDER_BITS,
-    MAX_SLOTS, Proportions,
+    Blocks, Candidates, FINGERPRINT_BLOCK_BITS, HEADER_BYTES, MAX_LISTS, MAX_REMAINDER_BITS,
+    MAX_SLOTS, MIN_REMAINDER_BITS, Proportions, WATERMARK_BITS,
 };
 
-use super::fill::{Filled, Table, fill};
 use crate::planner::memory::overflow_list;
 use crate::planner::requirements::Limits;
 
-/// The block with these slots and hints that has the most distinct fingerprints, or exactly the required lists
-/// or remainder bits; and its number of fingerprints.
-fn best_blocks(slots: u32, hints: u32, limits: &Limits) -> Option<(Blocks, f64)> {
-    let widths = limits.remainder_bits.map_or(1..=MAX_REMAINDER_BITS, |bits| bits..=bits);
-    let of_width = |remainder_bits: u32| {
-        let taken = hints + slots * (1 + remainder_bits);
-        let room = FINGERPRINT_BLOCK_BITS.checked_sub(taken)?.min(MAX_LISTS);
-        let lists = limits.lists.unwrap_or(room);
-        let fingerprints = (u64::from(lists) << remainder_bits) as f64;
-        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
-        (lists > 0 && lists <= room).then_some((blocks, fingerprints))
-    };
-    widths.filter_map(of_width).max_by(|a, b| a.1.total_cmp(&b.1))
+/// Blocks with a number of slots, and the most distinct fingerprints or exactly the required lists or remainder
+/// bits.
+pub(crate) struct Shape {
+    pub(crate) blocks: Blocks,
+    slots: u32,
+    fingerprints: f64,
+    multiset: bool,
+    /// Values of a byte.
+    bytes: f64,
+    /// ln slots!
+    ln_factorial: f64,
 }
+
+impl Shape {
+    pub(crate) fn best(slots: u32, limits: &Limits) -> Option<Self> {
+        let widths = match limits.remainder_bits {
+            Some(bits) => bits..=bits,
+            None => MIN_REMAINDER_BITS..=MAX_REMAINDER_BITS,
+        };
+        let of_width = |remainder_bits: u32| {
+            let taken = WATERMARK_BITS + slots * (1 + remainder_bits);
+            let room = FINGERPRINT_BLOCK_BITS.checked_sub(taken)?.min(MAX_LISTS);
+            let lists = limits.lists.unwrap_or(room);
+            let fingerprints = f64::from(lists) * 2.0_f64.powi(remainder_bits as i32);
+            (lists > 0 && lists <= room).then_some((remainder_bits, lists, fingerprints))
+        };
+        let best = widths.filter_map(of_width).max_by(|a, b| a.2.total_cmp(&b.2));
+        best.map(|(remainder_bits, lists, fingerprints)| Self {
+            blocks: Blocks::Fingerprint { slots, lists, remainder_bits },
+            slots,
+            fingerprints,
+            multiset: limits.multiset,
+            bytes: 2.0_f64.powi(remainder_bits.min(8) as i32),
+            ln_factorial: (2..=slots).map(|i| f64::from(i).ln()).sum(),
+        })
+    }
+
+    /// The share of a block's entries that are further on after many removals and inserts. An entry that was sent on
+    /// stays there when the block has room again, so a block is a telephone exchange with `slots` lines and its
+    /// entries are calls: the share is Erlang's, up to twice that of a block that is filled once.
+    fn lost(&self, load: f64) -> f64 {
+        (1..=self.slots).fold(1.0, |lost, line| load * lost / (f64::from(line) + load * lost))
+    }
+
+    /// The blocks of a subtable at which `load` entries arrive on average.
+    fn loaded(&self, load: f64) -> Loaded {
+        let slots = f64::from(self.slots);
+        // Sets store equal entries once.
+        let distinct = -self.fingerprints * (-load / self.fingerprints).exp_m1();
+        let load = if self.multiset { load } else { distinct };
+        if load > 4.0 * slots + 100.0 {
+            let goes_on = 1.0 - slots / load;
+            return Loaded { sent_on: load - slots, variance: load, full: 1.0, goes_on };
+        }
+        let mut entries = slots;
+        let mut weight = (slots * load.ln() - load - self.ln_factorial).exp();
+        let (mut full, mut sent_on, mut square) = (weight, 0.0, 0.0);
+        let mut goes_on = weight / self.bytes;
+        loop {
+            entries += 1.0;
+            weight *= load / entries;
+            let above = entries - slots;
+            full += weight;
+            sent_on += weight * above;
+            square += weight * above * above;
+            goes_on += weight * (above / (entries + 1.0) + 0.5 / self.bytes);
+            if entries > load && weight * above <= 1e-6 * sent_on {
+                let variance = square - sent_on * sent_on;
+                if self.multiset {
+                    goes_on += (1.0 - full).max(0.0) / self.bytes;
+                    sent_on = load * self.lost(load);
+                }
+                return Loaded { sent_on, variance, full, goes_on: goes_on.min(1.0) };
+            }
+        }
+    }
+}
+
+/// The blocks of a subtable.
+struct Loaded {
+    /// Mean and variance of the entries that a block sends on.
+    sent_on: f64,
+    variance: f64,
+    /// Share of the blocks that are full: so many of one more entry are sent on.
+    full: f64,
+    /// Share of absent keys that go on.
+    goes_on: f64,
+}
+
+/// So many standard deviations above the mean the last subtable has room for: it is small, and the number of its
+/// arrivals varies. Rejected: the mean alone; then a filter of ten thousand keys fills its list.
+const DEVIATIONS: f64 = 3.0;
 
 /// An estimated filter.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Estimate {
     pub(crate) candidates: Proportions,
-    pub(crate) slots: u32,
     pub(crate) blocks: Blocks,
+    pub(crate) slots: u32,
     pub(crate) rate: f64,
+    pub(crate) accesses_miss: f64,
+    pub(crate) accesses_insert: f64,
+    /// Share of the keys in the overflow list if unusually many entries arrive at the last subtable.
     pub(crate) overflow: f64,
-}
-
-/// Why some candidates give no filter. Larger later subtables have less overflow and cost more accesses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TooMuch {
-    Overflow,
-    Accesses,
 }
 
 /// Keys, memory and limits of the filters that are compared.
@@ -54,12 +125,6 @@ pub(crate) struct Estimator {
     pub(crate) limits: Limits,
 }
 
-/// Rounds until the sizes of list and blocks agree; more rounds never converge.
-const MOST_ROUNDS: usize = 5;
-
-/// Estimates may lose this much of the keys by rounding.
-const ROUNDED: f64 = 1.0 - 1e-6;
-
 impl Estimator {
     /// Possible numbers of slots: from the mean load, below which the keys do not fit, to where blocks are
     /// hardly ever full.
@@ -67,90 +132,57 @@ impl Estimator {
         if let Some(slots) = self.limits.slots {
             return slots..=slots;
         }
-        let load = self.keys / self.blocks(0.0);
-        let least = (0.95 * load).floor().clamp(1.0, f64::from(MAX_SLOTS) + 1.0);
+        let load = self.keys / self.blocks() as f64;
+        let least = load.floor().clamp(1.0, f64::from(MAX_SLOTS) + 1.0);
         let most = (load + 5.0 * load.sqrt() + 3.0).min(f64::from(MAX_SLOTS));
         least as u32..=most as u32
     }
 
-    /// Number of blocks beside an overflow list for a share of the keys.
-    fn blocks(&self, overflow: f64) -> f64 {
-        let mean = overflow * self.keys;
-        // A list for less than one key in a thousand filters is omitted.
-        let list = if mean > 1e-3 { overflow_list(mean, mean.sqrt()).bytes() } else { 0 };
+    /// Number of blocks beside an overflow list as long as it may be.
+    pub(crate) fn blocks(&self) -> u64 {
+        let mean = self.limits.overflow * self.keys;
+        let list = overflow_list(mean, mean.sqrt()).bytes();
         let left = self.bytes - HEADER_BYTES as f64 - list as f64;
-        (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0)
+        (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0) as u64
     }
 
-    /// The best filter with these candidates and slots, or the exceeded limit.
-    pub(crate) fn at(&self, candidates: &Proportions, slots: u32) -> Result<Estimate, TooMuch> {
-        let limits = &self.limits;
-        let (overflow, filled) = self.settled(candidates, slots).ok_or(TooMuch::Overflow)?;
-        if overflow > limits.overflow {
-            return Err(TooMuch::Overflow);
-        }
-        if filled.accesses_insert > limits.accesses_insert {
-            return Err(TooMuch::Accesses);
-        }
-        let choices = candidates.choices();
-        let hints = match (limits.hints, choices) {
-            (Some(hints), _) => hints..=hints,
-            // Hints save a key with a single block from reading the overflow list; few are enough.
-            (None, 1) => 1..=1,
-            (None, _) => 1..=MAX_HINTS,
+    /// The filter with these candidates.
+    pub(crate) fn at(&self, shape: &Shape, candidates: Proportions) -> Estimate {
+        let Shape { blocks, slots, fingerprints, .. } = *shape;
+        let mut estimate = Estimate {
+            candidates,
+            blocks,
+            slots,
+            rate: 0.0,
+            accesses_miss: 0.0,
+            accesses_insert: 0.0,
+            overflow: 1.0,
         };
-        let passing: Vec<Vec<f64>> =
-            filled.tables.iter().map(|table| passing(table, &hints)).collect();
-        let mut best: Option<(f64, Blocks)> = None;
-        for (index, hints) in hints.enumerate() {
-            let Some((blocks, fingerprints)) = best_blocks(slots, hints, limits) else { continue };
-            let (mut reached, mut accesses, mut met) = (1.0, 0.0, 0.0);
-            for probe in 0..choices as usize {
-                let table = probe.min(filled.tables.len() - 1);
-                accesses += reached;
-                met += reached * filled.tables[table].arrivals;
-                reached *= passing[table][index];
-            }
-            if accesses > limits.accesses_miss {
-                continue;
-            }
-            let rate = met / fingerprints;
-            if best.is_none_or(|(least, _)| rate < least) {
-                best = Some((rate, blocks));
-            }
-        }
-        let (rate, blocks) = best.ok_or(TooMuch::Accesses)?;
-        Ok(Estimate { candidates: *candidates, slots, blocks, rate, overflow })
-    }
-
-    /// Lower bound on the rate with these slots: the blocks receive all keys, and have the most fingerprints
-    /// with the fewest hints.
-    pub(crate) fn least_rate(&self, slots: u32) -> f64 {
-        let fewest = self.limits.hints.unwrap_or(1);
-        let load = self.keys / self.blocks(0.0);
-        let best = best_blocks(slots, fewest, &self.limits);
-        best.map_or(f64::INFINITY, |(_, fingerprints)| ROUNDED * load / fingerprints)
-    }
-
-    fn settled(&self, candidates: &Proportions, slots: u32) -> Option<(f64, Filled)> {
-        let mut overflow = 0.0;
-        for _ in 0..MOST_ROUNDS {
-            let load = self.keys / self.blocks(overflow);
-            let filled = fill(candidates, load, slots as usize, 0.0);
-            if (filled.overflow - overflow).abs() <= 0.01 * filled.overflow.max(1e-5) {
-                return Some((filled.overflow, filled));
-            }
-            overflow = filled.overflow;
-            if self.blocks(overflow) < 0.5 * self.blocks(0.0) {
-                return None;
+        // Mean and variance of the entries that arrive at a subtable.
+        let (mut arriving, mut variance, mut reached) = (self.keys, 0.0_f64, 1.0);
+        if let Candidates::Subtables { sizes } = candidates.with_blocks(self.blocks()) {
+            for (index, &size) in sizes.iter().enumerate() {
+                let size = size.max(1) as f64;
+                let load = arriving / size;
+                let blocks = shape.loaded(load);
+                estimate.rate += reached * load / fingerprints;
+                estimate.accesses_miss += reached;
+                estimate.accesses_insert += arriving / self.keys;
+                if index + 1 == sizes.len() {
+                    let many = (arriving + DEVIATIONS * variance.sqrt()) / size;
+                    estimate.overflow = size * shape.loaded(many).sent_on / self.keys;
+                }
+                variance =
+                    (size * blocks.variance + blocks.full.powi(2) * (variance - arriving)).max(0.0);
+                arriving = size * blocks.sent_on;
+                reached *= blocks.goes_on;
             }
         }
-        None
+        estimate
     }
-}
 
-/// The share of absent keys that go on from a table, by the number of hints.
-fn passing(table: &Table, hints: &RangeInclusive<u32>) -> Vec<f64> {
-    // Without hints the load decides.
-    if *hints == (0..=0) { vec![table.passing(0)] } else { table.passing_when_full(hints.clone()) }
+    /// Lower bound on the rate with blocks of this shape: they receive all keys.
+    pub(crate) fn least_rate(&self, shape: &Shape) -> f64 {
+        self.keys / self.blocks() as f64 / shape.fingerprints
+    }
 }

@@ -36,8 +36,6 @@ pub(crate) enum Refusal {
     SecondChoicesDoNotPay { alpha: f64, factor: f64 },
     /// Its blocks are always cache lines.
     CacheLinesOnly,
-    /// Keys could not be removed from it.
-    NotRemovable,
     /// A block receives more keys than it can have slots.
     TooManyKeysABlock { load: f64 },
     /// No parameters meet the limits on accesses and overflow.
@@ -56,7 +54,7 @@ impl Search {
     /// The best filter of one placement and kind of blocks.
     pub(crate) fn best(&self, contender: Contender) -> Finding {
         if contender.block == Some(BlockKind::Fingerprint) {
-            return self.fingerprints(contender.placement);
+            return self.fingerprints();
         }
         match contender.placement {
             Placement::Classical => self.classical(),

@@ -1,12 +1,9 @@
 //! Fields against strings of bits.
 
 use super::*;
-use crate::block::isa::{On, Portable};
+use crate::block::isa::ANY;
 use alloc::vec::Vec;
 use proptest::prelude::*;
-
-/// No assumption about the field.
-const ANY: On<Portable, false> = On(Portable);
 
 fn bits_of(line: &Line) -> Vec<u64> {
     (0..LINE_BITS).map(|bit| line[(bit / 64) as usize] >> (bit % 64) & 1).collect()

@@ -68,6 +68,11 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn last_byte(self, line: &Line) -> u8 {
+        self.0.last_byte(line)
+    }
+
+    #[inline(always)]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {

@@ -63,6 +63,12 @@ pub(crate) trait Isa: Copy {
     /// Which of a line's 64 bytes are greater than `byte`, one bit for each.
     fn greater_bytes(self, line: &Line, byte: u8) -> u64;
 
+    /// The last byte of a line.
+    #[inline(always)]
+    fn last_byte(self, line: &Line) -> u8 {
+        line[line.len() - 1].to_le_bytes()[7]
+    }
+
     /// Inserts a byte at byte `at` of a line: later bytes move up by one, the last is lost.
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8);
 

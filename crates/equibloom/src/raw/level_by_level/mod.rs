@@ -36,14 +36,13 @@ mod word_range;
 mod work_sharing;
 
 use alloc::vec::Vec;
-use std::panic::resume_unwind;
-use std::thread;
 
 use super::Balanced;
 use super::ledger::{Pushed, Record};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
+use equibloom_layout::WhenFull;
 use journal::Journal;
 use level_pass::{LevelPass, LevelPasses, Part};
 use pending::PendingKeys;
@@ -186,7 +185,7 @@ impl<R: Choose> Balanced<R> {
         let mut ledger = &mut self.ledger;
         for place in pending.places() {
             let entry = keys[place].overflow_entry();
-            match ledger.list(entry, pending.reachable(place), false) {
+            match ledger.list(entry, pending.reachable(place), WhenFull::Refuse, false) {
                 Ok(Pushed::AlreadyThere) => continue,
                 Ok(Pushed::New) => {}
                 // The caller has checked that there is room; only memory for the list can be short.
@@ -248,22 +247,8 @@ impl<R: Choose> Balanced<R> {
         };
         let tasks = parts.into_iter().zip(scratch).enumerate();
         let tasks = tasks.map(|(worker, (part, scratch))| (worker, part, scratch)).collect();
-        each_by_a_thread(tasks, run)
+        crate::raw::threads::each_by_a_thread(tasks, run)
     }
-}
-
-/// Runs each task in its own thread, the first one in this.
-fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync) -> Vec<U> {
-    let run = &run;
-    let mut tasks = tasks.into_iter();
-    let first = tasks.next();
-    thread::scope(|scope| {
-        let workers: Vec<_> = tasks.map(|task| scope.spawn(move || run(task))).collect();
-        let first = first.map(run);
-        let others = workers.into_iter().map(|worker| worker.join());
-        let others = others.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
-        first.into_iter().chain(others).collect()
-    })
 }
 
 /// The cuts of a level into `parts` parts, or fewer if it is small. The first part includes everything

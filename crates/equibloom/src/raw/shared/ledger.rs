@@ -20,7 +20,7 @@ pub(crate) struct SharedLedger {
 }
 
 impl SharedLedger {
-    pub(super) fn new(ledger: OwnLedger) -> Self {
+    pub(in crate::raw) fn new(ledger: OwnLedger) -> Self {
         Self {
             overflow: SharedOverflow::new(ledger.overflow),
             budget: SharedBudget::new(ledger.budget),
@@ -30,7 +30,7 @@ impl SharedLedger {
         }
     }
 
-    pub(super) fn into_own(self) -> OwnLedger {
+    pub(in crate::raw) fn into_own(self) -> OwnLedger {
         OwnLedger {
             elements: self.elements(),
             saturated: self.saturated.load(Relaxed),
@@ -39,7 +39,7 @@ impl SharedLedger {
         }
     }
 
-    pub(super) fn elements(&self) -> u64 {
+    pub(in crate::raw) fn elements(&self) -> u64 {
         self.before.saturating_add(self.tally.elements())
     }
 }
@@ -82,14 +82,20 @@ impl Record for &SharedLedger {
         self.budget.spend(reads);
     }
 
-    fn list(&mut self, entry: u64, once: bool, announce_spent: bool) -> Result<Pushed, ListFull> {
+    fn list(
+        &mut self,
+        entry: u64,
+        once: bool,
+        when_full: WhenFull,
+        announce_spent: bool,
+    ) -> Result<Pushed, ListFull> {
         // A refund may make the key affordable again by now: the budget is spent all the same.
         let announce = || {
             if announce_spent {
                 self.budget.set_spent();
             }
         };
-        self.overflow.push(entry, once, WhenFull::Refuse, announce)
+        self.overflow.push(entry, once, when_full, announce)
     }
 
     #[inline(always)]

@@ -26,13 +26,14 @@
 //! Two threads that insert one key at the same time may both store it. That costs a place and nothing
 //! else.
 
-mod ledger;
+pub(super) mod ledger;
 #[cfg(all(test, loom))]
 mod models;
 pub(super) mod overflow;
 pub(super) mod tally;
 
 use super::any::delegate;
+use super::fingerprint::{Fingerprints, SharedFingerprintInserts};
 use super::held::Held;
 use super::{Any, Balanced, Classical, Insertion};
 use crate::block::isa::{DetectedIsa, Target, kernel_table};
@@ -54,6 +55,12 @@ impl Held for SharedWords {
 
     fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> SharedInserts<R> {
         SharedInserts::new(isa, is_common)
+    }
+
+    type FingerprintInserts = SharedFingerprintInserts;
+
+    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> SharedFingerprintInserts {
+        SharedFingerprintInserts::new(isa, is_common)
     }
 }
 
@@ -110,6 +117,7 @@ impl Shared {
             Any::Classical(filter) => Self::Classical(Classical::share(filter)),
             Any::FirstWithRoom(filter) => Self::FirstWithRoom(Balanced::share(filter)),
             Any::LeastLoaded(filter) => Self::LeastLoaded(Balanced::share(filter)),
+            Any::Fingerprint(filter) => Self::Fingerprint(Fingerprints::share(filter)),
         }
     }
 
@@ -119,6 +127,7 @@ impl Shared {
             Self::Classical(filter) => Any::Classical(filter.into_own()),
             Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.into_own()),
             Self::LeastLoaded(filter) => Any::LeastLoaded(filter.into_own()),
+            Self::Fingerprint(filter) => Any::Fingerprint(filter.into_own()),
         }
     }
 
@@ -131,6 +140,7 @@ impl Shared {
             }
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
+            Self::Fingerprint(filter) => filter.insert(key),
         }
     }
 
@@ -143,23 +153,31 @@ impl Shared {
         Ok(new)
     }
 
-    /// Gives each answer in order.
+    /// The answers in order.
     pub(crate) fn contains_batch<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = bool> {
         self.prefetched(keys).map(|key| self.contains(key))
     }
 
     /// The keys in order, while the first blocks of later ones are prefetched.
     fn prefetched<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = KeyHash> + 'a {
-        let prefetch = |key: &KeyHash| match self {
-            Self::Classical(_) => {}
-            Self::FirstWithRoom(filter) => filter.prefetch_first(*key),
-            Self::LeastLoaded(filter) => filter.prefetch_first(*key),
-        };
-        keys.iter().take(AHEAD).for_each(prefetch);
+        (0..AHEAD).for_each(|index| self.prefetch_first(keys, index));
         keys.iter().enumerate().map(move |(index, &key)| {
-            keys.get(index + AHEAD).iter().copied().for_each(prefetch);
+            self.prefetch_first(keys, index + AHEAD);
             key
         })
+    }
+
+    /// Prefetches the first block of the key with this index.
+    #[inline(always)]
+    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
+        let Some(&key) = keys.get(index) else { return };
+        match self {
+            // A key's bits lie anywhere.
+            Self::Classical(_) => {}
+            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
+            Self::LeastLoaded(filter) => filter.prefetch_first(key),
+            Self::Fingerprint(filter) => filter.prefetch_first(keys, index),
+        }
     }
 
     /// Elements stored.
