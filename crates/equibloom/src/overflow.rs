@@ -46,12 +46,6 @@ impl OverflowList {
         Ok(Self { slots: Words::zeroed(words)?, slot_count, capacity, len: 0, is_counted })
     }
 
-    /// A list without capacity or memory.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) const fn none() -> Self {
-        Self { slots: Words::none(), slot_count: 0, capacity: 0, len: 0, is_counted: false }
-    }
-
     /// A list over the words of a file; `None` if their number does not match. Their contents are not
     /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64, is_counted: bool) -> Option<Self> {

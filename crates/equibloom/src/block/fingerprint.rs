@@ -135,6 +135,7 @@ impl FingerprintShape {
         T::COMMON || self.byte_mask != 0
     }
 
+    #[cfg(test)]
     pub(crate) const fn slots(&self) -> u32 {
         self.slots
     }

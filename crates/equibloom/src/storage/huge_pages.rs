@@ -8,7 +8,7 @@
 //! Cost: the first access to a page zeroes 2 MiB, so that a table becomes resident in steps of 2 MiB. Only
 //! whole pages within the table are requested, so that no memory is added.
 
-#![allow(unsafe_code, reason = "a system call that has no safe name")]
+#![allow(unsafe_code, reason = "a system call without a safe name")]
 
 use core::ptr::NonNull;
 

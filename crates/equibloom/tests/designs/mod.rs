@@ -107,6 +107,7 @@ fn design() -> impl Strategy<Value = Design> {
     prop_oneof![
         6 => bloom_with_threshold().prop_map(Design::Blocked),
         3 => least_loaded().prop_map(Design::Blocked),
+        4 => fingerprints(false).prop_map(Design::Blocked),
         1 => (1_u64..5_000, 1_u32..=24).prop_map(|(bits, hashes)| Design::Classical { bits, hashes }),
     ]
 }
