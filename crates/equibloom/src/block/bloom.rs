@@ -65,6 +65,7 @@ impl BloomShape {
     }
 
     /// Words of a block.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) const fn words_per_block(&self) -> usize {
         self.words_per_block

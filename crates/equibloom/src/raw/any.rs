@@ -36,6 +36,7 @@ macro_rules! delegate {
         }
     };
 }
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(super) use delegate;
 
 impl<S: Held> Any<S> {
