@@ -47,6 +47,7 @@ impl AccessBudget {
     }
 
     /// Accesses of all stored keys.
+    #[cfg(feature = "std")]
     pub(super) const fn used(&self) -> u64 {
         self.used
     }

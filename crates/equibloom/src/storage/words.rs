@@ -237,6 +237,7 @@ impl Words {
     }
 
     /// Mutable access to all words, for many changes at once.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         let lines = self.lines_mut();

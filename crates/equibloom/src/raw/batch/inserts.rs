@@ -54,12 +54,6 @@ impl<R: Choose> Balanced<R> {
         Ok(new)
     }
 
-    /// Prefetches the first candidate.
-    fn prefetch_first(&self, key: KeyHash) {
-        let Plan { shape, levels, .. } = &self.plan;
-        shape.prefetch(&self.words, levels.first_block(key), Nearness::First);
-    }
-
     /// Prefetches the second candidate if the first, already cached, is full, or if both are compared.
     fn prefetch_second(&self, key: KeyHash) {
         let Plan { shape, levels, rule, .. } = &self.plan;
