@@ -1,5 +1,8 @@
 //! `cargo xtask test`: installs the tools that a clean Debian machine lacks, then runs every check.
+//!
+//! `cargo xtask compare <revision>`: measures this library and that of another revision side by side.
 
+mod compare;
 #[cfg(test)]
 mod errata;
 mod machine;
@@ -16,12 +19,21 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => step::run_all(machine::missing_parts().into_iter().chain(checks())),
+        ["compare", revision, ref arguments @ ..] if !revision.starts_with('-') => {
+            compare::run(revision, arguments)
+        }
         _ => {
-            eprintln!("usage: cargo xtask test    set up the machine and run every check");
+            eprintln!("{USAGE}");
             ExitCode::from(2)
         }
     }
 }
+
+const USAGE: &str = "\
+usage: cargo xtask test
+           set up the machine and run every check
+       cargo xtask compare <revision> [--quick] [--keys N,…] [--bits-per-key B,…] [--rounds N] …
+           measure this library and that revision's turn by turn; --help shows all options";
 
 /// Needs a nightly compiler and cargo-fuzz, which are large. Without them, the tests' hundred thousand
 /// mutations replace it. New inputs go to a corpus that is not committed.

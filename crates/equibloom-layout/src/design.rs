@@ -5,7 +5,7 @@ use crate::candidates::Candidates;
 use crate::check::MAX_HASHES;
 use crate::error::LayoutError;
 use crate::names::{BlockKind, Placement};
-use crate::overflow::Overflow;
+use crate::overflow::{Overflow, WhenFull};
 use crate::rule::Rule;
 use crate::share::Share;
 
@@ -165,9 +165,21 @@ impl Design {
         }
     }
 
+    /// Words of an overflow list of this capacity. Multisets count copies in a second word per slot.
+    pub const fn overflow_words(&self, capacity: u64) -> u64 {
+        let list = Overflow { capacity, when_full: WhenFull::Refuse };
+        let is_counted = matches!(self, Self::Blocked(layout) if layout.multiset);
+        list.slots().saturating_mul(1 + is_counted as u64)
+    }
+
+    /// Bytes of an overflow list of this capacity, in whole cache lines.
+    pub const fn overflow_bytes(&self, capacity: u64) -> u64 {
+        bytes_of_bits(self.overflow_words(capacity).saturating_mul(64))
+    }
+
     /// Total memory in bytes: blocks with padding, overflow list, header.
     pub fn bytes(&self) -> u64 {
-        let list = self.overflow().bytes();
+        let list = self.overflow_bytes(self.overflow().capacity);
         self.block_bytes().saturating_add(list).saturating_add(HEADER_BYTES)
     }
 

@@ -63,7 +63,6 @@ mod filter;
 mod growing;
 mod hash_filter;
 mod hashing;
-mod memory;
 mod observer;
 mod overflow;
 mod parameters;
@@ -73,6 +72,7 @@ mod raw;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod shared;
 mod statistics;
+mod storage;
 
 use equibloom_layout::placement;
 

@@ -1,4 +1,5 @@
-//! The overflow list: an exact multiset of 64-bit entries in one flat table.
+//! The overflow list: an exact set of 64-bit entries in one flat table, or, in filters whose keys can be
+//! removed, of entries with the number of their copies.
 //!
 //! Linear probing over `capacity × 5/4` slots: a full list costs at most 80 bits per entry. Entries are
 //! ordered by home slot (ordered linear probing): within a run, the entry further from its home comes
@@ -11,19 +12,21 @@
 
 use crate::error::BuildError;
 use crate::hashing::scale;
-use crate::memory::Words;
+use crate::storage::Words;
 use equibloom_layout::{MAX_OVERFLOW, Overflow, WhenFull};
 
 /// Marks a free slot; see [`OverflowList::stored_form`].
 const FREE: u64 = 0;
 
-/// A bounded multiset of 64-bit entries.
+/// A bounded set of 64-bit entries, perhaps with the numbers of their copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OverflowList {
+    /// The entry of each slot; behind them, if copies are counted, the copies of each entry but one.
     slots: Words,
     slot_count: u64,
     capacity: u64,
     len: u64,
+    is_counted: bool,
 }
 
 /// The list has no room for a new entry.
@@ -37,23 +40,19 @@ const fn slot_count(capacity: u64) -> u64 {
 
 impl OverflowList {
     /// An empty list of `capacity` entries, at most [`MAX_OVERFLOW`].
-    pub(crate) fn new(capacity: u64) -> Result<Self, BuildError> {
+    pub(crate) fn new(capacity: u64, is_counted: bool) -> Result<Self, BuildError> {
         let slot_count = slot_count(capacity);
-        Ok(Self { slots: Words::zeroed(slot_count)?, slot_count, capacity, len: 0 })
-    }
-
-    /// A list without capacity or memory.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) const fn none() -> Self {
-        Self { slots: Words::none(), slot_count: 0, capacity: 0, len: 0 }
+        let words = slot_count.saturating_mul(1 + u64::from(is_counted));
+        Ok(Self { slots: Words::zeroed(words)?, slot_count, capacity, len: 0, is_counted })
     }
 
     /// A list over the words of a file; `None` if their number does not match. Their contents are not
     /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
-    pub(crate) fn over(slots: Words, capacity: u64, len: u64) -> Option<Self> {
+    pub(crate) fn over(slots: Words, capacity: u64, len: u64, is_counted: bool) -> Option<Self> {
         let slot_count = slot_count(capacity);
-        let fits = slots.bytes() == crate::memory::bytes_for(slot_count) && len <= capacity;
-        fits.then_some(Self { slots, slot_count, capacity, len })
+        let words = slot_count.saturating_mul(1 + u64::from(is_counted));
+        let fits = slots.bytes() == crate::storage::bytes_for(words) && len <= capacity;
+        fits.then_some(Self { slots, slot_count, capacity, len, is_counted })
     }
 
     /// The slots.
@@ -69,15 +68,22 @@ impl OverflowList {
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         if self.slots.is_mapped() {
             let entries = self.entries().count() as u64;
-            let mut copy = Self::new(self.capacity.max(entries))?;
-            for entry in self.entries() {
-                copy.place(entry);
-            }
-            *self = copy;
+            *self = self.resized(self.capacity.max(entries))?;
         }
         Ok(())
     }
 
+    /// The same entries in a list of another capacity, which must suffice.
+    fn resized(&self, capacity: u64) -> Result<Self, BuildError> {
+        let mut copy = Self::new(capacity, self.is_counted)?;
+        for (entry, copies) in self.entries() {
+            // A damaged table may have an entry twice.
+            copy.add(entry, copies);
+        }
+        Ok(copy)
+    }
+
+    /// Number of different entries.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
@@ -102,9 +108,33 @@ impl OverflowList {
         self.find(entry).is_some()
     }
 
-    /// All entries in their stored form.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = u64> {
-        self.slots.iter().filter(|&slot| slot != FREE)
+    /// All entries in their stored form, with their copies.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
+        let cells = (0..self.slot_count as usize).map(|slot| self.cell(slot));
+        cells
+            .filter(|cell| cell.entry != FREE)
+            .map(|cell| (cell.entry, cell.more.saturating_add(1)))
+    }
+
+    /// Number of all copies.
+    pub(crate) fn copies(&self) -> u64 {
+        if !self.is_counted {
+            return self.len;
+        }
+        self.entries().fold(0, |sum: u64, (_, copies)| sum.saturating_add(copies))
+    }
+
+    fn cell(&self, slot: usize) -> Cell {
+        let more =
+            if self.is_counted { self.slots.get(slot + self.slot_count as usize) } else { 0 };
+        Cell { entry: self.slots.get(slot), more }
+    }
+
+    fn set_cell(&mut self, slot: usize, cell: Cell) {
+        *self.slots.get_mut(slot) = cell.entry;
+        if self.is_counted {
+            *self.slots.get_mut(slot + self.slot_count as usize) = cell.more;
+        }
     }
 
     /// The slot of an entry. Terminates for any words: an entry's distance from its home is below the
@@ -140,22 +170,40 @@ impl OverflowList {
         if when_full == WhenFull::Refuse || capacity > MAX_OVERFLOW {
             return Err(ListFull);
         }
-        let mut larger = Self::new(capacity).map_err(|_| ListFull)?;
-        for entry in self.entries() {
-            larger.place(entry);
-        }
-        *self = larger;
+        *self = self.resized(capacity).map_err(|_| ListFull)?;
         Ok(())
     }
 
-    /// Adds an entry, also if an equal one exists, to a list with room or one that may grow.
+    /// Adds an entry to a list with room or one that may grow. A list that counts counts it if it is there.
     pub(crate) fn push(&mut self, entry: u64, when_full: WhenFull) -> Result<(), ListFull> {
-        self.make_room(1, when_full)?;
-        self.place(entry);
+        self.push_copies(entry, 1, when_full)
+    }
+
+    /// Adds copies of an entry, at least one.
+    pub(crate) fn push_copies(
+        &mut self,
+        entry: u64,
+        copies: u64,
+        when_full: WhenFull,
+    ) -> Result<(), ListFull> {
+        let is_there = self.is_counted && self.contains(entry);
+        self.make_room(u64::from(!is_there), when_full)?;
+        self.add(entry, copies);
         Ok(())
     }
 
-    /// Removes one copy of an entry; returns whether there was one.
+    /// Adds copies of an entry to a list that has room.
+    fn add(&mut self, entry: u64, copies: u64) {
+        let more = copies.saturating_sub(1);
+        let found = if self.is_counted { self.find(entry) } else { None };
+        let Some(slot) = found else {
+            return self.place(Cell { entry: Self::stored_form(entry), more });
+        };
+        let Cell { entry, more } = self.cell(slot);
+        self.set_cell(slot, Cell { entry, more: more.saturating_add(copies) });
+    }
+
+    /// Removes an entry, or one of its copies; returns whether it was there.
     pub(crate) fn remove(&mut self, entry: u64) -> bool {
         #[cfg(feature = "file")]
         if self.detach().is_err() {
@@ -163,36 +211,40 @@ impl OverflowList {
             return false;
         }
         let Some(mut free) = self.find(entry) else { return false };
+        let Cell { entry, more } = self.cell(free);
+        if let Some(more) = more.checked_sub(1) {
+            self.set_cell(free, Cell { entry, more });
+            return true;
+        }
         // Entries after it move up until one is in its home slot.
         loop {
             let next = if free as u64 + 1 == self.slot_count { 0 } else { free + 1 };
-            let found = self.slots.get(next);
-            if found == FREE || self.distance(found, next) == 0 {
+            let found = self.cell(next);
+            if found.entry == FREE || self.distance(found.entry, next) == 0 {
                 break;
             }
-            *self.slots.get_mut(free) = found;
+            self.set_cell(free, found);
             free = next;
         }
-        *self.slots.get_mut(free) = FREE;
+        self.set_cell(free, Cell { entry: FREE, more: 0 });
         self.len -= 1;
         true
     }
 
-    /// Adds an entry to a list that has room.
-    fn place(&mut self, entry: u64) {
+    /// Adds an entry that is not there to a list that has room.
+    fn place(&mut self, mut carried: Cell) {
         debug_assert!(self.len < self.capacity);
         self.len += 1;
-        let mut carried = Self::stored_form(entry);
-        let mut probe = Probe::home_of(carried, self.slot_count);
+        let mut probe = Probe::home_of(carried.entry, self.slot_count);
         loop {
-            let found = self.slots.get(probe.slot);
-            if self.sorts_after(found, carried, &probe) {
-                *self.slots.get_mut(probe.slot) = carried;
-                if found == FREE {
+            let found = self.cell(probe.slot);
+            if self.sorts_after(found.entry, carried.entry, &probe) {
+                self.set_cell(probe.slot, carried);
+                if found.entry == FREE {
                     return;
                 }
                 // Continue with the displaced entry, at its own distance from home.
-                probe.distance = self.distance(found, probe.slot);
+                probe.distance = self.distance(found.entry, probe.slot);
                 carried = found;
             }
             probe.advance(self.slot_count);
@@ -227,6 +279,14 @@ impl OverflowList {
     }
 }
 
+/// What a slot holds.
+#[derive(Clone, Copy)]
+struct Cell {
+    entry: u64,
+    /// Copies but the first.
+    more: u64,
+}
+
 /// A position in the probe sequence of an entry.
 struct Probe {
     slot: usize,
@@ -245,108 +305,4 @@ impl Probe {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::collections::BTreeSet;
-    use alloc::vec::Vec;
-    use proptest::prelude::*;
-
-    fn list_of(capacity: u64, entries: impl IntoIterator<Item = u64>) -> OverflowList {
-        let mut list = OverflowList::new(capacity).unwrap();
-        for entry in entries {
-            list.push(entry, WhenFull::Refuse).unwrap();
-        }
-        list
-    }
-
-    /// Entries that collide often: few distinct high bits, hence few home slots.
-    fn clustered_entries() -> impl Strategy<Value = BTreeSet<u64>> {
-        prop::collection::btree_set(
-            (0_u64..4, 1_u64..50).prop_map(|(high, low)| (high << 62) | low),
-            0..60,
-        )
-    }
-
-    proptest! {
-        #[test]
-        fn removals_leave_the_table_of_the_rest(
-            entries in clustered_entries().prop_map(Vec::from_iter).prop_shuffle(),
-            repeats in 0..3_usize,
-            kept in 0..60_usize,
-        ) {
-            let all: Vec<u64> = entries.iter().flat_map(|&entry| vec![entry; 1 + repeats]).collect();
-            let (kept, removed) = all.split_at(kept.min(all.len()));
-            let capacity = all.len() as u64;
-            let mut list = list_of(capacity, all.iter().copied());
-            for &entry in removed {
-                prop_assert!(list.remove(entry));
-            }
-            prop_assert_eq!(&list, &list_of(capacity, kept.iter().copied()));
-            for &entry in removed {
-                prop_assert_eq!(list.remove(entry), kept.contains(&entry));
-                if kept.contains(&entry) {
-                    list.push(entry, WhenFull::Refuse).unwrap();
-                }
-            }
-        }
-
-        #[test]
-        fn a_list_that_grows_keeps_its_entries(entries in clustered_entries(), more in 1..100_u64) {
-            let mut list = list_of(entries.len() as u64, entries.iter().copied());
-            list.make_room(more, WhenFull::Saturate).unwrap();
-            prop_assert!(list.capacity() >= entries.len() as u64 + more);
-            prop_assert!(list.entries().collect::<BTreeSet<_>>() == entries);
-            prop_assert!(entries.iter().all(|&entry| list.contains(entry)));
-        }
-
-        #[test]
-        fn a_list_holds_exactly_what_was_inserted(entries in clustered_entries(), others in clustered_entries()) {
-            let list = list_of(entries.len() as u64, entries.iter().copied());
-            for entry in entries.union(&others) {
-                prop_assert_eq!(list.contains(*entry), entries.contains(entry));
-            }
-            prop_assert_eq!(list.len(), entries.len() as u64);
-        }
-
-        #[test]
-        fn the_table_depends_on_the_set_and_not_on_the_order(
-            entries in clustered_entries().prop_map(Vec::from_iter).prop_shuffle(),
-        ) {
-            let capacity = entries.len() as u64;
-            let mut sorted = entries.clone();
-            sorted.sort_unstable();
-            prop_assert_eq!(list_of(capacity, entries), list_of(capacity, sorted));
-        }
-    }
-
-    #[test]
-    fn a_full_list_refuses_and_stays_as_it_is() {
-        let mut list = list_of(2, [5, u64::MAX]);
-        let before = list.clone();
-        assert_eq!(list.push(7, WhenFull::Refuse), Err(ListFull));
-        assert_eq!(list, before);
-        assert!(list.contains(5) && list.contains(u64::MAX) && !list.contains(7));
-    }
-
-    #[test]
-    fn a_list_without_room_is_empty_and_answers() {
-        let mut list = OverflowList::new(0).unwrap();
-        assert!(!list.contains(1));
-        assert_eq!(list.push(1, WhenFull::Refuse), Err(ListFull));
-        assert_eq!(list.bytes(), 0);
-    }
-
-    #[test]
-    fn the_entry_zero_is_an_entry_like_others() {
-        assert!(list_of(3, [0]).contains(0));
-        assert!(!list_of(3, [9]).contains(0));
-    }
-
-    #[test]
-    fn a_full_list_costs_at_most_80_bits_an_entry_and_a_line() {
-        for capacity in [1, 10, 1_000, 123_456] {
-            let bits = 8 * OverflowList::new(capacity).unwrap().bytes();
-            assert!(bits <= 80 * capacity + 64 + 512, "{capacity}: {bits}");
-        }
-    }
-}
+mod tests;

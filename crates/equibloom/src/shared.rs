@@ -12,7 +12,7 @@ use crate::hash_filter::HashFilter;
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_chunks};
 use crate::parameters::Parameters;
 use crate::raw::Insertion;
-use crate::raw::shared::{Shared, SharedRaw};
+use crate::raw::shared::Shared;
 
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
@@ -71,11 +71,11 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// [`BuildError::OutOfMemory`] if memory for that copy is short.
     pub fn into_shared(self) -> Result<SharedFilter<K, H>, BuildError> {
         let (hashes, hasher) = self.into_parts();
+        #[cfg_attr(not(feature = "file"), expect(unused_mut))]
         let (parameters, mut raw, key_kind) = hashes.into_raw();
         #[cfg(feature = "file")]
         raw.detach()?;
-        Shared::prepare(&mut raw);
-        let raw = Shared::new(raw);
+        let raw = Shared::share(raw);
         Ok(SharedFilter { parameters, raw, key_kind, hasher, key: PhantomData })
     }
 }
@@ -83,7 +83,7 @@ impl<K: ?Sized, H> Filter<K, H> {
 impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
-        let hashes = HashFilter::from_raw(self.parameters, self.raw.into_any(), self.key_kind);
+        let hashes = HashFilter::from_raw(self.parameters, self.raw.into_own(), self.key_kind);
         Filter::from_hash_filter(hashes, self.hasher)
     }
 

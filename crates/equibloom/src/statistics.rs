@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::block::BlockArray;
-use crate::placement::{Choose, Level};
+use crate::block::BlockStats;
+use crate::placement::Level;
 
 /// Statistics of a filter's contents, from a scan of the whole filter.
 ///
@@ -108,18 +108,17 @@ pub(crate) struct LevelSurvey {
 }
 
 impl LevelSurvey {
-    pub(crate) fn take<R: Choose, B: BlockArray>(blocks: &B, level: Level, rule: &R) -> Self {
+    /// Sums up the blocks of a level.
+    pub(crate) fn take(level: Level, blocks: impl Iterator<Item = BlockStats>) -> Self {
         let (mut loads, mut set_bits) = (Vec::new(), Vec::new());
         let (mut matching, mut passing) = (0.0, 0.0);
-        for stats in blocks.block_stats(level) {
+        for stats in blocks {
             tally(&mut loads, stats.load as usize);
             if let Some(set) = stats.set_bits {
                 tally(&mut set_bits, set as usize);
             }
             matching += stats.matching;
-            let reachable =
-                stats.hints_set.unwrap_or_else(|| rule.continuing_probability(stats.load));
-            passing += (1.0 - stats.matching) * reachable;
+            passing += (1.0 - stats.matching) * stats.continuing;
         }
         let size = level.size as f64;
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };

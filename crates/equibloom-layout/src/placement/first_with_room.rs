@@ -1,6 +1,6 @@
 //! The threshold rule: the first candidate with room takes the key.
 
-use super::{BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe};
+use super::{BlockView, Choice, Choose, Levels, Observer, Probe};
 use crate::hash::KeyHash;
 use crate::share::Share;
 
@@ -20,12 +20,6 @@ impl FirstWithRoom {
     /// The rule with threshold `below` and a coin at the threshold.
     pub const fn new(below: u32, coin: Share) -> Self {
         Self { below, coin }
-    }
-
-    /// Whether a block of this load admits the key at the probe numbered `number`.
-    #[inline(always)]
-    pub const fn admits(&self, load: u32, key: KeyHash, number: usize) -> bool {
-        load < self.below || (load == self.below && self.coin.takes(key.coin(number)))
     }
 }
 
@@ -67,18 +61,12 @@ impl Choose for FirstWithRoom {
         probe: Probe,
     ) -> bool {
         let hint = blocks.hint_is_set(probe);
-        hint.unwrap_or_else(|| self.insert_continues(blocks, key, number, probe.block))
+        hint.unwrap_or_else(|| !self.admits(blocks.load(probe.block), key, number))
     }
 
     #[inline(always)]
-    fn insert_continues<B: BlockView>(
-        &self,
-        blocks: &B,
-        key: KeyHash,
-        number: usize,
-        block: BlockIndex,
-    ) -> bool {
-        !self.admits(blocks.load(block), key, number)
+    fn admits(&self, load: u32, key: KeyHash, number: usize) -> bool {
+        load < self.below || (load == self.below && self.coin.takes(key.coin(number)))
     }
 
     fn continuing_probability(&self, load: u32) -> f64 {

@@ -1,6 +1,6 @@
 //! The power of two choices: the least loaded candidate takes the key.
 
-use super::{BlockIndex, BlockView, Choice, Choose, Levels, Observer, Probe, least_loaded};
+use super::{BlockView, Choice, Choose, Levels, Observer, Probe, least_loaded};
 use crate::hash::KeyHash;
 
 /// Reads all candidates and chooses the one with the smallest load, the first of equals. No key is
@@ -38,7 +38,7 @@ impl Choose for LeastLoaded {
     }
 
     #[inline(always)]
-    fn insert_continues<B: BlockView>(&self, _: &B, _: KeyHash, _: usize, _: BlockIndex) -> bool {
+    fn admits(&self, _load: u32, _key: KeyHash, _number: usize) -> bool {
         true
     }
 

@@ -24,6 +24,12 @@ impl Level {
         BlockIndex(self.offset + scale(word, self.size))
     }
 
+    /// The same for the first level, which begins with the first block.
+    #[inline(always)]
+    pub const fn first_block_of(self, word: u64) -> BlockIndex {
+        BlockIndex(scale(word, self.size))
+    }
+
     /// Fills `blocks` with the blocks of these words.
     #[inline(always)]
     pub fn blocks_of(self, words: impl Iterator<Item = u64>, blocks: &mut [BlockIndex]) {
@@ -140,8 +146,7 @@ impl Levels {
     /// The key's first candidate.
     #[inline(always)]
     pub fn first_block(&self, key: KeyHash) -> BlockIndex {
-        // The first level begins with the first block.
-        BlockIndex(scale(key.candidate(0), self.levels[0].size))
+        self.levels[0].first_block_of(key.candidate(0))
     }
 
     /// Fills `blocks` with the first candidates of these keys.

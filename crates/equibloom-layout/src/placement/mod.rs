@@ -120,15 +120,8 @@ pub trait Choose: Copy + Send + Sync + sealed::Sealed {
         probe: Probe,
     ) -> bool;
 
-    /// Whether an insert continues after a block that does not hold its key, at the probe numbered
-    /// `number`.
-    fn insert_continues<B: BlockView>(
-        &self,
-        blocks: &B,
-        key: KeyHash,
-        number: usize,
-        block: BlockIndex,
-    ) -> bool;
+    /// Whether a block of this load admits the key at the probe numbered `number`, if the rule chooses it.
+    fn admits(&self, load: u32, key: KeyHash, number: usize) -> bool;
 
     /// Probability that a lookup continues after a block of this load that does not hold its key and has no
     /// hints.

@@ -10,112 +10,185 @@
 //! ```
 //!
 //! Threshold rules need the exact load and store a counter in the block, as in the paper; lookups need the
-//! hints. The least-loaded rule uses the number of set bits as the load. That costs no memory (a counter
-//! for the rule's tail takes 6 of 256 bits, which would raise the rate by a third at 24 bits per key), it
-//! cannot overflow, and it is the better measure, because the rate of a block depends on its set bits, not
-//! on how many keys set them.
+//! *hints*: a key that the block rejects sets one of them, and a lookup whose hint is unset ends, because
+//! its key is in no later block. The least-loaded rule uses the number of set bits as the load. That costs
+//! no memory (a counter for the rule's tail takes 6 of 256 bits, which would raise the rate by a third at 24
+//! bits per key), it cannot overflow, and it is the better measure, because the rate of a block depends on
+//! its set bits, not on how many keys set them.
+//!
+//! Bits are only ever set, and counters only go up. So a shared block needs no lock: a key counts itself in
+//! (one compare-and-swap, which fails if the block has become full), then sets its bits; and a lookup may
+//! read each word at another moment, because later means at least as much.
 
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-mod places;
+#[cfg(test)]
+mod tests;
 
-use super::hints::Hints;
-use super::isa::{Isa, Nearness};
+use super::isa::{Isa, Nearness, Target};
 use super::occupancy::{likely_loads, match_probabilities};
 use super::pattern::{LineMask, List, PatternShape};
-use super::{BlockArray, BlockIndex, BlockStats, Holds};
+use super::{BlockIndex, BlockStats, BlockView, Holds};
 use crate::hashing::KeyHash;
-use crate::memory::{WORDS_PER_LINE, Words};
-use crate::placement::{ByHash, Level, Probe};
+use crate::placement::{Choose, Level, Probe};
+use crate::storage::{Line, Storage, Update, WORDS_PER_LINE, Words};
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// The description of a Bloom block.
+/// Bloom blocks of one size, from 64 bits to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BloomShape {
-    /// Bits of a block, counter and hints included.
-    pub(crate) bits: u32,
-    /// Bits that a key sets.
-    pub(crate) hashes: u32,
-    /// Bits that count the block's keys.
-    pub(crate) counter_bits: u32,
-    /// Hint bits.
-    pub(crate) hints: u32,
-}
-
-/// An array of Bloom blocks of one size, from 64 bits to a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BloomBlocks {
-    words: Words,
-    count: u64,
     words_per_block: usize,
     /// Whether no block straddles two cache lines.
     within_lines: bool,
+    /// Bits that count the block's keys.
     counter_bits: u32,
-    hints: Hints,
+    /// Hint bits, after the counter.
+    hints: u32,
     pattern: PatternShape,
 }
 
-impl BloomBlocks {
-    /// Whether blocks carry a counter.
-    fn is_counted(&self) -> bool {
-        self.counter_bits > 0
+impl BloomShape {
+    /// Blocks of `bits` bits, counter and hints included, in which a key sets `hashes` bits.
+    pub(crate) fn new(bits: u32, hashes: u32, counter_bits: u32, hints: u32) -> Self {
+        let words_per_block = bits.div_ceil(WORD_BITS) as usize;
+        Self {
+            words_per_block,
+            within_lines: WORDS_PER_LINE.is_multiple_of(words_per_block),
+            counter_bits,
+            hints,
+            pattern: PatternShape::new(bits - counter_bits - hints, hashes),
+        }
+    }
+
+    /// Whether blocks have the common shape, for which specialised code is compiled: within a cache line.
+    pub(crate) const fn is_common(&self) -> bool {
+        self.within_lines
+    }
+
+    /// Words of a block.
+    #[inline(always)]
+    pub(crate) const fn words_per_block(&self) -> usize {
+        self.words_per_block
+    }
+
+    /// Whether blocks have hints.
+    #[inline(always)]
+    pub(crate) const fn has_hints(&self) -> bool {
+        self.hints > 0
     }
 
     /// The first bit of a block that keys can set.
     #[inline(always)]
-    fn data_start(&self) -> u32 {
-        self.hints.end()
+    const fn data_start(&self) -> u32 {
+        self.counter_bits + self.hints
     }
 
-    #[inline]
-    fn first_word(&self, block: BlockIndex) -> usize {
-        debug_assert!(block.0 < self.count);
+    #[inline(always)]
+    const fn first_word(&self, block: BlockIndex) -> usize {
         block.0 as usize * self.words_per_block
     }
 
     /// The line that a block lies in, and the bit of it where the keys' bits begin.
     #[inline(always)]
-    fn line(&self, block: BlockIndex) -> (usize, u32) {
+    const fn line(&self, block: BlockIndex) -> (usize, u32) {
         let first = self.first_word(block);
         let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.data_start();
         (first / WORDS_PER_LINE, start)
     }
 
-    /// Word and bit of a position in a block of any size.
+    /// Word and mask of a block's bit.
     #[inline(always)]
-    fn place(&self, block: BlockIndex, position: u32) -> (usize, u32) {
-        self.bit(block, self.data_start() + position)
+    const fn bit(&self, block: BlockIndex, bit: u32) -> (usize, u64) {
+        (self.first_word(block) + (bit / WORD_BITS) as usize, 1 << (bit % WORD_BITS))
     }
 
-    /// Word and bit of a block's bit.
+    /// Word and mask of the probe's hint. Sixteen uniform bits select it: the bias is below one in a thousand.
     #[inline(always)]
-    fn bit(&self, block: BlockIndex, bit: u32) -> (usize, u32) {
-        (self.first_word(block) + (bit / WORD_BITS) as usize, bit % WORD_BITS)
+    const fn hint(&self, probe: Probe) -> (usize, u64) {
+        let number = (probe.hint as u32 * self.hints) >> 16;
+        self.bit(probe.block, self.counter_bits + number)
     }
 
-    /// Tests the first draws of the key in a block within a line.
+    /// The counter's bits in the first word.
     #[inline(always)]
-    fn holds<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
-        let (line, start) = self.line(block);
-        isa.holds(self.words.line(line), &self.pattern.draws(key, start))
+    const fn counter_mask(&self) -> u64 {
+        (1 << self.counter_bits) - 1
     }
 
-    /// Whether a block within a line has all of the key's bits. Out of line, because [`Isa::holds`] mostly
-    /// decides.
+    /// The blocks in `words` as a rule sees them.
+    #[inline(always)]
+    pub(crate) const fn view<'a, T, S>(&'a self, target: T, words: &'a S) -> View<'a, T, S> {
+        View { target, shape: self, words }
+    }
+
+    /// The load of a block: the counter where there is one, else the number of set bits.
+    #[inline(always)]
+    pub(crate) fn load<S: Storage>(&self, words: &S, block: BlockIndex) -> u32 {
+        if self.counter_bits > 0 {
+            (words.word(self.first_word(block)) & self.counter_mask()) as u32
+        } else {
+            self.set_bits(words, block)
+        }
+    }
+
+    #[inline(always)]
+    fn set_bits<S: Storage>(&self, words: &S, block: BlockIndex) -> u32 {
+        let (start, first_bit) = self.bit(block, self.data_start());
+        let end = self.first_word(block) + self.words_per_block;
+        let first = words.word(start) & !(first_bit - 1);
+        (start + 1..end).fold(first.count_ones(), |sum, word| sum + words.word(word).count_ones())
+    }
+
+    /// Quick test whether the block holds the key.
+    #[inline(always)]
+    pub(crate) fn glance<T: Target, S: Storage>(
+        &self,
+        target: T,
+        words: &S,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> Holds {
+        if T::COMMON || self.within_lines {
+            let (line, start) = self.line(block);
+            target.holds(&words.load(line), &self.pattern.draws(key, start))
+        } else if self.holds_across_lines(words, block, key) {
+            Holds::Yes
+        } else {
+            Holds::No
+        }
+    }
+
+    /// Decides an undecided [`glance`](Self::glance), which there is only within a line. Out of line, because
+    /// few keys need it.
     #[inline(never)]
-    fn holds_all_in_line(&self, block: BlockIndex, key: KeyHash) -> bool {
+    pub(crate) fn settle<S: Storage>(&self, words: &S, block: BlockIndex, key: KeyHash) -> bool {
         let (line, start) = self.line(block);
-        let mask = self.pattern.collect(key, LineMask::starting_at(start));
         let missing = |(mask, word): (&u64, &u64)| mask & !word;
-        mask.words().iter().zip(self.words.line(line)).map(missing).fold(0, |a, b| a | b) == 0
+        let mask = self.mask(key, start);
+        mask.iter().zip(&*words.load(line)).map(missing).fold(0, |a, b| a | b) == 0
+    }
+
+    /// Whether the block may hold the key.
+    #[inline(always)]
+    pub(crate) fn test<T: Target, S: Storage>(
+        &self,
+        target: T,
+        words: &S,
+        block: BlockIndex,
+        key: KeyHash,
+    ) -> bool {
+        match self.glance(target, words, block, key) {
+            Holds::No => false,
+            Holds::Yes => true,
+            Holds::Perhaps => self.settle(words, block, key),
+        }
     }
 
     /// The test of a block that is larger than a line or straddles two.
     #[inline(never)]
-    fn holds_all_across_lines(&self, block: BlockIndex, key: KeyHash) -> bool {
+    fn holds_across_lines<S: Storage>(&self, words: &S, block: BlockIndex, key: KeyHash) -> bool {
         let holds = |position| {
-            let (word, bit) = self.place(block, position);
-            self.words.get(word) >> bit
+            let bit = self.data_start() + position;
+            words.word(self.first_word(block) + (bit / WORD_BITS) as usize) >> (bit % WORD_BITS)
         };
         self.pattern.begins_with(key, holds)
             && self
@@ -125,269 +198,143 @@ impl BloomBlocks {
                 .all(|position| holds(position) & 1 == 1)
     }
 
-    /// Sets the bits of a key in a block within a line.
-    #[inline(never)]
-    fn set_in_line(&mut self, block: BlockIndex, key: KeyHash) {
-        let (line, start) = self.line(block);
-        let mask = self.pattern.collect(key, LineMask::starting_at(start));
-        for (word, mask) in self.words.line_mut(line).iter_mut().zip(mask.words()) {
-            *word |= mask;
-        }
+    /// Whether the hint of this probe is set; `None` if blocks have no hints.
+    #[inline(always)]
+    pub(crate) fn hint_is_set<S: Storage>(&self, words: &S, probe: Probe) -> Option<bool> {
+        let (word, bit) = self.hint(probe);
+        self.has_hints().then(|| words.word(word) & bit != 0)
     }
 
-    /// Sets the bits of a key in a block that is larger than a line or straddles two.
-    #[inline(never)]
-    fn set_across_lines(&mut self, block: BlockIndex, key: KeyHash) {
-        let (first, data_start) = (self.first_word(block), self.data_start());
-        let words = &mut self.words.words_mut()[first..];
-        for position in self.pattern.collect(key, List::new()).iter() {
-            let bit = data_start + position;
-            words[(bit / WORD_BITS) as usize] |= 1 << (bit % WORD_BITS);
-        }
+    /// Prefetches a block.
+    #[inline(always)]
+    pub(crate) fn prefetch<S: Storage>(&self, words: &S, block: BlockIndex, nearness: Nearness) {
+        words.prefetch(self.first_word(block) / WORDS_PER_LINE, nearness);
     }
 
-    /// The counter's bits in the first word.
-    #[inline]
-    fn counter_mask(&self) -> u64 {
-        (1 << self.counter_bits) - 1
-    }
-
-    #[inline]
-    fn counter(&self, block: BlockIndex) -> u32 {
-        (self.words.get(self.first_word(block)) & self.counter_mask()) as u32
-    }
-
-    #[inline]
-    fn set_bits(&self, block: BlockIndex) -> u32 {
-        let (start, offset) = self.place(block, 0);
-        let end = self.first_word(block) + self.words_per_block;
-        let words = &self.words.words()[start..end];
-        words.iter().map(|word| word.count_ones()).sum::<u32>()
-            - (words[0] & ((1 << offset) - 1)).count_ones()
-    }
-
-    fn count_set_hints(&self, block: BlockIndex) -> u32 {
-        let is_set = |&bit: &u32| {
-            let (word, bit) = self.bit(block, bit);
-            self.words.get(word) >> bit & 1 == 1
-        };
-        (self.counter_bits..self.hints.end()).filter(is_set).count() as u32
-    }
-
-    /// Adds the contents of block `from` of an array of equal blocks. Counts are added: the sum is not less
-    /// than either count, so that keys rejected by a full block stay reachable.
-    pub(crate) fn merge_block(&mut self, block: BlockIndex, other: &Self, from: BlockIndex) {
+    /// Adds a key to a block, if its load is still one that admits the key; returns whether it was. A counter
+    /// saturates: no rule distinguishes higher loads.
+    #[inline(always)]
+    pub(crate) fn try_add<T: Target, U: Update>(
+        &self,
+        target: T,
+        to: &mut U,
+        block: BlockIndex,
+        key: KeyHash,
+        admits: impl Fn(u32) -> bool,
+    ) -> bool {
         let mask = self.counter_mask();
-        let load = u64::from(self.counter(block) + other.counter(from)).min(mask);
-        let (into, from) = (self.first_word(block), other.first_word(from));
-        for word in 0..self.words_per_block {
-            *self.words.get_mut(into + word) |= other.words.get(from + word);
+        let count_in = |head: u64| {
+            let is_full = head & mask == mask;
+            admits((head & mask) as u32).then_some(head + u64::from(!is_full))
+        };
+        // Without a counter no key is rejected. Of two keys that come for the last place, one gets it.
+        if self.counter_bits > 0 && !to.try_change(self.first_word(block), count_in) {
+            return false;
         }
-        let head = self.words.get_mut(into);
-        *head = *head & !mask | load;
-    }
-}
-
-impl BlockArray for BloomBlocks {
-    type Shape = BloomShape;
-    type Routing = ByHash;
-
-    const HAS_SLOTS: bool = false;
-
-    fn over(shape: &BloomShape, count: u64, words: Words) -> Self {
-        let &BloomShape { bits, hashes, counter_bits, hints } = shape;
-        let words_per_block = bits.div_ceil(WORD_BITS) as usize;
-        Self {
-            words,
-            count,
-            words_per_block,
-            within_lines: WORDS_PER_LINE.is_multiple_of(words_per_block),
-            counter_bits,
-            hints: Hints::new(counter_bits, hints),
-            pattern: PatternShape::new(bits - counter_bits - hints, hashes),
-        }
-    }
-
-    fn storage(&self) -> &Words {
-        &self.words
-    }
-
-    fn storage_mut(&mut self) -> &mut Words {
-        &mut self.words
-    }
-
-    #[inline]
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Within a cache line.
-    #[inline(always)]
-    fn is_common(&self) -> bool {
-        self.within_lines
-    }
-
-    fn words_per_block(&self) -> usize {
-        self.words_per_block
-    }
-
-    fn resized(&self, count: u64, words: Words) -> Self {
-        Self { words, count, ..*self }
-    }
-
-    /// The counter where there is one, else the number of set bits.
-    #[inline(always)]
-    fn load<I: Isa>(&self, _isa: I, block: BlockIndex) -> u32 {
-        if self.is_counted() { self.counter(block) } else { self.set_bits(block) }
-    }
-
-    #[inline(always)]
-    fn glance<I: Isa>(&self, isa: I, block: BlockIndex, key: KeyHash) -> Holds {
-        if I::COMMON || self.within_lines {
-            self.holds(isa, block, key)
-        } else {
-            Holds::exactly(self.holds_all_across_lines(block, key))
-        }
-    }
-
-    /// Reached only within a line, where draws may repeat; across lines `glance` decides.
-    #[inline(always)]
-    fn settle<I: Isa>(&self, _isa: I, block: BlockIndex, key: KeyHash) -> bool {
-        self.holds_all_in_line(block, key)
-    }
-
-    #[inline(always)]
-    fn has_hints(&self) -> bool {
-        self.hints.count() > 0
-    }
-
-    #[inline(always)]
-    fn hint_is_set<I: Isa>(&self, _isa: I, probe: Probe) -> Option<bool> {
-        if !self.has_hints() {
-            return None;
-        }
-        let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
-        Some(self.words.get(word) >> bit & 1 == 1)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, block: BlockIndex, nearness: Nearness) {
-        self.words.prefetch(self.first_word(block) / WORDS_PER_LINE, nearness);
-    }
-
-    /// Sets the key's bits. A counter saturates; no rule distinguishes higher loads.
-    #[inline(always)]
-    fn add<I: Isa>(&mut self, isa: I, block: BlockIndex, key: KeyHash) {
-        if I::COMMON || self.within_lines {
+        if T::COMMON || self.within_lines {
             let (line, start) = self.line(block);
-            let draws = self.pattern.draws(key, start);
-            let line = self.words.line_mut(line);
-            if let Some(bits) = isa.distinct_draws(&draws) {
-                for bit in bits.iter().take(self.pattern.hashes() as usize) {
-                    line[usize::from(bit / 64) % WORDS_PER_LINE] |= 1 << (bit % 64);
-                }
+            if let Some(bits) = target.distinct_draws(&self.pattern.draws(key, start)) {
+                let bits = bits.iter().take(self.pattern.hashes() as usize);
+                to.set_in_line(line, bits.map(|bit| (usize::from(bit / 64), 1 << (bit % 64))));
             } else {
-                self.set_in_line(block, key);
+                to.set_in_line(line, self.mask(key, start).into_iter().enumerate());
             }
         } else {
-            self.set_across_lines(block, key);
+            for position in self.pattern.collect(key, List::new()).iter() {
+                let (word, bit) = self.bit(block, self.data_start() + position);
+                to.set(word, bit);
+            }
         }
-        let mask = self.counter_mask();
-        let first = self.first_word(block);
-        let head = self.words.get_mut(first);
-        if *head & mask != mask {
-            *head += 1;
-        }
+        true
     }
 
-    fn set_hint(&mut self, probe: Probe) {
+    /// The key's bits in a line where a block's bits begin at `start`.
+    #[inline(never)]
+    fn mask(&self, key: KeyHash, start: u32) -> Line {
+        *self.pattern.collect(key, LineMask::starting_at(start)).words()
+    }
+
+    /// Sets the hint of this probe, after its block rejected a key.
+    #[inline(always)]
+    pub(crate) fn set_hint<U: Update>(&self, to: &mut U, probe: Probe) {
         if self.has_hints() {
-            let (word, bit) = self.bit(probe.block, self.hints.bit_of(probe.hint));
-            *self.words.get_mut(word) |= 1 << bit;
+            let (word, bit) = self.hint(probe);
+            to.set(word, bit);
         }
     }
 
-    fn block_stats(&self, level: Level) -> impl Iterator<Item = BlockStats> {
+    /// Adds the contents of block `from` of other words. Counts are added: the sum is not less than either
+    /// count, so that keys rejected by a full block stay reachable.
+    pub(crate) fn merge_block(
+        &self,
+        words: &mut Words,
+        block: BlockIndex,
+        other: &Words,
+        from: BlockIndex,
+    ) {
+        let mask = self.counter_mask();
+        let (into, from) = (self.first_word(block), self.first_word(from));
+        let load = ((words.get(into) & mask) + (other.get(from) & mask)).min(mask);
+        for word in 0..self.words_per_block {
+            *words.get_mut(into + word) |= other.get(from + word);
+        }
+        let head = words.get_mut(into);
+        *head = *head & !mask | load;
+    }
+
+    /// Statistics of the blocks of a level, in order.
+    pub(crate) fn block_stats<R: Choose>(
+        &self,
+        words: &Words,
+        level: Level,
+        rule: &R,
+    ) -> impl Iterator<Item = BlockStats> {
         let (bits, hashes) = (self.pattern.positions(), self.pattern.hashes());
         let match_probability = match_probabilities(bits, hashes);
         let likely_load = likely_loads(bits, hashes);
+        let is_set = move |(word, bit)| words.get(word) & bit != 0;
         (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
             // A damaged file may have bits set in the padding.
-            let set_bits = self.set_bits(block).min(bits);
+            let set_bits = self.set_bits(words, block).min(bits);
+            let is_counted = self.counter_bits > 0;
             let likely = likely_load[set_bits as usize];
-            let hints_set = f64::from(self.count_set_hints(block)) / f64::from(self.hints.count());
+            let load = if is_counted { self.load(words, block) } else { likely };
+            let hints = (self.counter_bits..self.data_start()).map(|bit| self.bit(block, bit));
+            let hints_set = hints.filter(|&hint| is_set(hint)).count() as f64;
             BlockStats {
-                load: if self.is_counted() { self.counter(block) } else { likely },
+                load,
                 set_bits: Some(set_bits),
                 matching: match_probability[set_bits as usize],
-                hints_set: self.has_hints().then_some(hints_set),
+                continuing: if self.has_hints() {
+                    hints_set / f64::from(self.hints)
+                } else {
+                    rule.continuing_probability(load)
+                },
             }
         })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::block::isa::Portable;
+/// Blocks as a rule sees them.
+pub(crate) struct View<'a, T, S> {
+    target: T,
+    shape: &'a BloomShape,
+    words: &'a S,
+}
 
-    fn blocks(bits: u32, hashes: u32, counter_bits: u32) -> BloomBlocks {
-        hinted_blocks(bits, hashes, counter_bits, 0)
+impl<T: Target, S: Storage> BlockView for View<'_, T, S> {
+    #[inline(always)]
+    fn load(&self, block: BlockIndex) -> u32 {
+        self.shape.load(self.words, block)
     }
 
-    fn hinted_blocks(bits: u32, hashes: u32, counter_bits: u32, hints: u32) -> BloomBlocks {
-        BloomBlocks::allocate(&BloomShape { bits, hashes, counter_bits, hints }, 3)
+    #[inline(always)]
+    fn test(&self, block: BlockIndex, key: KeyHash) -> bool {
+        self.shape.test(self.target, self.words, block, key)
     }
 
-    #[test]
-    fn a_key_sets_its_bits_in_its_own_block_and_nowhere_else() {
-        for bits in [64, 65, 100, 256, 500, 512, 4_096, 32_767, 32_768] {
-            for counter_bits in [0, 5] {
-                let mut array = blocks(bits, 7, counter_bits);
-                array.add(Portable, BlockIndex(1), KeyHash::from_u64(9));
-                assert!(array.test(Portable, BlockIndex(1), KeyHash::from_u64(9)));
-                assert!(!array.test(Portable, BlockIndex(0), KeyHash::from_u64(9)));
-                assert!(!array.test(Portable, BlockIndex(2), KeyHash::from_u64(9)));
-                assert_eq!(array.set_bits(BlockIndex(1)), 7);
-                assert_eq!(
-                    array.words().map(u64::count_ones).sum::<u32>(),
-                    7 + u32::from(counter_bits > 0)
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn the_load_is_the_counter_or_else_the_set_bits() {
-        let mut counted = blocks(256, 10, 4);
-        let mut uncounted = blocks(256, 10, 0);
-        for key in 0..3 {
-            counted.add(Portable, BlockIndex(2), KeyHash::from_u64(key));
-            uncounted.add(Portable, BlockIndex(2), KeyHash::from_u64(key));
-        }
-        assert_eq!(counted.load(Portable, BlockIndex(2)), 3);
-        assert!((20..=30).contains(&uncounted.load(Portable, BlockIndex(2))));
-        assert_eq!(uncounted.load(Portable, BlockIndex(2)), uncounted.set_bits(BlockIndex(2)));
-    }
-
-    #[test]
-    fn a_counter_stops_at_its_highest_value_and_spares_the_bits_beside_it() {
-        let mut array = blocks(64, 1, 2);
-        for key in 0..100 {
-            array.add(Portable, BlockIndex(0), KeyHash::from_u64(key));
-        }
-        assert_eq!(array.load(Portable, BlockIndex(0)), 3);
-        assert!((0..100).all(|key| array.test(Portable, BlockIndex(0), KeyHash::from_u64(key))));
-    }
-
-    /// At 500 of 512 bits the last twelve are padding.
-    #[test]
-    fn padding_is_never_written() {
-        let mut array = blocks(500, 64, 3);
-        for key in 0..1_000 {
-            array.add(Portable, BlockIndex(1), KeyHash::from_u64(key));
-        }
-        assert_eq!(array.set_bits(BlockIndex(1)), 497);
-        assert_eq!(array.words.get(15) >> 52, 0);
+    #[inline(always)]
+    fn hint_is_set(&self, probe: Probe) -> Option<bool> {
+        self.shape.hint_is_set(self.words, probe)
     }
 }

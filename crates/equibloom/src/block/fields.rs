@@ -1,8 +1,7 @@
 //! Bit fields of a cache line.
 
-pub(super) use super::isa::Line;
-use super::isa::{Isa, Portable};
-use crate::memory::WORDS_PER_LINE;
+use super::isa::{Isa, Portable, Target};
+use crate::storage::{Line, WORDS_PER_LINE};
 
 /// Bits of a line.
 pub(super) const LINE_BITS: u32 = 512;
@@ -44,47 +43,44 @@ impl Field {
         Self { start, end, first_word, first_two, is_short, mask }
     }
 
-    /// Whether the field begins in the first word of the line and ends within the first two.
-    /// [Common](Isa::COMMON) shapes require it.
+    /// Whether the field lies within the first two words of the line. Common shapes require it.
     pub(super) const fn is_early(&self) -> bool {
-        self.start < 64 && self.end <= 128
+        self.end <= 128
     }
 
     /// The first word with bits of the field.
     #[inline(always)]
-    fn first_word<I: Isa>(&self) -> u32 {
-        if I::COMMON { 0 } else { self.first_word }
+    const fn first_word<T: Target>(&self) -> u32 {
+        if T::COMMON { 0 } else { self.first_word }
     }
 
     /// The field's bits in its first two words, in place.
     #[inline(always)]
-    fn first_two<I: Isa>(&self, line: &Line) -> [u64; 2] {
-        let first = self.first_word::<I>() as usize;
+    fn first_two<T: Target>(&self, line: &Line) -> [u64; 2] {
+        let first = self.first_word::<T>() as usize;
         let (low, high) = (line[first % line.len()], line[(first + 1) % line.len()]);
         [low & self.first_two[0], high & self.first_two[1]]
     }
 
     /// Number of ones.
     #[inline(always)]
-    pub(super) fn ones<I: Isa>(&self, _isa: I, line: &Line) -> u32 {
-        if I::COMMON || self.is_short {
-            let [low, high] = self.first_two::<I>(line);
+    pub(super) fn ones<T: Target>(&self, _t: T, line: &Line) -> u32 {
+        if T::COMMON || self.is_short {
+            let [low, high] = self.first_two::<T>(line);
             low.count_ones() + high.count_ones()
         } else {
             self.ones_before_in_all(line, self.end)
         }
     }
 
-    /// Number of ones before bit `at` of the line.
+    /// Number of ones before bit `at` of the line; in common shapes, `at` lies within the field.
     #[inline(always)]
-    pub(super) fn ones_before<I: Isa>(&self, isa: I, line: &Line, at: u32) -> u32 {
-        if I::COMMON || self.is_short {
-            let [low, high] = self.first_two::<I>(line);
-            let into = at.saturating_sub(64 * self.first_word::<I>());
-            // In the common shape, `at` lies within the field.
-            let into = if I::COMMON { into } else { into.min(128) };
-            isa.lowest(low, into).count_ones()
-                + isa.lowest(high, into.saturating_sub(64)).count_ones()
+    pub(super) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+        if T::COMMON || self.is_short {
+            let [low, high] = self.first_two::<T>(line);
+            let into = at.saturating_sub(64 * self.first_word::<T>());
+            let into = if T::COMMON { into } else { into.min(128) };
+            t.lowest(low, into).count_ones() + t.lowest(high, into.saturating_sub(64)).count_ones()
         } else {
             self.ones_before_in_all(line, at)
         }
@@ -97,58 +93,60 @@ impl Field {
         words.map(|(word, (&bits, mask))| (bits & mask & before.of_word(word)).count_ones()).sum()
     }
 
+    /// The bit of the line that holds the field's one with `rank` ones before it.
+    #[inline(always)]
+    pub(super) fn one<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+        self.select::<T, false>(t, line, rank)
+    }
+
     /// The bit of the line that holds the field's zero with `rank` zeros before it.
     #[inline(always)]
-    pub(super) fn zero<I: Isa>(&self, isa: I, line: &Line, rank: u32) -> Option<u32> {
-        if !I::COMMON && !self.is_short {
-            return self.zero_in_all(isa, line, rank);
-        }
-        // Branchless selection of the word.
-        let [low, high] = self.first_two::<I>(line);
-        let (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
-        let in_low = low.count_ones();
-        let is_low = rank < in_low;
-        let (zeros, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
-        let word = self.first_word::<I>() + u32::from(!is_low);
-        (rank < zeros.count_ones()).then(|| 64 * word + isa.select(zeros, rank))
+    pub(super) fn zero<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+        self.select::<T, true>(t, line, rank)
     }
 
     #[inline(always)]
-    fn zero_in_all<I: Isa>(&self, isa: I, line: &Line, rank: u32) -> Option<u32> {
-        let zeros_of = |word: u32| {
-            let word = word as usize % line.len();
-            !line[word] & self.mask[word]
-        };
-        // Branchless selection among the first three words.
-        let first = self.first_word;
-        let [low, middle, high] = [zeros_of(first), zeros_of(first + 1), zeros_of(first + 2)];
-        let before_middle = low.count_ones();
-        let before_high = before_middle + middle.count_ones();
-        let (is_low, is_below_high) = (rank < before_middle, rank < before_high);
-        let (zeros, before) =
-            if is_below_high { (middle, before_middle) } else { (high, before_high) };
-        let (zeros, before) = if is_low { (low, 0) } else { (zeros, before) };
-        let (rank, word) = (rank - before, first + u32::from(!is_low) + u32::from(!is_below_high));
-        if rank < zeros.count_ones() {
-            return Some(64 * word + isa.select(zeros, rank));
+    fn select<T: Target, const ZEROS: bool>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+        if !T::COMMON && !self.is_short {
+            return self.select_in_all::<ZEROS>(line, rank);
         }
-        self.zero_behind(line, first + 3, rank - zeros.count_ones())
+        let [mut low, mut high] = self.first_two::<T>(line);
+        if ZEROS {
+            (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
+        }
+        // Branchless selection of the word.
+        let in_low = low.count_ones();
+        let is_low = rank < in_low;
+        let (bits, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
+        let word = self.first_word::<T>() + u32::from(!is_low);
+        (rank < bits.count_ones()).then(|| 64 * word + t.select(bits, rank))
     }
 
-    /// The same from word `first_word` on.
-    #[cold]
-    #[inline(never)]
-    fn zero_behind(&self, line: &Line, first_word: u32, mut rank: u32) -> Option<u32> {
-        let words = line.iter().zip(&self.mask).zip(0..).skip(first_word as usize);
-        for ((bits, mask), word) in words {
-            let zeros = !bits & mask;
-            let count = zeros.count_ones();
+    fn select_in_all<const ZEROS: bool>(&self, line: &Line, mut rank: u32) -> Option<u32> {
+        for ((&bits, mask), word) in line.iter().zip(&self.mask).zip(0..) {
+            let bits = if ZEROS { !bits } else { bits } & mask;
+            let count = bits.count_ones();
             if rank < count {
-                return Some(64 * word + Portable.select(zeros, rank));
+                return Some(64 * word + Portable.select(bits, rank));
             }
             rank -= count;
         }
         None
+    }
+
+    /// Number of successive ones that end before bit `at` of the field, at most 64.
+    #[inline(always)]
+    pub(super) fn run_before<T: Target>(&self, _t: T, line: &Line, at: u32) -> u32 {
+        let before = if T::COMMON {
+            // Branchless: `at` is below 128.
+            let both = u128::from(line[1]) << 64 | u128::from(line[0]);
+            ((both << 1 << (127 - at % 128)) >> 64) as u64
+        } else if at >= 64 {
+            window(line, at - 64)
+        } else {
+            line[0] << (63 - at) << 1
+        };
+        before.leading_ones().min(at - self.start)
     }
 
     /// Inserts the `width` (< 64) bits of `value` at bit `at` of the line: higher bits of the field move
@@ -167,6 +165,19 @@ impl Field {
         line[word % 8] |= value << shift;
         // No bits are carried past the end of the line.
         line[(word + 1) % 8] |= value >> 1 >> (63 - shift);
+    }
+
+    /// Removes bit `at` of the line: higher bits of the field move down, the last becomes zero.
+    #[inline(always)]
+    pub(super) fn remove_bit<T: Target>(&self, _t: T, line: &mut Line, at: u32) {
+        if !T::COMMON {
+            return self.remove(line, at, 1);
+        }
+        let both = |[low, high]: [u64; 2]| u128::from(high) << 64 | u128::from(low);
+        let (code, mask) = (both([line[0], line[1]]), both(self.first_two));
+        let above = mask & (u128::MAX << (at % 128));
+        let changed = (code & !above) | (((code & above) >> 1) & above);
+        (line[0], line[1]) = (changed as u64, (changed >> 64) as u64);
     }
 
     /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last
@@ -241,72 +252,4 @@ pub(super) fn write(line: &mut Line, start: u32, width: u32, value: u64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::block::isa::Portable;
-    use alloc::vec::Vec;
-    use proptest::prelude::*;
-
-    fn bits_of(line: &Line) -> Vec<u64> {
-        (0..LINE_BITS).map(|bit| line[(bit / 64) as usize] >> (bit % 64) & 1).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn fields_are_read_and_written_as_strings_of_bits(
-            line: Line, value: u64, start in 0..LINE_BITS, width in 1..65_u32,
-        ) {
-            let width = width.min(LINE_BITS - start);
-            let bits = bits_of(&line);
-            for i in 0..64 {
-                let expected = bits[(start + i) as usize % bits.len()];
-                prop_assert_eq!(window(&line, start) >> i & 1, expected);
-            }
-            let mut written = line;
-            write(&mut written, start, width, value);
-            let mut expected = bits;
-            for i in 0..width {
-                expected[(start + i) as usize] = value >> i & 1;
-            }
-            prop_assert_eq!(bits_of(&written), expected);
-        }
-
-        #[test]
-        fn a_field_counts_and_finds_its_own_bits_only(
-            line: Line, range in (0..=LINE_BITS, 0..=LINE_BITS), at in 0..=LINE_BITS, rank in 0..40_u32,
-        ) {
-            let (start, end) = (range.0.min(range.1), range.0.max(range.1));
-            let field = Field::new(start, end);
-            let own = |bit: &u32| (start..end).contains(bit);
-            let is = |value| (0..LINE_BITS).filter(own).filter(move |&bit| bits_of(&line)[bit as usize] == value);
-            prop_assert_eq!(field.ones(Portable, &line), is(1).count() as u32);
-            prop_assert_eq!(field.ones_before(Portable, &line, at), is(1).filter(|&bit| bit < at).count() as u32);
-            prop_assert_eq!(field.zero(Portable, &line, rank), is(0).nth(rank as usize));
-        }
-
-        #[test]
-        fn bits_are_inserted_and_removed_within_their_field(
-            line: Line, value: u64, range in (0..LINE_BITS, 1..=LINE_BITS), width in 1..64_u32, before in 0..LINE_BITS,
-        ) {
-            let (at, end) = (range.0.min(range.1 - 1), range.1);
-            let field = Field::new(at.saturating_sub(before), end);
-            let width = width.min(end - at);
-            let value = value & ones(width);
-            let mut expected = bits_of(&line);
-            let lost: Vec<u64> = expected.drain((end - width) as usize..end as usize).collect();
-            for bit in 0..width {
-                expected.insert((at + bit) as usize, value >> bit & 1);
-            }
-            let mut changed = line;
-            field.insert(&mut changed, at, width, value);
-            prop_assert_eq!(bits_of(&changed), expected);
-
-            field.remove(&mut changed, at, width);
-            prop_assert_eq!(window(&changed, end - width) & ones(width), 0);
-            for (bit, value) in (end - width..end).zip(lost) {
-                write(&mut changed, bit, 1, value);
-            }
-            prop_assert_eq!(changed, line);
-        }
-    }
-}
+mod tests;

@@ -23,6 +23,7 @@ mod number {
 
     pub(super) const LEAST_LOADED: u32 = 1;
     pub(super) const FIRST_WITH_ROOM: u32 = 2;
+    pub(super) const KEEP_LARGEST: u32 = 3;
 }
 
 pub(super) fn encode(design: &Design, to: &mut Encoder) {
@@ -53,8 +54,8 @@ fn encode_layout(layout: &Layout, to: &mut Encoder) {
         Blocks::Bloom { bits, hashes, hints } => {
             to.u32s(&[number::BLOOM, bits, hashes, hints]);
         }
-        Blocks::Fingerprint { slots, lists, remainder_bits, hints } => {
-            to.u32s(&[number::FINGERPRINT, slots, lists, remainder_bits, hints]);
+        Blocks::Fingerprint { slots, lists, remainder_bits } => {
+            to.u32s(&[number::FINGERPRINT, slots, lists, remainder_bits]);
         }
     }
     match &layout.candidates {
@@ -77,6 +78,7 @@ fn encode_layout(layout: &Layout, to: &mut Encoder) {
             to.u32(below);
             to.u64(coin.units());
         }
+        Rule::KeepLargest => to.u32(number::KEEP_LARGEST),
     }
     to.u32(u32::from(layout.budget.is_some()));
     to.u64(layout.budget.unwrap_or(0));
@@ -96,7 +98,6 @@ fn decode_layout(from: &mut Decoder<'_>) -> Result<Layout, FileErrorKind> {
             slots: from.u32("slots")?,
             lists: from.u32("lists")?,
             remainder_bits: from.u32("remainder bits")?,
-            hints: from.u32("hints")?,
         },
     };
     let candidates = match from.variant("the candidates", number::SUBTABLES)? {
@@ -114,12 +115,13 @@ fn decode_layout(from: &mut Decoder<'_>) -> Result<Layout, FileErrorKind> {
                 .map_err(|source| FileErrorKind::Parameters { offset, source })?
         }
     };
-    let rule = match from.variant("the rule", number::FIRST_WITH_ROOM)? {
+    let rule = match from.variant("the rule", number::KEEP_LARGEST)? {
         number::LEAST_LOADED => Rule::LeastLoaded,
-        _ => Rule::FirstWithRoom {
+        number::FIRST_WITH_ROOM => Rule::FirstWithRoom {
             below: from.u32("threshold")?,
             coin: decode_share("the coin", from)?,
         },
+        _ => Rule::KeepLargest,
     };
     let has_budget = from.u32_up_to("whether there is an access budget", 1)? == 1;
     let budget = from.u64_if("the access budget", has_budget)?;

@@ -1,14 +1,14 @@
-//! Filters mapped from files.
+//! Filters over bytes in place: those of a mapped file, or a caller's.
 #![allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
 
 use std::fs::File;
 use std::path::Path;
 
-use super::header::{BLOCKS, Header, OVERFLOW};
+use super::header::{BLOCKS, OVERFLOW};
 use super::read::{self, Input};
 use super::{FileErrorKind, input};
 use crate::hash_filter::HashFilter;
-use crate::memory::{Mapping, Words, map};
+use crate::storage::{Bytes, Words, map};
 
 /// Maps a file and checks its header.
 ///
@@ -22,20 +22,26 @@ pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
         drop(file);
         return input(path).and_then(read::filter);
     }
-    let header = Input::sized(&file, metadata.len()).header()?;
     // SAFETY: the caller's promise. Only the words keep the mapping alive.
     let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
-    let blocks = words(&mapping, &header, BLOCKS)?;
-    let overflow = words(&mapping, &header, OVERFLOW)?;
-    read::assemble(header, blocks, overflow)
+    over(&mapping)
 }
 
-fn words(mapping: &Mapping, header: &Header, name: &str) -> Result<Words, FileErrorKind> {
-    let (offset, length) = header.place_of(name);
-    if length == 0 {
-        return Ok(Words::none());
+/// The filter over a whole file in memory. Only the header is verified; bytes that cannot be used in place
+/// are copied, and then everything is.
+pub(super) fn over(bytes: &Bytes) -> Result<HashFilter, FileErrorKind> {
+    let file = (**bytes).as_ref();
+    let input = || Input::sized(file, file.len() as u64);
+    let header = input().header()?;
+    let words = |name| {
+        let (offset, length) = header.place_of(name);
+        if length == 0 { Some(Words::none()) } else { Words::borrowed(bytes, offset, length) }
+    };
+    // Files store words in little-endian order.
+    match (words(BLOCKS), words(OVERFLOW)) {
+        (Some(blocks), Some(overflow)) if cfg!(target_endian = "little") => {
+            read::assemble(header, blocks, overflow)
+        }
+        _ => read::filter(input()),
     }
-    // The header's check has verified alignment and lengths, unless the file has changed since.
-    let (found, expected) = (mapping.len() as u64, header.file_length);
-    Words::mapped(mapping, offset, length).ok_or(FileErrorKind::Length { found, expected })
 }

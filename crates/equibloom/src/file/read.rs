@@ -10,8 +10,8 @@ use super::header::{BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Prefix, Section};
 use super::write::CHUNK_BYTES;
 use super::{FileErrorKind, Report};
 use crate::hash_filter::HashFilter;
-use crate::memory::Words;
 use crate::raw::{Any, Parts};
+use crate::storage::Words;
 
 /// Bytes allocated for a section of a stream before the first of its bytes arrive.
 const FIRST_BYTES: u64 = 1 << 20;

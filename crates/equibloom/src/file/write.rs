@@ -9,9 +9,9 @@ use super::FileErrorKind;
 use super::header::{BLOCKS, Header, OVERFLOW};
 use crate::hash_filter::HashFilter;
 use crate::hashing::KeyKind;
-use crate::memory::Words;
 use crate::parameters::Parameters;
 use crate::raw::Parts;
+use crate::storage::Words;
 
 /// Bytes hashed, read or written at a time: small enough to stay in the cache in between.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;

@@ -11,7 +11,7 @@ pub use key::{KeyKind, StableKey};
 pub use stable::Stable;
 pub use with_build_hasher::WithBuildHasher;
 
-pub(crate) use equibloom_layout::{scale, scale_in_halves};
+pub(crate) use equibloom_layout::scale;
 
 /// Turns keys of type `K` into hashes.
 #[diagnostic::on_unimplemented(

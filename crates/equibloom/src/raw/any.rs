@@ -5,22 +5,24 @@ use alloc::boxed::Box;
 use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
 use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
+use super::held::Held;
 use super::parts::{Counters, Parts};
-use super::{Balanced, Classical, Insertion};
-use crate::block::{BloomShape, FingerprintBlocks, FingerprintShape};
+use super::{Balanced, Classical, Fingerprints, Insertion};
+use crate::block::BloomShape;
+use crate::block::isa::DetectedIsa;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
-use crate::memory::Words;
 use crate::statistics::Statistics;
+use crate::storage::Words;
 
-/// The filter of a design. Dispatch costs one predictable branch per operation or batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The filter of a design, over plain words or shared ones. Dispatch costs one predictable branch per
+/// operation or batch.
 // The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
 #[allow(clippy::large_enum_variant)]
-pub(crate) enum Any {
-    Classical(Classical),
-    FirstWithRoom(Balanced<FirstWithRoom>),
-    LeastLoaded(Balanced<LeastLoaded>),
-    Fingerprint(Balanced<FirstWithRoom, FingerprintBlocks>),
+pub(crate) enum Any<S: Held = Words> {
+    Classical(Classical<S>),
+    FirstWithRoom(Balanced<FirstWithRoom, S>),
+    LeastLoaded(Balanced<LeastLoaded, S>),
+    Fingerprint(Fingerprints<S>),
 }
 
 /// Applies an expression to the filter in any variant.
@@ -34,6 +36,14 @@ macro_rules! delegate {
         }
     };
 }
+pub(super) use delegate;
+
+impl<S: Held> Any<S> {
+    #[inline]
+    pub(crate) fn contains(&self, key: KeyHash) -> bool {
+        delegate!(self, filter => filter.contains(key))
+    }
+}
 
 impl Any {
     /// An empty filter. Nothing is allocated for an invalid design.
@@ -42,7 +52,7 @@ impl Any {
         let overflow = design.overflow();
         let parts = Parts {
             blocks: Words::zeroed(design.block_bytes() / 8)?,
-            overflow: Words::zeroed(overflow.slots())?,
+            overflow: Words::zeroed(design.overflow_words(overflow.capacity))?,
             counters: Counters { overflow_capacity: overflow.capacity, ..Counters::default() },
         };
         // The words were allocated for this design.
@@ -51,6 +61,11 @@ impl Any {
 
     /// The filter of a checked design with these parts; `None` if they do not fit.
     pub(crate) fn over(design: &Design, parts: Parts) -> Option<Self> {
+        Self::on_isa(DetectedIsa::detect(), design, parts)
+    }
+
+    /// The same on an ISA that the CPU has.
+    fn on_isa(isa: DetectedIsa, design: &Design, parts: Parts) -> Option<Self> {
         if parts.blocks.bytes() != design.block_bytes() {
             return None;
         }
@@ -60,36 +75,31 @@ impl Any {
             }
             Design::Blocked(layout) => layout,
         };
-        match (layout.blocks, layout.rule) {
-            (Blocks::Bloom { bits, hashes, hints }, rule) => {
-                let counter_bits = rule.counter_bits();
-                let shape = BloomShape { bits, hashes, counter_bits, hints };
-                match rule {
-                    Rule::LeastLoaded => {
-                        Balanced::over(layout, &shape, LeastLoaded, parts).map(Self::LeastLoaded)
-                    }
-                    Rule::FirstWithRoom { below, coin } => {
-                        let rule = FirstWithRoom::new(below, coin, layout.multiset);
-                        Balanced::over(layout, &shape, rule, parts).map(Self::FirstWithRoom)
-                    }
-                }
+        let Blocks::Bloom { bits, hashes, hints } = layout.blocks else {
+            return Fingerprints::over(layout, parts, isa).map(Self::Fingerprint);
+        };
+        let shape = BloomShape::new(bits, hashes, layout.rule.counter_bits(), hints);
+        match layout.rule {
+            Rule::LeastLoaded => {
+                Balanced::over(layout, shape, LeastLoaded, parts, isa).map(Self::LeastLoaded)
             }
-            (
-                Blocks::Fingerprint { slots, lists, remainder_bits, hints },
-                Rule::FirstWithRoom { below, coin },
-            ) => {
-                let shape = FingerprintShape { slots, lists, remainder_bits, hints };
-                let rule = FirstWithRoom::new(below, coin, layout.multiset);
-                Balanced::over(layout, &shape, rule, parts).map(Self::Fingerprint)
+            Rule::FirstWithRoom { below, coin } => {
+                let rule = FirstWithRoom::new(below, coin);
+                Balanced::over(layout, shape, rule, parts, isa).map(Self::FirstWithRoom)
             }
             // `Design::check` rejects it.
-            (Blocks::Fingerprint { .. }, Rule::LeastLoaded) => None,
+            Rule::KeepLargest => None,
         }
     }
 
     #[inline]
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert(key))
+        match self {
+            Self::Classical(filter) => Ok(filter.insert_observed(key, ())),
+            Self::FirstWithRoom(filter) => filter.insert(key),
+            Self::LeastLoaded(filter) => filter.insert(key),
+            Self::Fingerprint(filter) => filter.insert(key),
+        }
     }
 
     pub(crate) fn insert_observed<O: Observer>(
@@ -97,12 +107,12 @@ impl Any {
         key: KeyHash,
         observer: O,
     ) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert_observed(key, observer))
-    }
-
-    #[inline]
-    pub(crate) fn contains(&self, key: KeyHash) -> bool {
-        delegate!(self, filter => filter.contains(key))
+        match self {
+            Self::Classical(filter) => Ok(filter.insert_observed(key, observer)),
+            Self::FirstWithRoom(filter) => filter.insert_observed(key, observer),
+            Self::LeastLoaded(filter) => filter.insert_observed(key, observer),
+            Self::Fingerprint(filter) => filter.insert_observed(key, observer),
+        }
     }
 
     pub(crate) fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
@@ -116,7 +126,16 @@ impl Any {
         keys: &[KeyHash],
         threads: usize,
     ) -> Result<u64, FullError> {
-        delegate!(self, filter => filter.insert_batch(keys, threads))
+        match self {
+            // One by one: a key's bits lie anywhere, so that threads cannot divide the array.
+            Self::Classical(filter) => {
+                let is_new = |&&key: &&KeyHash| filter.insert_observed(key, ()).is_new();
+                Ok(keys.iter().filter(is_new).count() as u64)
+            }
+            Self::FirstWithRoom(filter) => filter.insert_batch(keys, threads),
+            Self::LeastLoaded(filter) => filter.insert_batch(keys, threads),
+            Self::Fingerprint(filter) => filter.insert_batch(keys, threads),
+        }
     }
 
     /// Looks up keys. Bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`; keys without
@@ -145,7 +164,7 @@ impl Any {
                 ours.merge(theirs, factor)?
             }
             (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.merge(theirs, factor)?,
-            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.merge(theirs, factor)?,
+            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.merge(theirs)?,
             _ => return Err(MergeError::OtherKind),
         }
         Ok(())
@@ -153,7 +172,7 @@ impl Any {
 
     /// Number of stored elements, without a scan.
     pub(crate) fn elements(&self) -> u64 {
-        delegate!(self, filter => filter.elements)
+        delegate!(self, filter => filter.ledger.elements)
     }
 
     /// Removes all keys and keeps the memory.
@@ -177,26 +196,32 @@ impl Any {
         delegate!(self, filter => filter.parts())
     }
 
-    /// Copies mapped parts into memory.
+    /// Copies borrowed parts into memory.
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         delegate!(self, filter => filter.detach())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use equibloom_layout::Layout;
+impl Clone for Any {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Classical(filter) => Self::Classical(filter.clone()),
+            Self::FirstWithRoom(filter) => Self::FirstWithRoom(filter.clone()),
+            Self::LeastLoaded(filter) => Self::LeastLoaded(filter.clone()),
+            Self::Fingerprint(filter) => Self::Fingerprint(filter.clone()),
+        }
+    }
+}
 
-    use super::*;
-
-    #[test]
-    fn filters_of_different_kinds_are_not_merged() {
-        let blocked = Layout::blocked(Blocks::bloom(512, 3), 2).into();
-        let [mut ours, theirs] = [Design::Classical { bits: 1_024, hashes: 3 }, blocked]
-            .map(|design| Any::new(&design).unwrap());
-        let before = ours.clone();
-        assert_eq!(ours.merge(&theirs, 1), Err(MergeError::OtherKind));
-        assert_eq!(ours, before);
+impl PartialEq for Any {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Classical(ours), Self::Classical(theirs)) => ours == theirs,
+            (Self::FirstWithRoom(ours), Self::FirstWithRoom(theirs)) => ours == theirs,
+            (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours == theirs,
+            (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours == theirs,
+            _ => false,
+        }
     }
 }

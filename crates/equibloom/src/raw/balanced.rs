@@ -1,146 +1,135 @@
-//! Blocked filters: blocks × candidates × rule × overflow list.
+//! Blocked filters of Bloom blocks: shape × candidates × rule × overflow list, over any storage.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 
-use super::Insertion;
-use super::batch::ContainsBatch;
-use super::budget::AccessBudget;
-use super::contents::Contents;
-use super::insert::Insert;
-#[cfg(feature = "file")]
-use super::parts::Counters;
+use super::held::Held;
+use super::ledger::OwnLedger;
+use super::lookup::Lookups;
 use super::parts::Parts;
-use crate::block::isa::{DetectedIsa, Engine};
-use crate::block::{BlockArray, BloomBlocks};
+use crate::block::isa::{DetectedIsa, Target};
+use crate::block::{BlockIndex, BloomShape};
 #[cfg(feature = "file")]
 use crate::error::BuildError;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-#[cfg(feature = "file")]
-use crate::memory::Words;
-use crate::overflow::OverflowList;
 use crate::placement::{Choose, Levels};
 use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
+use crate::storage::{Update, Words};
 use equibloom_layout::{Layout, WhenFull};
 
-/// Blocks, the candidates of each key among them, the rule that picks one, and the overflow list.
+/// What a filter is, apart from its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Balanced<R, B: BlockArray = BloomBlocks> {
-    pub(super) blocks: B,
-    pub(super) candidates: Levels<B::Routing>,
+pub(super) struct Plan<R> {
+    pub(super) shape: BloomShape,
+    /// The candidates of each key.
+    pub(super) levels: Levels,
+    /// The rule that picks one of them.
     pub(super) rule: R,
-    pub(super) overflow: OverflowList,
     pub(super) when_full: WhenFull,
-    pub(super) budget: AccessBudget,
-    // Both may have any value in a hostile file: sums saturate.
-    pub(super) elements: u64,
-    pub(super) saturated: u64,
-    /// The ISA that operations run on.
-    pub(super) engine: Engine<Self>,
 }
 
-impl<R: Choose, B: BlockArray> Balanced<R, B> {
-    /// The engine for a filter with these blocks and this budget.
-    pub(super) fn engine_for(isa: DetectedIsa, blocks: &B, budget: &AccessBudget) -> Engine<Self> {
-        Engine::new(isa, blocks.is_common() && budget.is_unlimited())
+impl<R: Choose> Plan<R> {
+    /// Adds a key to its candidate numbered `number`, if that still admits it.
+    #[inline(always)]
+    pub(super) fn try_add<T: Target, U: Update>(
+        &self,
+        target: T,
+        to: &mut U,
+        block: BlockIndex,
+        number: usize,
+        key: KeyHash,
+    ) -> bool {
+        self.shape.try_add(target, to, block, key, |load| self.rule.admits(load, key, number))
+    }
+}
+
+/// A filter: its plan, the words of its blocks, and what it counts and lists. Over
+/// [`SharedWords`](crate::storage::SharedWords) it is shared by threads.
+pub(crate) struct Balanced<R: Choose, S: Held = Words> {
+    pub(super) plan: Plan<R>,
+    pub(super) words: S,
+    pub(super) ledger: S::Ledger,
+    /// The ISA that operations run on, and whether the filter is a [common](Target::COMMON) one.
+    pub(super) isa: DetectedIsa,
+    pub(super) is_common: bool,
+    pub(super) lookups: Lookups<R, S>,
+    pub(super) inserts: S::Inserts<R>,
+}
+
+impl<R: Choose, S: Held> Balanced<R, S> {
+    pub(super) fn new(
+        plan: Plan<R>,
+        words: S,
+        ledger: S::Ledger,
+        isa: DetectedIsa,
+        is_common: bool,
+    ) -> Self {
+        let lookups = Lookups::new(isa, is_common);
+        Self { plan, words, ledger, isa, is_common, lookups, inserts: S::inserts(isa, is_common) }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, key: KeyHash) -> bool {
+        self.lookups.contains(self, key)
+    }
+}
+
+impl<R: Choose> Balanced<R> {
+    /// The filter of a checked layout with these parts; `None` if the overflow list does not fit.
+    pub(super) fn over(
+        layout: &Layout,
+        shape: BloomShape,
+        rule: R,
+        parts: Parts,
+        isa: DetectedIsa,
+    ) -> Option<Self> {
+        let ledger = OwnLedger::new(layout.budget, parts.overflow, false, parts.counters)?;
+        let is_common = shape.is_common() && ledger.budget.is_unlimited();
+        let levels = Levels::new(&layout.candidates);
+        let plan = Plan { shape, levels, rule, when_full: layout.overflow.when_full };
+        Some(Self::new(plan, parts.blocks, ledger, isa, is_common))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.words.fill_with_zeros();
+        self.ledger.clear();
     }
 
     /// One survey for each distinct level, and for each probe the index of its survey: candidates anywhere
     /// share one.
     fn survey_levels(&self) -> (Vec<LevelSurvey>, Vec<usize>) {
+        let Plan { shape, levels, rule, .. } = &self.plan;
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         let mut of_probe = Vec::new();
-        for level in self.candidates.as_slice() {
-            let known = surveys.iter().position(|survey| survey.level() == *level);
+        for &level in levels.as_slice() {
+            let known = surveys.iter().position(|survey| survey.level() == level);
             of_probe.push(known.unwrap_or(surveys.len()));
             if known.is_none() {
-                surveys.push(LevelSurvey::take(&self.blocks, *level, &self.rule));
+                let stats = shape.block_stats(&self.words, level, rule);
+                surveys.push(LevelSurvey::take(level, stats));
             }
         }
         (surveys, of_probe)
     }
-}
-
-impl<R: Choose, B: Contents> Balanced<R, B> {
-    /// The filter of a checked layout with these parts; `None` if the overflow list does not fit.
-    pub(super) fn over(layout: &Layout, shape: &B::Shape, rule: R, parts: Parts) -> Option<Self> {
-        let Parts { blocks, overflow, counters } = parts;
-        let blocks = B::over(shape, layout.candidates.blocks(), blocks);
-        let budget =
-            AccessBudget::new(layout.budget).restored(counters.budget_used, counters.budget_spent);
-        Some(Self {
-            engine: Self::engine_for(DetectedIsa::detect(), &blocks, &budget),
-            blocks,
-            candidates: Levels::new(&layout.candidates),
-            rule,
-            overflow: OverflowList::over(
-                overflow,
-                counters.overflow_capacity,
-                counters.overflow_entries,
-            )?,
-            when_full: layout.overflow.when_full,
-            budget,
-            elements: counters.elements,
-            saturated: counters.saturated,
-        })
-    }
-
-    #[inline]
-    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.engine.run(Insert { filter: self, key: &key })
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, key: KeyHash) -> bool {
-        self.engine.lookup(self, key)
-    }
-
-    pub(super) fn insert_batch(
-        &mut self,
-        keys: &[KeyHash],
-        threads: usize,
-    ) -> Result<u64, FullError> {
-        #[cfg(feature = "std")]
-        return self.insert_by_threads(keys, threads);
-        #[cfg(not(feature = "std"))]
-        {
-            let _ = threads;
-            self.insert_one_by_one(keys)
-        }
-    }
-
-    pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        let batch = ContainsBatch { filter: self, keys, found };
-        if let Err(batch) = self.engine.run_if_worthwhile(batch) {
-            batch.one_by_one();
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.blocks.clear();
-        self.overflow.clear();
-        self.budget.reset();
-        self.elements = 0;
-        self.saturated = 0;
-    }
 
     pub(super) fn statistics(&self) -> Statistics {
-        let (mut surveys, of_probe) = self.survey_levels();
-        B::add_matches_sent_on(self, &mut surveys);
+        let (surveys, of_probe) = self.survey_levels();
         let miss = expectation_of_a_miss(
             of_probe.iter().map(|&index| &surveys[index]),
-            self.candidates.share_beyond_the_first(),
+            self.plan.levels.share_beyond_the_first(),
         );
+        let OwnLedger { overflow, budget, elements, saturated } = &self.ledger;
         Statistics {
-            elements: self.elements,
-            overflowed: self.overflow.len(),
-            saturated: self.saturated,
-            budget_spent: self.budget.is_spent(),
+            elements: *elements,
+            overflowed: overflow.len(),
+            saturated: *saturated,
+            budget_spent: budget.is_spent(),
             levels: surveys.into_iter().map(LevelSurvey::into_statistics).collect(),
             memory: Memory {
-                blocks: self.blocks.bytes(),
-                overflow: self.overflow.bytes(),
+                blocks: self.words.bytes(),
+                overflow: overflow.bytes(),
                 header: size_of::<Self>() as u64,
             },
             expected_rate: miss.rate,
@@ -149,37 +138,56 @@ impl<R: Choose, B: Contents> Balanced<R, B> {
     }
 
     pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.blocks.words().chain(self.overflow.words()))
+        Box::new(self.words.iter().chain(self.ledger.overflow.words()))
     }
 
     #[cfg(feature = "file")]
     pub(super) fn parts(&self) -> Parts<&Words> {
-        Parts {
-            blocks: self.blocks.storage(),
-            overflow: self.overflow.storage(),
-            counters: Counters {
-                elements: self.elements,
-                saturated: self.saturated,
-                budget_used: self.budget.used(),
-                budget_spent: self.budget.is_spent(),
-                overflow_entries: self.overflow.len(),
-                overflow_capacity: self.overflow.capacity(),
-            },
-        }
+        let overflow = self.ledger.overflow.storage();
+        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
     }
 
     #[cfg(feature = "file")]
     pub(super) fn detach(&mut self) -> Result<(), BuildError> {
-        self.blocks.storage_mut().detach()?;
-        self.overflow.detach()
+        self.words.detach()?;
+        self.ledger.overflow.detach()
     }
 
-    /// Adds all keys of a filter of the same layout whose tables are `factor` times as large.
+    /// Adds all keys of a filter of the same layout whose tables are `factor` times as large. Block `i` of a
+    /// level becomes the union of `factor` blocks of the larger level from `i × factor` on: the blocks of keys
+    /// whose word scales to `i` in the smaller level.
     pub(super) fn merge(&mut self, other: &Self, factor: u64) -> Result<(), FullError> {
-        B::merge(self, other, factor)?;
-        self.budget.merge(&other.budget);
-        self.elements = self.elements.saturating_add(other.elements);
-        self.saturated = self.saturated.saturating_add(other.saturated);
+        let Self { plan, words, ledger, .. } = self;
+        ledger.merge(&other.ledger, plan.when_full)?;
+        // Levels are consecutive, and each is `factor` times as large in the other filter.
+        let levels = other.plan.levels.as_slice().iter();
+        let count = levels.map(|level| level.offset + level.size).max().unwrap_or(0);
+        for block in 0..count {
+            let into = BlockIndex(block / factor);
+            plan.shape.merge_block(words, into, &other.words, BlockIndex(block));
+        }
         Ok(())
+    }
+}
+
+// Implemented by hand: deriving would not ask enough of the ledger.
+impl<R: Choose> Clone for Balanced<R> {
+    fn clone(&self) -> Self {
+        let Self { plan, words, ledger, isa, is_common, .. } = self;
+        Self::new(plan.clone(), words.clone(), ledger.clone(), *isa, *is_common)
+    }
+}
+
+/// The ISA makes no difference but in speed.
+impl<R: Choose + PartialEq> PartialEq for Balanced<R> {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.plan, &self.words, &self.ledger) == (&other.plan, &other.words, &other.ledger)
+    }
+}
+
+impl<R: Choose + fmt::Debug> fmt::Debug for Balanced<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, words, ledger, .. } = self;
+        f.debug_tuple("Balanced").field(plan).field(words).field(ledger).finish()
     }
 }

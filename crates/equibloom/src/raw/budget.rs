@@ -36,7 +36,12 @@ impl AccessBudget {
         self.used = self.used.saturating_add(reads);
     }
 
-    /// Refunds the accesses of a removed key.
+    /// Marks the budget as spent.
+    pub(super) const fn set_spent(&mut self) {
+        self.spent = true;
+    }
+
+    /// Refunds accesses.
     pub(super) fn refund(&mut self, reads: u32) {
         self.used = self.used.saturating_sub(u64::from(reads));
     }

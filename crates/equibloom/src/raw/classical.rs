@@ -4,95 +4,75 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Insertion;
-#[cfg(feature = "file")]
-use super::parts::Counters;
+use super::held::Held;
+use super::ledger::{OwnLedger, Record};
 use super::parts::Parts;
 #[cfg(feature = "file")]
 use crate::error::BuildError;
-use crate::error::FullError;
 use crate::hashing::{KeyHash, scale};
-use crate::memory::Words;
 use crate::observer::Observer;
 use crate::statistics::{Memory, Statistics};
+use crate::storage::{Update, Words};
 
 /// `k` independent bits anywhere in one array, one memory access each. A miss ends at the first unset bit,
 /// after about two.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Classical {
-    pub(super) array: Words,
-    pub(super) bits: u64,
-    pub(super) hashes: u32,
-    pub(super) elements: u64,
+pub(crate) struct Classical<S: Held = Words> {
+    pub(super) plan: Plan,
+    pub(super) words: S,
+    /// The list is empty, and the budget unlimited.
+    pub(super) ledger: S::Ledger,
 }
 
-impl Classical {
-    /// Word and bit of the key's `index`-th position in an array of `bits` bits.
-    #[inline]
-    pub(super) fn position(bits: u64, key: KeyHash, index: u32) -> (usize, u32) {
-        let position = scale(key.pattern_word(index), bits);
-        ((position / 64) as usize, (position % 64) as u32)
-    }
+/// Number of bits, and how many of them a key sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plan {
+    bits: u64,
+    hashes: u32,
 }
 
-impl Classical {
-    /// The filter with these parts; `None` if they include an overflow list.
-    pub(super) fn over(bits: u64, hashes: u32, parts: Parts) -> Option<Self> {
-        let Parts { blocks: array, overflow, counters } = parts;
-        let fits = overflow.bytes() == 0 && counters.overflow_capacity == 0;
-        fits.then_some(Self { array, bits, hashes, elements: counters.elements })
+impl Plan {
+    /// Words and masks of the key's bits.
+    #[inline]
+    fn bits_of(self, key: KeyHash) -> impl Iterator<Item = (usize, u64)> {
+        (0..self.hashes).map(move |index| {
+            let position = scale(key.pattern_word(index), self.bits);
+            ((position / 64) as usize, 1 << (position % 64))
+        })
     }
 
+    /// Sets the key's bits.
     #[inline]
-    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.insert_observed(key, ())
-    }
-
-    #[inline]
-    pub(super) fn insert_observed<O: Observer>(
-        &mut self,
+    pub(super) fn insert<U: Update, L: Record, O: Observer>(
+        self,
+        mut to: U,
+        mut ledger: L,
         key: KeyHash,
         mut observer: O,
-    ) -> Result<Insertion, FullError> {
-        let mut unset_before = 0;
-        let words = self.array.words_mut();
-        for index in 0..self.hashes {
+    ) -> Insertion {
+        let mut is_new = false;
+        for (word, bit) in self.bits_of(key) {
             observer.block_read();
-            let (word, bit) = Self::position(self.bits, key, index);
-            let word = &mut words[word];
-            unset_before += !*word >> bit & 1;
-            *word |= 1 << bit;
+            is_new |= to.try_change(word, |word| (word & bit == 0).then_some(word | bit));
         }
-        if unset_before == 0 {
-            return Ok(Insertion::AlreadyPresent);
+        if !is_new {
+            return Insertion::AlreadyPresent;
         }
-        self.elements = self.elements.saturating_add(1);
-        Ok(Insertion::New)
+        ledger.count(0);
+        Insertion::New
     }
+}
 
+impl<S: Held> Classical<S> {
     #[inline]
     pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
-        (0..self.hashes).all(|index| {
+        self.plan.bits_of(key).all(|(word, bit)| {
             observer.block_read();
-            let (word, bit) = Self::position(self.bits, key, index);
-            self.array.get(word) >> bit & 1 == 1
+            self.words.word(word) & bit != 0
         })
     }
 
     pub(super) fn contains(&self, key: KeyHash) -> bool {
         self.contains_observed(key, ())
-    }
-
-    /// One by one: a key's bits lie anywhere, so that threads cannot divide the array.
-    pub(super) fn insert_batch(
-        &mut self,
-        keys: &[KeyHash],
-        _threads: usize,
-    ) -> Result<u64, FullError> {
-        let mut new = 0;
-        for &key in keys {
-            new += u64::from(self.insert(key)?.is_new());
-        }
-        Ok(new)
     }
 
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
@@ -102,28 +82,43 @@ impl Classical {
                 answers.fold(0, |word, (&key, bit)| word | u64::from(self.contains(key)) << bit);
         }
     }
+}
+
+impl Classical {
+    /// The filter with these parts; `None` if they include an overflow list.
+    pub(super) fn over(bits: u64, hashes: u32, parts: Parts) -> Option<Self> {
+        let fits = parts.overflow.bytes() == 0 && parts.counters.overflow_capacity == 0;
+        let ledger =
+            OwnLedger::new(None, parts.overflow, false, parts.counters).filter(|_| fits)?;
+        Some(Self { plan: Plan { bits, hashes }, words: parts.blocks, ledger })
+    }
+
+    #[inline]
+    pub(super) fn insert_observed<O: Observer>(&mut self, key: KeyHash, observer: O) -> Insertion {
+        self.plan.insert(&mut self.words, &mut self.ledger, key, observer)
+    }
 
     pub(super) fn clear(&mut self) {
-        self.array.fill_with_zeros();
-        self.elements = 0;
+        self.words.fill_with_zeros();
+        self.ledger.clear();
     }
 
     pub(super) fn statistics(&self) -> Statistics {
-        let set: u64 = self.array.iter().map(|word| u64::from(word.count_ones())).sum();
-        let fill = set as f64 / self.bits as f64;
+        let set: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
+        let fill = set as f64 / self.plan.bits as f64;
         let (mut rate, mut accesses) = (1.0, 0.0);
-        for _ in 0..self.hashes {
+        for _ in 0..self.plan.hashes {
             accesses += rate;
             rate *= fill;
         }
         Statistics {
-            elements: self.elements,
+            elements: self.ledger.elements,
             overflowed: 0,
             saturated: 0,
             budget_spent: false,
             levels: Vec::new(),
             memory: Memory {
-                blocks: self.array.bytes(),
+                blocks: self.words.bytes(),
                 overflow: 0,
                 header: size_of::<Self>() as u64,
             },
@@ -133,34 +128,47 @@ impl Classical {
     }
 
     pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.array.iter())
+        Box::new(self.words.iter())
     }
 
     #[cfg(feature = "file")]
     pub(super) fn parts(&self) -> Parts<&Words> {
-        const NONE: &Words = &Words::none();
-        let counters = Counters { elements: self.elements, ..Counters::default() };
-        Parts { blocks: &self.array, overflow: NONE, counters }
+        let overflow = self.ledger.overflow.storage();
+        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
     }
 
     #[cfg(feature = "file")]
     pub(super) fn detach(&mut self) -> Result<(), BuildError> {
-        self.array.detach()
+        self.words.detach()
     }
 
     /// Bit `i` becomes the union of `factor` bits of the larger array from `i × factor` on: the positions
     /// of keys whose word scales to `i` in the smaller array.
     pub(super) fn merge(&mut self, other: &Self, factor: u64) {
+        let words = &mut self.words;
         if factor == 1 {
-            for (index, word) in other.array.iter().enumerate() {
-                *self.array.get_mut(index) |= word;
+            for (index, word) in other.words.iter().enumerate() {
+                *words.get_mut(index) |= word;
             }
         } else {
-            let is_set = |bit: &u64| other.array.get((bit / 64) as usize) >> (bit % 64) & 1 == 1;
-            for bit in (0..other.bits).filter(is_set).map(|bit| bit / factor) {
-                *self.array.get_mut((bit / 64) as usize) |= 1 << (bit % 64);
+            let is_set = |bit: &u64| other.words.get((bit / 64) as usize) >> (bit % 64) & 1 == 1;
+            for bit in (0..other.plan.bits).filter(is_set).map(|bit| bit / factor) {
+                *words.get_mut((bit / 64) as usize) |= 1 << (bit % 64);
             }
         }
-        self.elements = self.elements.saturating_add(other.elements);
+        self.ledger.elements = self.ledger.elements.saturating_add(other.ledger.elements);
+    }
+}
+
+// Implemented by hand: deriving would not ask enough of the ledger.
+impl Clone for Classical {
+    fn clone(&self) -> Self {
+        Self { plan: self.plan, words: self.words.clone(), ledger: self.ledger.clone() }
+    }
+}
+
+impl PartialEq for Classical {
+    fn eq(&self, other: &Self) -> bool {
+        (self.plan, &self.words, &self.ledger) == (other.plan, &other.words, &other.ledger)
     }
 }

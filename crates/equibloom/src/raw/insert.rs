@@ -1,158 +1,191 @@
-//! A single insert.
+//! Inserts.
 //!
 //! Most keys are new and go into their first block. As with [lookups](super::lookup), this case has a short
-//! separate function.
+//! entry point of its own.
 
-use super::{Balanced, Insertion};
-use crate::block::isa::{Isa, Operation, Portable};
-use crate::block::{BlockArray, BlockIndex, Holds, On};
+use super::Insertion;
+use super::balanced::{Balanced, Plan};
+use super::ledger::{Ledger, OwnLedger, Pushed, Record};
+use crate::block::isa::{ANY, Target, kernel_table};
+use crate::block::{BlockIndex, Holds};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
+use crate::overflow::ListFull;
 use crate::placement::{Choice, Choose, least_loaded};
+use crate::storage::{Update, Words};
 use equibloom_layout::WhenFull;
 
-/// A single insert.
-pub(super) struct Insert<'a, F> {
-    pub(super) filter: &'a mut F,
-    pub(super) key: &'a KeyHash,
-}
-
-impl<R: Choose, B: BlockArray> Operation for Insert<'_, Balanced<R, B>> {
-    type Output = Result<Insertion, FullError>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Self::Output {
-        self.filter.insert_at_first(isa, self.key)
+kernel_table! {
+    /// Inserts into a filter with one owner.
+    pub(crate) struct OwnInserts[R: Choose,] [R] {
+        fn insert(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
+        fn place(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
     }
 }
 
-/// An insert into any candidate or the overflow list.
-pub(super) struct Place<'a, F> {
-    pub(super) filter: &'a mut F,
-    pub(super) key: &'a KeyHash,
-}
-
-impl<R: Choose, B: BlockArray> Operation for Place<'_, Balanced<R, B>> {
-    type Output = Result<Insertion, FullError>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Self::Output {
-        self.filter.insert_on(isa, *self.key, &mut ())
+/// Inserts a key, mostly into its first block.
+#[inline(always)]
+fn insert<T: Target, R: Choose>(
+    target: T,
+    filter: &mut Balanced<R>,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    let (plan, words, ledger) = filter.to_change();
+    if plan.insert_at_first(target, words, ledger, key) {
+        return Ok(Insertion::New);
     }
+    filter.inserts.place(filter, key)
 }
 
-impl<R: Choose, B: BlockArray> Balanced<R, B> {
+/// Inserts a key into any candidate or the overflow list.
+#[inline(always)]
+fn place<T: Target, R: Choose>(
+    target: T,
+    filter: &mut Balanced<R>,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    let (plan, words, ledger) = filter.to_change();
+    plan.place(target, words, ledger, key, &mut ())
+}
+
+impl<R: Choose> Balanced<R> {
+    /// The plan, and all that an insert changes.
+    #[inline(always)]
+    pub(super) const fn to_change(&mut self) -> (&Plan<R>, &mut Words, &mut OwnLedger) {
+        (&self.plan, &mut self.words, &mut self.ledger)
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.inserts.insert(self, key)
+    }
+
     /// An insert that reports its accesses, for statistics. Uses the portable ISA.
     pub(super) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
         mut observer: O,
     ) -> Result<Insertion, FullError> {
-        self.insert_on(Portable, key, &mut observer)
+        let (plan, words, ledger) = self.to_change();
+        plan.place(ANY, words, ledger, key, &mut observer)
     }
+}
 
-    /// Inserts a key into its first block if it is new and admitted there; otherwise runs [`Place`].
+impl<R: Choose> Plan<R> {
+    /// Inserts a key into its first block, if the key is new and belongs there; returns whether it did.
     #[inline(always)]
-    fn insert_at_first<I: Isa>(&mut self, isa: I, key: &KeyHash) -> Result<Insertion, FullError> {
-        let reduced = self.blocks.reduce(*key);
-        let block = self.candidates.first_block(reduced);
-        let view = On { blocks: &self.blocks, isa };
+    pub(super) fn insert_at_first<T: Target, U: Update, L: Record>(
+        &self,
+        target: T,
+        mut to: U,
+        mut ledger: L,
+        key: KeyHash,
+    ) -> bool {
+        let Self { shape, levels, rule, .. } = self;
+        let block = levels.first_block(key);
         // A rule that rejects no key compares all candidates.
         let is_the_one = if R::REJECTS {
-            !self.rule.insert_continues(&view, reduced, 0, block)
+            rule.admits(shape.load(to.words(), block), key, 0)
         } else {
-            self.candidates.are_one()
+            levels.are_one()
         };
-        let belongs_there = is_the_one && self.budget.affords(1);
-        if !belongs_there
-            || !self.rule.stores_repeats() && self.blocks.look_at(isa, block, reduced) != Holds::No
-        {
-            return isa.outlined(Place { filter: self, key });
+        if !is_the_one || shape.glance(target, to.words(), block, key) != Holds::No {
+            return false;
         }
-        self.blocks.add(isa, block, reduced);
-        self.budget.spend(1);
-        self.elements = self.elements.saturating_add(1);
-        Ok(Insertion::New)
+        if !ledger.try_spend(1) {
+            return false;
+        }
+        if !self.try_add(target, &mut to, block, 0, key) {
+            ledger.refund(1);
+            return false;
+        }
+        ledger.count(1);
+        true
     }
 
     /// Inserts a key into any candidate or the overflow list.
     #[inline(always)]
-    pub(super) fn insert_on<I: Isa, O: Observer>(
-        &mut self,
-        isa: I,
+    pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
+        &self,
+        target: T,
+        mut to: U,
+        mut ledger: L,
         key: KeyHash,
         observer: &mut O,
     ) -> Result<Insertion, FullError> {
-        let key = self.blocks.reduce(key);
-        let view = On { blocks: &self.blocks, isa };
-        let (admitting, reads, rejections, reachable) =
-            match self.rule.choose(&view, &self.candidates, key, observer) {
-                Choice::Present => return Ok(Insertion::AlreadyPresent),
-                Choice::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
-                Choice::Rejected { reads, reachable } => (None, reads, reads, reachable),
-            };
-        match admitting {
-            // An admitted key is not in the overflow list: it would be there because all its candidates
-            // were full, and they still are, or because the budget was spent, and then it affords nothing.
-            // (Where keys can be removed, the list may hold another copy.)
-            Some(block) if self.budget.affords(reads) => self.blocks.add(isa, block, key),
-            _ => {
-                let may_be_there = reachable || self.budget.is_spent();
-                if !self.rule.stores_repeats() && may_be_there && self.is_in_overflow(key, observer)
-                {
-                    return Ok(Insertion::AlreadyPresent);
+        // Another turn if another thread's key has taken the place: the block has filled up, so turns end.
+        loop {
+            let view = self.shape.view(target, to.words());
+            let (admitting, reads, rejections, reachable) =
+                match self.rule.choose(&view, &self.levels, key, observer) {
+                    Choice::Present => return Ok(Insertion::AlreadyPresent),
+                    Choice::Admitted { block, reads } => (Some(block), reads, reads - 1, false),
+                    Choice::Rejected { reads, reachable } => (None, reads, reads, reachable),
+                };
+            // The number of an admitting candidate, where the rule rejects keys.
+            let number = reads as usize - 1;
+            match admitting {
+                // An admitted key is not in the overflow list: it would be there because all its candidates
+                // were full, and they still are, or because the budget was spent, and then it affords nothing.
+                Some(block) if ledger.try_spend(reads) => {
+                    if !self.try_add(target, &mut to, block, number, key) {
+                        ledger.refund(reads);
+                        continue;
+                    }
                 }
-                self.overflow(key, admitting)?;
+                _ => {
+                    let may_be_listed = reachable || ledger.ledger().is_spent();
+                    if may_be_listed && ledger.ledger().lists_any() {
+                        observer.overflow_probed();
+                    }
+                    // A block with room for the key ends a lookup, unless the budget is known to be spent.
+                    let is_spent = admitting.is_some();
+                    match ledger.list(
+                        key.overflow_entry(),
+                        may_be_listed,
+                        WhenFull::Refuse,
+                        is_spent,
+                    ) {
+                        Ok(Pushed::AlreadyThere) => return Ok(Insertion::AlreadyPresent),
+                        Ok(Pushed::New) => {}
+                        Err(ListFull) if self.when_full == WhenFull::Refuse => {
+                            return Err(ledger.full());
+                        }
+                        Err(ListFull) if !self.saturate(&mut to, admitting, number, key) => {
+                            continue;
+                        }
+                        Err(ListFull) => ledger.count_saturated(),
+                    }
+                    ledger.spend(reads);
+                }
             }
-        }
-        if rejections > 0 {
-            self.set_hints(key, rejections);
-        }
-        self.budget.spend(reads);
-        self.elements = self.elements.saturating_add(1);
-        Ok(Insertion::New)
-    }
-
-    /// Sets the key's hint in its first `candidates` blocks.
-    fn set_hints(&mut self, key: KeyHash, candidates: u32) {
-        for probe in self.candidates.walk(key).take(candidates as usize) {
-            self.blocks.set_hint(probe);
+            // A lookup that knows of this insert must come as far as it came.
+            if rejections > 0 && self.shape.has_hints() {
+                for probe in self.levels.walk(key).take(rejections as usize) {
+                    self.shape.set_hint(&mut to, probe);
+                }
+            }
+            ledger.count(reads);
+            return Ok(Insertion::New);
         }
     }
 
-    /// Stores a key that no block admits, or that the budget does not afford, in the overflow list.
+    /// Stores a key in a block although the overflow list is full; returns whether there is still room, if a
+    /// block admitted it.
     #[cold]
-    pub(super) fn overflow(
-        &mut self,
-        key: KeyHash,
+    fn saturate<U: Update>(
+        &self,
+        to: &mut U,
         admitting: Option<BlockIndex>,
-    ) -> Result<(), FullError> {
-        let entry = self.candidates.overflow_entry(key);
-        if self.overflow.push(entry, WhenFull::Refuse).is_ok() {
-            return Ok(());
+        number: usize,
+        key: KeyHash,
+    ) -> bool {
+        if let Some(block) = admitting {
+            return self.try_add(ANY, to, block, number, key);
         }
-        if self.when_full == WhenFull::Refuse {
-            return Err(self.full());
-        }
-        match admitting {
-            Some(block) => self.blocks.add(Portable, block, key),
-            None if B::HAS_SLOTS => {
-                self.overflow.push(entry, self.when_full).map_err(|_| self.full())?;
-            }
-            // All candidates rejected the key and always will: a lookup reads them all and finds it in any.
-            None => {
-                let view = On { blocks: &self.blocks, isa: Portable };
-                let block = least_loaded(&view, &self.candidates, key);
-                self.blocks.add(Portable, block, key);
-            }
-        }
-        self.saturated = self.saturated.saturating_add(1);
-        Ok(())
-    }
-
-    /// The error of a full filter.
-    pub(super) fn full(&self) -> FullError {
-        FullError { capacity: self.overflow.capacity(), stored: self.elements }
+        // All candidates rejected the key and always will: a lookup reads them all and finds it in any.
+        let block = least_loaded(&self.shape.view(ANY, to.words()), &self.levels, key);
+        self.shape.try_add(ANY, to, block, key, |_| true)
     }
 }

@@ -1,30 +1,35 @@
 //! Filters over hashes.
 //!
-//! There are two kinds: [`Classical`], and [`Balanced`], generic over the rule and the blocks. [`Any`]
-//! holds one of them and dispatches once per operation.
+//! There are three kinds: [`Classical`], [`Balanced`], of Bloom blocks and generic over the rule, and
+//! [`Fingerprints`]. Each is written once, over [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
 
 mod any;
 mod balanced;
 mod batch;
 mod budget;
 mod classical;
-mod contents;
 #[cfg(test)]
 #[path = "../../tests/designs/mod.rs"]
 mod designs;
-#[cfg(test)]
-mod every_isa;
+mod fingerprint;
+mod held;
 mod insert;
+mod ledger;
 #[cfg(feature = "std")]
 mod level_by_level;
 mod lookup;
 mod parts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod shared;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "std")]
+mod threads;
 
 pub(crate) use any::Any;
 pub(crate) use balanced::Balanced;
 pub(crate) use classical::Classical;
+use fingerprint::Fingerprints;
 #[cfg(feature = "file")]
 pub(crate) use parts::{Counters, Parts};
 

@@ -1,6 +1,6 @@
 //! The contents of a filter: two arrays of words and six counters.
 
-use crate::memory::Words;
+use crate::storage::Words;
 
 /// The counters of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

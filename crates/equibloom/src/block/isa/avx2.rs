@@ -6,7 +6,7 @@ use core::arch::x86_64::{
     _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_blendv_ps,
     _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
     _mm256_cmpgt_epi8, _mm256_cmpgt_epi16, _mm256_cmpgt_epi32, _mm256_loadu_si256,
-    _mm256_max_epi32, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
+    _mm256_max_epi32, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
     _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x,
     _mm256_setr_epi8, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_setr_epi64x,
@@ -15,12 +15,11 @@ use core::arch::x86_64::{
     _mm256_sub_epi64, _mm256_testz_si256, _mm256_xor_si256, _pdep_u64,
 };
 
-use super::engine::{Dispatch, answer_on};
-use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
+use super::{DRAWS_AT_ONCE, Isa};
+use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, ByteMatches, Holds};
-use crate::hashing::KeyHash;
+use crate::storage::Line;
 
 /// Bits of a register.
 const HALF_BITS: u32 = 256;
@@ -38,49 +37,12 @@ impl Avx2 {
 
     /// The proof, for functions that run on such a CPU only.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) fn found() -> Self {
+    pub(crate) fn found() -> Self {
         Self(())
     }
-
-    /// Runs an operation with these instructions.
-    #[inline(always)]
-    pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
-        // SAFETY: `self` exists, so the processor has them all.
-        unsafe { with_avx2(self, operation) }
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn with_avx2<O: Operation>(isa: Avx2, operation: O) -> O::Output {
-    operation.run(isa)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn step_with_avx2<S: Step>(isa: Avx2, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-    step.take(isa, key, block)
-}
-
-/// A lookup with these instructions.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn answer<F: Dispatch, const COMMON: bool>(filter: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, COMMON>(Avx2(()), filter, key)
 }
 
 impl Isa for Avx2 {
-    const COMMON: bool = false;
-
-    // On `with_avx2` itself the compiler would ignore the attribute.
-    #[inline(never)]
-    fn outlined<O: Operation>(self, operation: O) -> O::Output {
-        self.run(operation)
-    }
-
-    #[inline(never)]
-    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-        // SAFETY: `self` exists, so the processor has them all.
-        unsafe { step_with_avx2(self, step, key, block) }
-    }
-
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
         let [low, high] = self.halves(line);
@@ -91,6 +53,28 @@ impl Isa for Avx2 {
             let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern)) as u32;
             u64::from(high) << 32 | u64::from(low)
         }
+    }
+
+    #[inline(always)]
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        let [low, high] = self.halves(line);
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            // There is no comparison of unsigned bytes: the maximum of a byte that is not greater is `byte`.
+            let pattern = _mm256_set1_epi8(byte as i8);
+            let not_greater = |half| {
+                let equal = _mm256_cmpeq_epi8(_mm256_max_epu8(half, pattern), pattern);
+                _mm256_movemask_epi8(equal) as u32
+            };
+            !(u64::from(not_greater(high)) << 32 | u64::from(not_greater(low)))
+        }
+    }
+
+    #[inline(always)]
+    fn last_byte(self, line: &Line) -> u8 {
+        // Volatile: the compiler would take the byte out of a vector register, which takes longer.
+        // SAFETY: the last of 64 bytes.
+        unsafe { line.as_ptr().cast::<u8>().add(LINE_BYTES as usize - 1).read_volatile() }
     }
 
     #[inline(always)]
@@ -178,18 +162,15 @@ impl Isa for Avx2 {
             return Holds::No;
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
-            return if self.any_repeat(bits, draws.count) {
-                Holds::Perhaps(ByteMatches::NONE)
-            } else {
-                Holds::Yes
-            };
+            let repeat = self.any_repeat(bits, draws.count);
+            return if repeat { Holds::Perhaps } else { Holds::Yes };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
             if self.any_missing(halves, self.bits_hit(draws, word), draws.count - 4 * word) {
                 return Holds::No;
             }
         }
-        Holds::Perhaps(ByteMatches::NONE)
+        Holds::Perhaps
     }
 
     #[inline(always)]

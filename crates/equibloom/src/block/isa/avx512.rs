@@ -2,21 +2,20 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cvtepu16_epi32, _mm512_loadu_si512,
-    _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64, _mm512_or_si512,
-    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_sllv_epi32,
-    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
-    _mm512_xor_si512,
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cmpgt_epu8_mask, _mm512_cvtepu16_epi32,
+    _mm512_loadu_si512, _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64,
+    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64,
+    _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
 };
 
 use super::avx2::Avx2;
-use super::engine::{Dispatch, answer_on};
-use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
+use super::{DRAWS_AT_ONCE, Isa};
+use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, ByteMatches, Holds};
-use crate::hashing::KeyHash;
+use crate::storage::Line;
 
 /// A CPU with [`Avx2`]'s features, AVX-512 on bytes and words, and VBMI2. Holding a value proves that the
 /// CPU has these features.
@@ -30,56 +29,16 @@ impl Avx512 {
         Avx2::detect().filter(|_| found).map(Self)
     }
 
-    /// The same CPU's AVX2 instructions.
-    pub(super) const fn avx2(self) -> Avx2 {
-        self.0
+    /// The proof, for functions that run on such a CPU only.
+    #[target_feature(
+        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+    )]
+    pub(crate) fn found() -> Self {
+        Self(Avx2::found())
     }
-
-    /// Runs an operation with these instructions.
-    #[inline(always)]
-    pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
-        // SAFETY: `self` exists, so the processor has them all.
-        unsafe { with_avx512(self, operation) }
-    }
-}
-
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-)]
-fn with_avx512<O: Operation>(isa: Avx512, operation: O) -> O::Output {
-    operation.run(isa)
-}
-
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-)]
-fn step_with_avx512<S: Step>(isa: Avx512, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-    step.take(isa, key, block)
-}
-
-/// A lookup in a [common](Isa::COMMON) filter with these instructions.
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-)]
-pub(super) fn answer<F: Dispatch>(filter: &F, key: KeyHash) -> bool {
-    answer_on::<F, _, true>(Avx512(Avx2::found()), filter, key)
 }
 
 impl Isa for Avx512 {
-    const COMMON: bool = false;
-
-    // On `with_avx512` itself the compiler would ignore the attribute.
-    #[inline(never)]
-    fn outlined<O: Operation>(self, operation: O) -> O::Output {
-        self.run(operation)
-    }
-
-    #[inline(never)]
-    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-        // SAFETY: `self` exists, so the processor has them all.
-        unsafe { step_with_avx512(self, step, key, block) }
-    }
-
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
         let equal;
@@ -100,6 +59,17 @@ impl Isa for Avx512 {
             );
         }
         equal
+    }
+
+    #[inline(always)]
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        unsafe { _mm512_cmpgt_epu8_mask(self.whole(line), _mm512_set1_epi8(byte as i8)) }
+    }
+
+    #[inline(always)]
+    fn last_byte(self, line: &Line) -> u8 {
+        self.0.last_byte(line)
     }
 
     #[inline(always)]
@@ -171,14 +141,14 @@ impl Isa for Avx512 {
         }
         if draws.count <= DRAWS_AT_ONCE as u32 {
             let repeat = self.0.any_repeat(self.0.bits_hit(draws, 0), draws.count);
-            return if repeat { Holds::Perhaps(ByteMatches::NONE) } else { Holds::Yes };
+            return if repeat { Holds::Perhaps } else { Holds::Yes };
         }
         for word in (4..draws.count.div_ceil(4)).step_by(4) {
             if self.any_missing(line, draws, word) {
                 return Holds::No;
             }
         }
-        Holds::Perhaps(ByteMatches::NONE)
+        Holds::Perhaps
     }
 
     #[inline(always)]

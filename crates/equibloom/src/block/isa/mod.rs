@@ -1,9 +1,8 @@
 //! Operations with a separate implementation for each instruction set.
 //!
-//! An [`Isa`] is an instruction set. All code that works on a block is generic over it and inlined into one
-//! [`Operation`]. [`DetectedIsa`] is the ISA of the CPU; each operation is compiled for every ISA, so that
-//! the dispatch happens once per operation (a lookup or a batch), and all code inside may use the ISA's
-//! instructions. An [`Engine`] holds the choice for one filter.
+//! An [`Isa`] is an instruction set. All code that works on a block is generic over a [`Target`] and inlined
+//! into an entry point ([`dispatch`]), which is compiled for every ISA. A filter holds pointers to the entry
+//! points for its [`DetectedIsa`].
 //!
 //! Every ISA gives the same answers and writes the same bytes. [`Portable`] always exists and is the oracle
 //! in the tests.
@@ -24,9 +23,8 @@ macro_rules! processor_has {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod common;
-mod engine;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod dispatch;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod portable;
 mod prefetch;
@@ -36,46 +34,40 @@ mod sse2;
     test,
     not(any(
         all(target_arch = "x86_64", target_feature = "sse2"),
-        all(target_arch = "aarch64", target_feature = "neon"),
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
     ))
 ))]
 mod words;
 
 #[cfg(target_arch = "x86_64")]
-use avx2::Avx2;
+pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-use avx512::Avx512;
-pub(crate) use engine::{Dispatch, Engine};
+pub(crate) use avx512::Avx512;
+pub(crate) use dispatch::{ANY, On, Target, entry_point, entry_points, kernel_table};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
 
+use super::Holds;
 use super::fields::Field;
 use super::pattern::Draws;
-use super::{BlockIndex, Holds};
-use crate::hashing::KeyHash;
-use crate::memory::WORDS_PER_LINE;
-use common::OnCommon;
-
-/// A cache line as a string of 512 bits.
-pub(crate) type Line = [u64; WORDS_PER_LINE];
+use crate::storage::Line;
 
 /// Maximum number of draws for [`Isa::distinct_draws`].
 pub(super) const DRAWS_AT_ONCE: usize = 16;
 
 /// An instruction set.
 pub(crate) trait Isa: Copy {
-    /// Whether the filter has the [common shape](super::BlockArray::is_common) and no access budget: checks
-    /// for other filters are compiled out.
-    const COMMON: bool;
-
-    /// Runs an operation in a separate function, so that it does not compete with its caller for registers.
-    fn outlined<O: Operation>(self, operation: O) -> O::Output;
-
-    /// The same for a lookup step. Arguments stay in registers.
-    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output;
-
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
+
+    /// Which of a line's 64 bytes are greater than `byte`, one bit for each.
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64;
+
+    /// The last byte of a line.
+    #[inline(always)]
+    fn last_byte(self, line: &Line) -> u8 {
+        line[line.len() - 1].to_le_bytes()[7]
+    }
 
     /// Inserts a byte at byte `at` of a line: later bytes move up by one, the last is lost.
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8);
@@ -105,32 +97,13 @@ pub(crate) trait Isa: Copy {
     fn distinct_draws(self, draws: &Draws) -> Option<[u16; DRAWS_AT_ONCE]>;
 }
 
-/// An operation that is compiled for each ISA.
-pub(crate) trait Operation {
-    /// The result.
-    type Output;
-
-    /// Runs the operation. It must be inlined with everything that it calls: otherwise intrinsics become
-    /// calls.
-    fn run<I: Isa>(self, isa: I) -> Self::Output;
-}
-
-/// A lookup step that is compiled for each ISA.
-pub(crate) trait Step {
-    /// The result.
-    type Output;
-
-    /// Runs the step for a key at a block. Must be inlined, like an [`Operation`].
-    fn take<I: Isa>(self, isa: I, key: KeyHash, block: BlockIndex) -> Self::Output;
-}
-
 /// Whether [`Portable`] has specialised code for common filters. Not on x86-64, where few CPUs lack AVX2.
-const COMMON_ON_PORTABLE: bool = cfg!(any(test, not(target_arch = "x86_64")));
+pub(crate) const COMMON_ON_PORTABLE: bool = cfg!(any(test, not(target_arch = "x86_64")));
 
 /// The ISA of the CPU.
 ///
-/// Compiling each operation for each ISA takes most of the library's build time. Combinations with little
-/// gain are left out: AVX-512 is used for [common](Isa::COMMON) filters only.
+/// Compiling each entry point for each ISA takes most of the library's build time. Combinations with little
+/// gain are left out: AVX-512 is used for [common](Target::COMMON) filters only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetectedIsa {
     /// The baseline of the target.
@@ -156,31 +129,6 @@ impl DetectedIsa {
         #[cfg(not(target_arch = "x86_64"))]
         let found: [Option<Self>; 0] = [];
         found.into_iter().flatten().chain([Self::Portable])
-    }
-
-    /// Runs an operation with this ISA, or an older one: see [`DetectedIsa`].
-    #[inline(always)]
-    pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
-        match self {
-            Self::Portable => Portable.outlined(operation),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(isa) => isa.run(operation),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(isa) => isa.avx2().run(operation),
-        }
-    }
-
-    /// The same on a [common](Isa::COMMON) filter.
-    #[inline(always)]
-    fn run_on_common<O: Operation>(self, operation: O) -> O::Output {
-        match self {
-            Self::Portable if COMMON_ON_PORTABLE => Portable.outlined(OnCommon(operation)),
-            Self::Portable => Portable.outlined(operation),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(isa) => isa.run(OnCommon(operation)),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(isa) => isa.run(OnCommon(operation)),
-        }
     }
 }
 

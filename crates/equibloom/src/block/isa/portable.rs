@@ -1,10 +1,20 @@
 //! The target's baseline instructions.
 
-use super::{DRAWS_AT_ONCE, Isa, Line, Operation, Step};
+use super::{DRAWS_AT_ONCE, Isa};
+use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::pattern::Draws;
-use crate::block::{BlockIndex, ByteMatches, Holds};
-use crate::hashing::KeyHash;
+use crate::storage::Line;
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use super::neon as vector;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::sse2 as vector;
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+)))]
+use super::words as vector;
 
 /// Word operations, and the vector instructions that are part of the target.
 ///
@@ -14,29 +24,14 @@ use crate::hashing::KeyHash;
 pub(crate) struct Portable;
 
 impl Isa for Portable {
-    const COMMON: bool = false;
-
-    #[inline(never)]
-    fn outlined<O: Operation>(self, operation: O) -> O::Output {
-        operation.run(self)
-    }
-
-    #[inline(never)]
-    fn outlined_at<S: Step>(self, step: S, key: KeyHash, block: BlockIndex) -> S::Output {
-        step.take(self, key, block)
+    #[inline(always)]
+    fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
+        vector::equal_bytes(line, byte)
     }
 
     #[inline(always)]
-    fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        return super::sse2::equal_bytes(line, byte);
-        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-        return super::neon::equal_bytes(line, byte);
-        #[cfg(not(any(
-            all(target_arch = "x86_64", target_feature = "sse2"),
-            all(target_arch = "aarch64", target_feature = "neon"),
-        )))]
-        return super::words::equal_bytes(line, byte);
+    fn greater_bytes(self, line: &Line, byte: u8) -> u64 {
+        vector::greater_bytes(line, byte)
     }
 
     #[cfg_attr(target_arch = "x86_64", inline(never))]
@@ -95,7 +90,7 @@ impl Isa for Portable {
     fn holds(self, line: &Line, draws: &Draws) -> Holds {
         let mut all_hold = 1;
         draws.of_word(0, |bit| all_hold &= line[(bit / 64) as usize % line.len()] >> (bit % 64));
-        if all_hold & 1 == 1 { Holds::Perhaps(ByteMatches::NONE) } else { Holds::No }
+        if all_hold & 1 == 1 { Holds::Perhaps } else { Holds::No }
     }
 
     /// Never: comparing all pairs takes longer than drawing again.

@@ -1,10 +1,11 @@
 //! Every ISA matches the portable one, and that one a simple model.
 
-use super::{DetectedIsa, Isa, Line, Operation, Portable, words};
+use super::{ANY, DetectedIsa, Isa, Target, kernel_table, words};
+use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BITS, ones};
 use crate::block::pattern::Draws;
-use crate::block::{ByteMatches, Holds};
 use crate::hashing::KeyHash;
+use crate::storage::Line;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
@@ -22,6 +23,7 @@ struct Everything<'a> {
 #[derive(Debug, PartialEq)]
 struct Answers {
     equal: u64,
+    greater: u64,
     changed: Line,
     inserted: Line,
     window: u64,
@@ -32,29 +34,32 @@ struct Answers {
     distinct: Option<Vec<u16>>,
 }
 
-impl Operation for Everything<'_> {
-    type Output = Answers;
+kernel_table! {
+    struct Kernels[] [] {
+        fn run(inputs: &Everything<'_>) -> Answers;
+    }
+}
 
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Answers {
-        let mut changed = *self.line;
-        isa.insert_byte(&mut changed, self.at, self.byte);
-        let mut inserted = *self.line;
-        let width = self.rank.clamp(1, self.field.end - self.start).min(63);
-        let value = self.line[1] & ones(width);
-        isa.insert_bits(&mut inserted, &self.field, self.start, width, value);
-        let count = self.draws.count as usize;
-        Answers {
-            equal: isa.equal_bytes(self.line, self.byte),
-            changed,
-            inserted,
-            window: isa.window(self.line, self.start) & ones((LINE_BITS - self.start).min(57)),
-            inner_window: isa.inner_window(self.line, self.start % 456) & ones(57),
-            lowest: isa.lowest(self.line[2], self.start % 256),
-            selected: isa.select(self.line[0], self.rank),
-            holds: isa.holds(self.line, &self.draws),
-            distinct: isa.distinct_draws(&self.draws).map(|bits| bits[..count].to_vec()),
-        }
+#[inline(always)]
+fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
+    let &Everything { line, byte, at, rank, ref draws, ref field, start } = inputs;
+    let mut changed = *line;
+    isa.insert_byte(&mut changed, at, byte);
+    let mut inserted = *line;
+    let width = rank.clamp(1, field.end - start).min(63);
+    isa.insert_bits(&mut inserted, field, start, width, line[1] & ones(width));
+    let count = draws.count as usize;
+    Answers {
+        equal: isa.equal_bytes(line, byte),
+        greater: isa.greater_bytes(line, byte),
+        changed,
+        inserted,
+        window: isa.window(line, start) & ones((LINE_BITS - start).min(57)),
+        inner_window: isa.inner_window(line, start % 456) & ones(57),
+        lowest: isa.lowest(line[2], start % 256),
+        selected: isa.select(line[0], rank),
+        holds: isa.holds(line, draws),
+        distinct: isa.distinct_draws(draws).map(|bits| bits[..count].to_vec()),
     }
 }
 
@@ -94,23 +99,26 @@ proptest! {
         places.sort_unstable();
         let [field_start, start, last] = places;
         let field = Field::new(field_start, last + 1);
-        let everything = || Everything { line: &line, byte, at, rank, draws, field, start };
-        let portable = everything().run(Portable);
+        let everything = Everything { line: &line, byte, at, rank, draws, field, start };
+        let portable = run(ANY, &everything);
 
         let byte_at = |line: &Line, index: usize| (line[index / 8] >> (8 * (index % 8))) as u8;
-        let mut equal = 0_u64;
+        let (mut equal, mut greater) = (0_u64, 0_u64);
         let mut bytes: Vec<u8> = (0..64).map(|index| byte_at(&line, index)).collect();
         for (index, &found) in bytes.iter().enumerate() {
             equal |= u64::from(found == byte) << index;
+            greater |= u64::from(found > byte) << index;
         }
         bytes.insert(at as usize, byte);
         prop_assert_eq!(portable.equal, equal);
         prop_assert_eq!(words::equal_bytes(&line, byte), equal);
+        prop_assert_eq!(portable.greater, greater);
+        prop_assert_eq!(words::greater_bytes(&line, byte), greater);
         prop_assert!((0..64).all(|index| byte_at(&portable.changed, index) == bytes[index]));
         let set: Vec<u32> = (0..64).filter(|bit| line[0] >> bit & 1 == 1).collect();
         prop_assert_eq!(portable.selected, set[rank as usize]);
         let holds = bits.iter().all(|&bit| line[usize::from(bit) / 64] >> (bit % 64) & 1 == 1);
-        prop_assert!(portable.holds.is_perhaps() || !holds);
+        prop_assert!(portable.holds == Holds::Perhaps || !holds);
 
         let inner = start % 456;
         let expected = (0..57).map(|i| (line[((inner + i) / 64) as usize] >> ((inner + i) % 64) & 1) << i);
@@ -122,8 +130,9 @@ proptest! {
         different.dedup();
         let distinct = count <= 16 && different.len() == bits.len();
         for isa in DetectedIsa::all() {
-            let found = isa.run_on_common(everything());
+            let found = Kernels::new(isa, true).run(&everything);
             prop_assert_eq!(found.equal, portable.equal);
+            prop_assert_eq!(found.greater, portable.greater);
             prop_assert_eq!(found.changed, portable.changed);
             prop_assert_eq!(found.inserted, portable.inserted);
             prop_assert_eq!(found.window, portable.window);
@@ -135,7 +144,7 @@ proptest! {
                 let expected = match (holds, distinct) {
                     (false, _) => Holds::No,
                     (true, true) => Holds::Yes,
-                    (true, false) => Holds::Perhaps(ByteMatches::NONE),
+                    (true, false) => Holds::Perhaps,
                 };
                 prop_assert_eq!(found.holds, expected);
                 prop_assert_eq!(found.distinct, distinct.then(|| bits.clone()));

@@ -3,15 +3,13 @@
 //! One column per loop, so that the compiler vectorises each.
 
 use super::lookups::WORD;
-use crate::block::{BlockArray, BlockIndex};
+use crate::block::BlockIndex;
 use crate::hashing::KeyHash;
-use crate::placement::{Choose, Probe, Routing};
+use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
 
 /// The first probes of 64 keys.
 pub(super) struct Columns {
-    /// Patterns of the reduced keys.
-    patterns: [u64; WORD],
     blocks: [BlockIndex; WORD],
     /// The bits that select the hints, if blocks have any.
     hints: [u64; WORD],
@@ -19,16 +17,12 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) const fn empty() -> Self {
-        Self { patterns: [0; WORD], blocks: [BlockIndex(0); WORD], hints: [0; WORD] }
+        Self { blocks: [BlockIndex(0); WORD], hints: [0; WORD] }
     }
 
     /// Fills the rows with the first 64 of these keys. With fewer keys, the other rows are unspecified.
     #[inline(always)]
-    pub(super) fn fill<R: Choose, B: BlockArray>(
-        &mut self,
-        filter: &Balanced<R, B>,
-        keys: &[KeyHash],
-    ) {
+    pub(super) fn fill<R: Choose>(&mut self, filter: &Balanced<R>, keys: &[KeyHash]) {
         match keys.first_chunk() {
             Some(keys) => self.fill_all(filter, keys),
             None if keys.is_empty() => {}
@@ -37,7 +31,7 @@ impl Columns {
     }
 
     #[cold]
-    fn fill_some<R: Choose, B: BlockArray>(&mut self, filter: &Balanced<R, B>, keys: &[KeyHash]) {
+    fn fill_some<R: Choose>(&mut self, filter: &Balanced<R>, keys: &[KeyHash]) {
         let mut all = [KeyHash::from_u64(0); WORD];
         for (row, &key) in all.iter_mut().zip(keys) {
             *row = key;
@@ -47,18 +41,12 @@ impl Columns {
 
     // Exactly 64 keys, so that the loops have a constant length.
     #[inline(always)]
-    fn fill_all<R: Choose, B: BlockArray>(
-        &mut self,
-        filter: &Balanced<R, B>,
-        keys: &[KeyHash; WORD],
-    ) {
-        let Self { patterns, blocks, hints } = self;
-        filter.blocks.reduce_all(keys, patterns);
-        filter.candidates.first_blocks(keys, blocks);
-        if filter.blocks.has_hints() {
-            let columns = patterns.iter().zip(&*blocks).zip(hints);
-            for (&key, ((&pattern, &block), hint)) in keys.iter().zip(columns) {
-                *hint = B::Routing::probe_at(0, key.reduced_to(pattern), block).hint;
+    fn fill_all<R: Choose>(&mut self, filter: &Balanced<R>, keys: &[KeyHash; WORD]) {
+        let Self { blocks, hints } = self;
+        filter.plan.levels.first_blocks(keys, blocks);
+        if filter.plan.shape.has_hints() {
+            for (&key, (&block, hint)) in keys.iter().zip(blocks.iter().zip(hints)) {
+                *hint = Probe::at(0, key, block).hint;
             }
         }
     }
@@ -69,29 +57,26 @@ impl Columns {
         &self.blocks[..count.min(WORD)]
     }
 
-    /// The reduced keys and first probes of these keys, the first of which is in row `start`.
+    /// These keys with their first probes, the first of which is in row `start`.
     #[inline(always)]
-    pub(super) fn probes<L: Routing>(
+    pub(super) fn probes(
         &self,
         start: usize,
         keys: &[KeyHash],
     ) -> impl Iterator<Item = (KeyHash, Probe)> {
         let start = start.min(WORD);
-        let columns = self.patterns[start..].iter().zip(&self.blocks[start..]);
-        let rows = keys.iter().zip(columns.zip(&self.hints[start..]));
-        rows.map(|(&key, ((&pattern, &block), &hint))| probe::<L>(key, pattern, block, hint))
+        let columns = self.blocks[start..].iter().zip(&self.hints[start..]);
+        keys.iter().zip(columns).map(|(&key, (&block, &hint))| (key, probe(key, block, hint)))
     }
 
-    /// The same for one row.
+    /// The probe in a row.
     #[inline(always)]
-    pub(super) fn probe_of<L: Routing>(&self, row: usize, key: KeyHash) -> (KeyHash, Probe) {
-        let row = row % WORD;
-        probe::<L>(key, self.patterns[row], self.blocks[row], self.hints[row])
+    pub(super) fn probe_of(&self, row: usize, key: KeyHash) -> Probe {
+        probe(key, self.blocks[row % WORD], self.hints[row % WORD])
     }
 }
 
 #[inline(always)]
-fn probe<L: Routing>(key: KeyHash, pattern: u64, block: BlockIndex, hint: u64) -> (KeyHash, Probe) {
-    let key = key.reduced_to(pattern);
-    (key, Probe { hint, ..L::probe_at(0, key, block) })
+fn probe(key: KeyHash, block: BlockIndex, hint: u64) -> Probe {
+    Probe { hint, ..Probe::at(0, key, block) }
 }

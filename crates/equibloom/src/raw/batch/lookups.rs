@@ -7,11 +7,13 @@
 //!    enough of them wait for theirs.
 
 use super::columns::Columns;
-use crate::block::isa::{Isa, Nearness, Operation};
-use crate::block::{BlockArray, BlockIndex, Holds};
+use crate::block::isa::{Nearness, Target, kernel_table};
+use crate::block::{BlockIndex, Holds};
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Probe};
 use crate::raw::Balanced;
+use crate::raw::balanced::Plan;
+use crate::raw::ledger::Ledger;
 
 /// Keys tested at once, and answers per word.
 pub(super) const WORD: usize = u64::BITS as usize;
@@ -19,11 +21,15 @@ pub(super) const WORD: usize = u64::BITS as usize;
 /// Maximum number of keys waiting for a later block.
 const WAITING: usize = 128;
 
-/// A batch of lookups.
-pub(in crate::raw) struct ContainsBatch<'a, F> {
-    pub(in crate::raw) filter: &'a F,
-    pub(in crate::raw) keys: &'a [KeyHash],
-    pub(in crate::raw) found: &'a mut [u64],
+kernel_table! {
+    /// A batch of lookups and its passes.
+    pub(super) struct Batches[R: Choose,] [R] {
+        fn contains_batch(filter: &Balanced<R>, keys: &[KeyHash], found: &mut [u64]) -> ();
+        fn fill(filter: &Balanced<R>, columns: &mut Columns, keys: &[KeyHash]) -> ();
+        fn look_at_first(
+            filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, ahead: &[BlockIndex],
+        ) -> Answers;
+    }
 }
 
 /// Keys waiting for a block.
@@ -69,7 +75,7 @@ struct Answer {
 
 /// The results for up to 64 keys, one bit per key.
 #[derive(Clone, Copy, Default)]
-struct Answers {
+pub(super) struct Answers {
     holds: u64,
     may_hold: u64,
     continues: u64,
@@ -82,7 +88,7 @@ impl Answers {
     fn and(self, answer: Answer) -> Self {
         Self {
             holds: self.holds.rotate_left(1) | u64::from(answer.holds == Holds::Yes),
-            may_hold: self.may_hold << 1 | u64::from(answer.holds.is_perhaps()),
+            may_hold: self.may_hold << 1 | u64::from(answer.holds == Holds::Perhaps),
             continues: self.continues >> 1 | u64::from(answer.continues) << (WORD - 1),
         }
     }
@@ -99,152 +105,127 @@ impl Answers {
     }
 }
 
-impl<R: Choose, B: BlockArray> Operation for ContainsBatch<'_, Balanced<R, B>> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        let Self { filter, keys, found } = self;
-        filter.contains_batch_on(isa, keys, found);
+/// Looks up keys, chunk by chunk.
+#[inline(always)]
+fn contains_batch<T: Target, R: Choose>(
+    target: T,
+    filter: &Balanced<R>,
+    keys: &[KeyHash],
+    found: &mut [u64],
+) {
+    let passes = Batches::new(filter.isa, filter.is_common);
+    let (mut waiting, mut spare) = (Front::empty(), Front::empty());
+    let mut columns = [const { Columns::empty() }; 2];
+    let [mut here, mut ahead] = columns.each_mut();
+    passes.fill(filter, here, keys);
+    for &block in here.blocks(keys.len()) {
+        filter.prefetch_later(block);
     }
-}
-
-impl<R: Choose, B: BlockArray> ContainsBatch<'_, Balanced<R, B>> {
-    /// Looks up the keys one by one; first blocks of later keys are prefetched.
-    pub(in crate::raw) fn one_by_one(self) {
-        let Self { filter, keys, found } = self;
-        let prefetch = |keys: &[KeyHash]| {
-            for &key in keys.iter().take(WORD) {
-                filter.blocks.prefetch(filter.candidates.first_block(key), Nearness::Second);
-            }
-        };
-        prefetch(keys);
-        for (word, (chunk, answers)) in keys.chunks(WORD).zip(found).enumerate() {
-            prefetch(keys.get((word + 1) * WORD..).unwrap_or_default());
-            *answers = chunk.iter().zip(0..).fold(0, |answers, (&key, bit)| {
-                answers | u64::from(filter.engine.lookup(filter, key)) << bit
-            });
+    // An empty chunk at the end finishes the waiting keys.
+    for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
+        let later = keys.get((word + 1) * WORD..).unwrap_or_default();
+        passes.fill(filter, ahead, later);
+        let answers = passes.look_at_first(filter, chunk, here, ahead.blocks(later.len()));
+        if chunk.is_empty() || !waiting.has_room_for(WORD) {
+            filter.finish(target, &mut waiting, &mut spare, found);
         }
+        let key_at = |bit: usize| {
+            // Always exists: `bit` is that of a tested key.
+            let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
+            (key, here.probe_of(bit, key))
+        };
+        let place_of = |bit| word * WORD + bit;
+        let holds = filter.sort_out(0, answers, key_at, place_of, &mut waiting);
+        if let Some(found) = found.get_mut(word) {
+            *found = holds;
+        }
+        (here, ahead) = (ahead, here);
+    }
+    if R::REJECTS && filter.ledger.is_spent() {
+        filter.check_overflow(keys, found);
     }
 }
 
 /// Fills columns.
-struct Fill<'a, F> {
-    filter: &'a F,
-    columns: &'a mut Columns,
-    keys: &'a [KeyHash],
+#[inline(always)]
+fn fill<T: Target, R: Choose>(
+    _target: T,
+    filter: &Balanced<R>,
+    columns: &mut Columns,
+    keys: &[KeyHash],
+) {
+    columns.fill(filter, keys);
 }
 
-impl<R: Choose, B: BlockArray> Operation for Fill<'_, Balanced<R, B>> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, _isa: I) {
-        self.columns.fill(self.filter, self.keys);
+/// Quick test of the first blocks of up to 64 keys; those of later keys (`ahead`) are prefetched.
+#[inline(always)]
+fn look_at_first<T: Target, R: Choose>(
+    target: T,
+    filter: &Balanced<R>,
+    keys: &[KeyHash],
+    here: &Columns,
+    ahead: &[BlockIndex],
+) -> Answers {
+    let mut answers = Answers::default();
+    let (first, last) = keys.split_at(keys.len().min(ahead.len()));
+    for ((key, probe), &later) in here.probes(0, first).zip(ahead) {
+        filter.prefetch_later(later);
+        answers = answers.and(filter.look_at(target, 0, key, probe));
     }
-}
-
-/// Quick test of the first blocks of up to 64 keys; those of later keys are prefetched.
-struct LookAtFirst<'a, F> {
-    filter: &'a F,
-    keys: &'a [KeyHash],
-    here: &'a Columns,
-    /// The first blocks of later keys.
-    ahead: &'a [BlockIndex],
-}
-
-impl<R: Choose, B: BlockArray> Operation for LookAtFirst<'_, Balanced<R, B>> {
-    type Output = Answers;
-
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Answers {
-        let Self { filter, keys, here, ahead } = self;
-        let mut answers = Answers::default();
-        let (first, last) = keys.split_at(keys.len().min(ahead.len()));
-        for ((key, probe), &later) in here.probes::<B::Routing>(0, first).zip(ahead) {
-            filter.blocks.prefetch(later, Nearness::Second);
-            answers = answers.and(filter.look_at(isa, 0, key, probe));
-        }
-        for (key, probe) in here.probes::<B::Routing>(first.len(), last) {
-            answers = answers.and(filter.look_at(isa, 0, key, probe));
-        }
-        answers.in_order(keys.len())
+    for (key, probe) in here.probes(first.len(), last) {
+        answers = answers.and(filter.look_at(target, 0, key, probe));
     }
+    answers.in_order(keys.len())
 }
 
-impl<R: Choose, B: BlockArray> Balanced<R, B> {
+impl<R: Choose> Balanced<R> {
+    /// Looks up keys: see [`Any::contains_batch`](crate::raw::Any::contains_batch).
+    pub(in crate::raw) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        Batches::new(self.isa, self.is_common).contains_batch(self, keys, found);
+    }
+
+    /// Prefetches the block of a later key.
     #[inline(always)]
-    fn contains_batch_on<I: Isa>(&self, isa: I, keys: &[KeyHash], found: &mut [u64]) {
-        let (mut waiting, mut spare) = (Front::empty(), Front::empty());
-        let mut columns = [const { Columns::empty() }; 2];
-        let [mut here, mut ahead] = columns.each_mut();
-        isa.outlined(Fill { filter: self, columns: here, keys });
-        for &block in here.blocks(keys.len()) {
-            self.blocks.prefetch(block, Nearness::Second);
-        }
-        // An empty chunk at the end finishes the waiting keys.
-        for (word, chunk) in keys.chunks(WORD).chain([&[][..]]).enumerate() {
-            let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-            isa.outlined(Fill { filter: self, columns: ahead, keys: later });
-            let blocks_ahead = ahead.blocks(later.len());
-            let look = LookAtFirst { filter: self, keys: chunk, here, ahead: blocks_ahead };
-            let answers = isa.outlined(look);
-            if chunk.is_empty() || !waiting.has_room_for(WORD) {
-                self.finish(isa, &mut waiting, &mut spare, found);
-            }
-            let key_at = |bit: usize| {
-                // Always exists: `bit` is that of a tested key.
-                let key = chunk.get(bit).copied().unwrap_or(KeyHash::from_u64(0));
-                here.probe_of::<B::Routing>(bit, key)
-            };
-            let place_of = |bit| word * WORD + bit;
-            let holds = self.sort_out(isa, 0, answers, key_at, place_of, &mut waiting);
-            if let Some(found) = found.get_mut(word) {
-                *found = holds;
-            }
-            (here, ahead) = (ahead, here);
-        }
-        if R::REJECTS && self.budget.is_spent() {
-            self.check_overflow(keys, found);
-        }
+    fn prefetch_later(&self, block: BlockIndex) {
+        self.plan.shape.prefetch(&self.words, block, Nearness::Second);
     }
 
     /// Quick test of the block of a probe.
     #[inline(always)]
-    fn look_at<I: Isa>(&self, isa: I, number: usize, key: KeyHash, probe: Probe) -> Answer {
-        let holds = self.blocks.glance(isa, probe.block, key);
-        Answer { holds, continues: self.continues_at(isa, number, key, probe) }
+    fn look_at<T: Target>(&self, target: T, number: usize, key: KeyHash, probe: Probe) -> Answer {
+        let holds = self.plan.shape.glance(target, &self.words, probe.block, key);
+        Answer { holds, continues: self.continues_at(target, number, key, probe) }
     }
 
     /// Settles the undecided keys and passes on those whose lookup continues; returns the keys found.
     #[inline(always)]
-    fn sort_out<I: Isa>(
+    fn sort_out(
         &self,
-        isa: I,
         number: usize,
         answers: Answers,
         key_at: impl Fn(usize) -> (KeyHash, Probe),
         place_of: impl Fn(usize) -> usize,
         onward: &mut Front,
     ) -> u64 {
+        let Plan { shape, levels, .. } = &self.plan;
         let Answers { mut holds, may_hold, continues } = answers;
         for bit in set_bits(may_hold) {
             let (key, probe) = key_at(bit);
-            holds |= u64::from(self.blocks.settle(isa, probe.block, key)) << bit;
+            holds |= u64::from(shape.settle(&self.words, probe.block, key)) << bit;
         }
-        let next_level = self.candidates.as_slice().get(number + 1).copied();
-        if next_level.is_none() && self.overflow.is_empty() {
+        let next_level = levels.as_slice().get(number + 1).copied();
+        if next_level.is_none() && !self.ledger.lists_any() {
             return holds;
         }
         for bit in set_bits(continues & !holds) {
             let (key, probe) = key_at(bit);
             match next_level {
-                Some(level) if number + 1 < self.candidates.choices(key) => {
+                Some(level) if number + 1 < levels.choices(key) => {
                     let block = level.block_of(probe.onward);
-                    self.blocks.prefetch(block, Nearness::Second);
+                    self.prefetch_later(block);
                     onward.push(key, block, place_of(bit));
                 }
-                _ => holds |= u64::from(self.is_in_overflow(key, &mut ())) << bit,
+                _ => holds |= u64::from(self.is_listed(key)) << bit,
             }
         }
         holds
@@ -252,25 +233,31 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Finishes the lookups of all waiting keys, which are at their second block.
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, waiting: &mut Front, spare: &mut Front, found: &mut [u64]) {
+    fn finish<T: Target>(
+        &self,
+        target: T,
+        waiting: &mut Front,
+        spare: &mut Front,
+        found: &mut [u64],
+    ) {
         let (mut here, mut onward) = (waiting, spare);
-        for number in 1..self.candidates.as_slice().len() {
+        for number in 1..self.plan.levels.as_slice().len() {
             onward.len = 0;
             for start in (0..here.len).step_by(WORD) {
                 let mut answers = Answers::default();
                 let count = (here.len - start).min(WORD);
                 let key_at = |bit: usize| {
                     let at = (start + bit) % WAITING;
-                    let (key, block) = (here.keys[at], here.blocks[at]);
-                    (key, self.candidates.probe_at(number, key, block))
+                    let key = here.keys[at];
+                    (key, Probe::at(number, key, here.blocks[at]))
                 };
                 for bit in 0..count {
                     let (key, probe) = key_at(bit);
-                    answers = answers.and(self.look_at(isa, number, key, probe));
+                    answers = answers.and(self.look_at(target, number, key, probe));
                 }
                 let answers = answers.in_order(count);
                 let place_of = |bit| here.places[(start + bit) % WAITING];
-                let holds = self.sort_out(isa, number, answers, key_at, place_of, onward);
+                let holds = self.sort_out(number, answers, key_at, place_of, onward);
                 for bit in set_bits(holds) {
                     note(found, place_of(bit));
                 }
@@ -285,8 +272,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
     fn check_overflow(&self, keys: &[KeyHash], found: &mut [u64]) {
         for (keys, found) in keys.chunks(WORD).zip(found) {
             for (bit, &key) in keys.iter().enumerate() {
-                let is_there = self.is_in_overflow(self.blocks.reduce(key), &mut ());
-                *found |= u64::from(is_there) << bit;
+                *found |= u64::from(self.is_listed(key)) << bit;
             }
         }
     }

@@ -6,5 +6,3 @@
 mod columns;
 mod inserts;
 mod lookups;
-
-pub(super) use lookups::ContainsBatch;

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::block::{BlockArray, BlockIndex};
+use crate::block::{BlockIndex, BloomShape};
+use crate::storage::{Lines, Words};
 
 /// Blocks of one worker as they were before each change, in order.
 #[derive(Default)]
@@ -24,22 +25,28 @@ impl Journal {
         self.is_kept
     }
 
-    /// Records a block before it changes: the one at `here` in a part, and at `block` in the whole.
+    /// Records a block before it changes: the one at `here` in some lines, and at `block` in the whole.
     #[inline(always)]
-    pub(super) fn note<B: BlockArray>(&mut self, part: &B, here: BlockIndex, block: BlockIndex) {
+    pub(super) fn note(
+        &mut self,
+        shape: &BloomShape,
+        lines: &Lines<'_>,
+        here: BlockIndex,
+        block: BlockIndex,
+    ) {
         if !self.is_kept {
             return;
         }
-        let size = part.words_per_block();
+        let size = shape.words_per_block();
         let start = here.0 as usize * size;
-        self.words.extend_from_slice(&part.storage().words()[start..start + size]);
+        self.words.extend_from_slice(&lines.0.as_flattened()[start..start + size]);
         self.blocks.push(block);
     }
 
     /// Restores the blocks.
-    pub(super) fn undo<B: BlockArray>(&self, whole: &mut B) {
-        let size = whole.words_per_block();
-        let words = whole.storage_mut().words_mut();
+    pub(super) fn undo(&self, shape: &BloomShape, whole: &mut Words) {
+        let size = shape.words_per_block();
+        let words = whole.words_mut();
         for (block, before) in self.blocks.iter().zip(self.words.chunks(size)).rev() {
             let start = block.0 as usize * size;
             words[start..start + size].copy_from_slice(before);

@@ -1,14 +1,17 @@
 //! One worker's pass over its blocks of a level.
 
+use alloc::vec::Vec;
+
 use super::pending::{PendingKeys, WORD};
 use super::word_range::WordRange;
 use super::work_sharing::{Share, WorkSharing};
 use super::{BLOCKS_TO_A_CUT, WorkerScratch};
-use crate::block::isa::{Isa, Nearness, Operation, prefetch};
-use crate::block::{BlockArray, BlockIndex, On};
+use crate::block::BlockIndex;
+use crate::block::isa::{Nearness, Target, kernel_table, prefetch};
 use crate::hashing::KeyHash;
-use crate::placement::{Choose, Level};
-use crate::raw::Balanced;
+use crate::placement::{Choose, Level, Probe};
+use crate::raw::balanced::Plan;
+use crate::storage::{Lines, WORDS_PER_LINE, Words};
 
 /// Keys of a slab that are scanned before the listed ones are inserted: a multiple of 64. At later levels,
 /// which few keys reach, the listed keys. They and their list fit into a first-level cache. (Tests need
@@ -27,34 +30,43 @@ struct Arrival {
 }
 
 /// Blocks of one worker.
-pub(super) struct Part<B> {
+pub(super) struct Part<'a> {
     /// The number of the first in the whole table.
     pub(super) first: u64,
-    pub(super) blocks: B,
+    pub(super) count: u64,
+    pub(super) lines: Lines<'a>,
 }
 
 /// One worker's part of a level, and the pending keys.
-pub(super) struct LevelPass<'a, R, B: BlockArray> {
-    /// The filter without its blocks, which are divided among the workers.
-    pub(super) filter: &'a Balanced<R, B>,
+pub(super) struct LevelPass<'a, 'l, R> {
+    pub(super) plan: &'a Plan<R>,
     pub(super) number: usize,
     pub(super) level: Level,
     pub(super) keys: &'a [KeyHash],
     pub(super) pending: &'a PendingKeys,
     /// The worker's blocks, and the index of the first key that has not reached them.
-    pub(super) share: Share<B>,
+    pub(super) share: Share<Part<'l>>,
     pub(super) scratch: &'a mut WorkerScratch,
-    pub(super) work_sharing: &'a WorkSharing<B>,
+    pub(super) work_sharing: &'a WorkSharing<Part<'l>>,
     /// With fewer remaining keys than this, no blocks are handed over.
     pub(super) keys_for_a_thread: usize,
 }
 
-impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
-    /// Number of keys placed.
-    type Output = u64;
+kernel_table! {
+    /// One worker's pass over its blocks of a level; returns the number of keys placed.
+    pub(super) struct LevelPasses[R: Choose,] [R] {
+        fn pass(pass: LevelPass<'_, '_, R>) -> u64;
+    }
+}
 
+#[inline(always)]
+fn pass<T: Target, R: Choose>(target: T, pass: LevelPass<'_, '_, R>) -> u64 {
+    pass.run(target)
+}
+
+impl<R: Choose> LevelPass<'_, '_, R> {
     #[inline(always)]
-    fn run<I: Isa>(mut self, isa: I) -> u64 {
+    fn run<T: Target>(mut self, target: T) -> u64 {
         let Some(mut words) = self.share.part.words(self.level) else { return 0 };
         let mut placed = 0;
         let mut list = [Arrival { place: 0, word: 0 }; CHUNK];
@@ -77,7 +89,7 @@ impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
                     self.prefetch(ahead);
                 }
                 self.prefetch_later_key(arrival);
-                placed += u64::from(self.arrive(isa, arrival));
+                placed += u64::from(self.arrive(target, arrival));
             }
             if self.work_sharing.is_asked()
                 && let Some(fewer) = self.give_half()
@@ -87,14 +99,12 @@ impl<R: Choose, B: BlockArray> Operation for LevelPass<'_, R, B> {
         }
         placed
     }
-}
 
-impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
     #[inline(always)]
     fn prefetch(&self, arrival: &Arrival) {
         let block = self.level.block_of(arrival.word);
         let part = &self.share.part;
-        part.blocks.prefetch(part.place_of(block), Nearness::First);
+        self.plan.shape.prefetch(&part.lines, part.place_of(block), Nearness::First);
     }
 
     /// Prefetches one key of the next chunk for each arriving key.
@@ -137,12 +147,9 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
             && let Some(place) = pending.next()
         {
             self.share.start = place + 1;
-            let key = self.filter.blocks.reduce(self.keys[place]);
-            let Some(before) = self.filter.candidates.walk(key).nth(self.number - 1) else {
-                continue;
-            };
-            list[count] = Arrival { place, word: before.onward };
-            count += usize::from(words.contain(before.onward));
+            let word = self.keys[place].candidate(self.number);
+            list[count] = Arrival { place, word };
+            count += usize::from(words.contain(word));
         }
         count
     }
@@ -159,43 +166,58 @@ impl<R: Choose, B: BlockArray> LevelPass<'_, R, B> {
             self.work_sharing.answer(None);
             return None;
         };
-        let second = part.cut_at(cut);
+        let second = part.cut_at(cut, self.plan.shape.words_per_block());
         let left = part.words(self.level);
-        self.work_sharing.answer(second.map(|part| Share { part, start: *start }));
+        self.work_sharing.answer(Some(Share { part: second, start: *start }));
         left
     }
 
     /// The step of an insert at one block; returns whether the key was placed.
     #[inline(always)]
-    fn arrive<I: Isa>(&mut self, isa: I, Arrival { place, word }: Arrival) -> bool {
-        let Self { filter, number, ref mut scratch, .. } = *self;
+    fn arrive<T: Target>(&mut self, target: T, Arrival { place, word }: Arrival) -> bool {
+        let Self { plan, number, ref mut scratch, .. } = *self;
+        let Plan { shape, rule, .. } = plan;
         let part = &mut self.share.part;
         let block = self.level.block_of(word);
-        let key = filter.blocks.reduce(self.keys[place]);
+        let key = self.keys[place];
         let reachable = number == 0 || self.pending.reachable(place);
         let here = part.place_of(block);
-        if reachable && !filter.rule.stores_repeats() && part.blocks.test(isa, here, key) {
+        if reachable && shape.test(target, &part.lines, here, key) {
             return false;
         }
-        let view = On { blocks: &part.blocks, isa };
-        if !R::REJECTS || !filter.rule.insert_continues(&view, key, number, here) {
-            scratch.journal.note(&part.blocks, here, block);
-            part.blocks.add(isa, here, key);
-            return true;
+        if !R::REJECTS || rule.admits(shape.load(&part.lines, here), key, number) {
+            scratch.journal.note(shape, &part.lines, here, block);
+            return plan.try_add(target, &mut &mut part.lines, here, number, key);
         }
-        let mut probe = filter.candidates.probe_at(number, key, block);
-        probe.block = here;
-        let was_marked = part.blocks.hint_is_set(isa, probe).unwrap_or(true);
+        let probe = Probe::at(number, key, here);
+        let was_marked = shape.hint_is_set(&part.lines, probe).unwrap_or(true);
         scratch.sent_on.insert(place, reachable && was_marked);
         if !was_marked {
-            scratch.journal.note(&part.blocks, here, block);
-            part.blocks.set_hint(probe);
+            scratch.journal.note(shape, &part.lines, here, block);
+            shape.set_hint(&mut &mut part.lines, probe);
         }
         false
     }
 }
 
-impl<B: BlockArray> Part<B> {
+impl<'a> Part<'a> {
+    /// Divides a table: one part begins with the first block, and one with each of `cuts`, ascending
+    /// multiples of [`BLOCKS_TO_A_CUT`].
+    pub(super) fn all(
+        words: &'a mut Words,
+        words_per_block: usize,
+        cuts: impl Iterator<Item = u64>,
+    ) -> Vec<Self> {
+        let lines = words.as_lines_mut();
+        let count = (lines.0.len() * WORDS_PER_LINE / words_per_block) as u64;
+        let mut parts = Vec::from([Self { first: 0, count, lines }]);
+        for cut in cuts {
+            let next = parts.last_mut().map(|last| last.cut_at(cut, words_per_block));
+            parts.extend(next);
+        }
+        parts
+    }
+
     #[inline(always)]
     fn place_of(&self, block: BlockIndex) -> BlockIndex {
         BlockIndex(block.0.wrapping_sub(self.first))
@@ -204,22 +226,25 @@ impl<B: BlockArray> Part<B> {
     /// A block in the middle of those of a level, on a line, with others on both sides.
     fn middle(&self, level: Level) -> Option<u64> {
         let first = self.first.max(level.offset);
-        let end = (self.first + self.blocks.count()).min(level.offset + level.size);
+        let end = (self.first + self.count).min(level.offset + level.size);
         let middle = first + end.saturating_sub(first) / 2;
         let middle = middle - middle % BLOCKS_TO_A_CUT;
         (first < middle && middle < end).then_some(middle)
     }
 
-    /// Keeps the blocks before this one, and returns the others.
-    fn cut_at(&mut self, block: u64) -> Option<Self> {
-        let (_, parts) = self.blocks.divide(&[block - self.first]);
-        let mut parts = parts.into_iter();
-        self.blocks = parts.next()?;
-        parts.next().map(|blocks| Self { first: block, blocks })
+    /// Keeps the blocks before this one, which begins on a line, and returns the others.
+    pub(super) fn cut_at(&mut self, block: u64, words_per_block: usize) -> Self {
+        let before = block.clamp(self.first, self.first + self.count) - self.first;
+        let lines = core::mem::take(&mut self.lines.0);
+        let line = before as usize * words_per_block / WORDS_PER_LINE;
+        let (ours, others) = lines.split_at_mut(line.min(lines.len()));
+        let others = Self { first: block, count: self.count - before, lines: Lines(others) };
+        (self.count, self.lines) = (before, Lines(ours));
+        others
     }
 
     /// The words of its blocks of a level, if it has any.
     fn words(&self, level: Level) -> Option<WordRange> {
-        WordRange::to(level, self.first..self.first + self.blocks.count())
+        WordRange::to(level, self.first..self.first + self.count)
     }
 }

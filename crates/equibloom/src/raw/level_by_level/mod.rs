@@ -36,17 +36,15 @@ mod word_range;
 mod work_sharing;
 
 use alloc::vec::Vec;
-use std::panic::resume_unwind;
-use std::thread;
 
 use super::Balanced;
-use crate::block::BlockArray;
+use super::ledger::{Pushed, Record};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
 use equibloom_layout::WhenFull;
 use journal::Journal;
-use level_pass::{LevelPass, Part};
+use level_pass::{LevelPass, LevelPasses, Part};
 use pending::PendingKeys;
 use work_sharing::{Share, WorkSharing};
 
@@ -83,7 +81,7 @@ struct WorkerScratch {
 /// The overflow list cannot hold the keys of a slab; the slab has been undone.
 struct Undone;
 
-impl<R: Choose, B: BlockArray> Balanced<R, B> {
+impl<R: Choose> Balanced<R> {
     /// Inserts keys as if one by one, with up to `threads` threads; returns how many were new.
     pub(super) fn insert_by_threads(
         &mut self,
@@ -99,11 +97,11 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         threads: usize,
         sizes: BatchSizes,
     ) -> Result<u64, FullError> {
-        let levels = self.candidates.as_slice();
+        let levels = self.plan.levels.as_slice();
         let share_no_block =
             levels.windows(2).all(|two| two[0].offset + two[0].size <= two[1].offset);
         let are_many = keys.len() >= sizes.thread && (threads > 1 || keys.len() <= self.room());
-        if !share_no_block || !self.budget.is_unlimited() || !are_many {
+        if !share_no_block || !self.ledger.budget.is_unlimited() || !are_many {
             return self.insert_one_by_one(keys);
         }
         let mut new = 0;
@@ -115,7 +113,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             // If all keys fit into the list, no journal is needed.
             let most = rest.len().min(sizes.slab).max(1);
             let without_journal = self.room().min(most);
-            let with_journal = (sizes.journal / self.blocks.words_per_block()).clamp(1, most);
+            let with_journal = (sizes.journal / self.plan.shape.words_per_block()).clamp(1, most);
             let (slab, others) = rest.split_at(without_journal.max(with_journal));
             for own in &mut scratch {
                 own.journal.begin(without_journal < with_journal);
@@ -132,11 +130,11 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Keys that the overflow list can hold without refusing one or saturating a block.
     fn room(&self) -> usize {
-        let list_grows = B::HAS_SLOTS && self.when_full == WhenFull::Saturate;
-        if !R::REJECTS || list_grows {
+        if !R::REJECTS {
             return usize::MAX;
         }
-        let room = self.overflow.capacity().saturating_sub(self.overflow.len());
+        let list = &self.ledger.overflow;
+        let room = list.capacity().saturating_sub(list.len());
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
@@ -149,7 +147,7 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         scratch: &mut [WorkerScratch],
     ) -> Result<Result<u64, FullError>, Undone> {
         let (mut placed, mut reads) = (0, 0);
-        let levels = self.candidates.as_slice().to_vec();
+        let levels = self.plan.levels.as_slice().to_vec();
         for (number, &level) in levels.iter().enumerate() {
             let going = pending.count();
             if going == 0 {
@@ -167,11 +165,12 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             }
         }
         if pending.count() > self.room() {
-            scratch.iter().for_each(|own| own.journal.undo(&mut self.blocks));
+            let Self { plan, words, .. } = self;
+            scratch.iter().for_each(|own| own.journal.undo(&plan.shape, words));
             return Err(Undone);
         }
-        self.elements = self.elements.saturating_add(placed);
-        self.budget.spend_of_unlimited(reads);
+        self.ledger.elements = self.ledger.elements.saturating_add(placed);
+        self.ledger.budget.spend_of_unlimited(reads);
         Ok(self.take_into_overflow(keys, pending).map(|overflowed| placed + overflowed))
     }
 
@@ -181,17 +180,19 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         keys: &[KeyHash],
         pending: &PendingKeys,
     ) -> Result<u64, FullError> {
-        let levels = self.candidates.as_slice().len() as u64;
+        let levels = self.plan.levels.as_slice().len() as u32;
         let mut new = 0;
+        let mut ledger = &mut self.ledger;
         for place in pending.places() {
-            let key = self.blocks.reduce(keys[place]);
-            let may_be_there = !self.rule.stores_repeats() && pending.reachable(place);
-            if may_be_there && self.is_in_overflow(key, &mut ()) {
-                continue;
+            let entry = keys[place].overflow_entry();
+            match ledger.list(entry, pending.reachable(place), WhenFull::Refuse, false) {
+                Ok(Pushed::AlreadyThere) => continue,
+                Ok(Pushed::New) => {}
+                // The caller has checked that there is room; only memory for the list can be short.
+                Err(_) => return Err(ledger.full()),
             }
-            self.overflow(key, None)?;
-            self.elements = self.elements.saturating_add(1);
-            self.budget.spend_of_unlimited(levels);
+            ledger.spend(levels);
+            ledger.count(levels);
             new += 1;
         }
         Ok(new)
@@ -199,8 +200,8 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
 
     /// Takes the pending keys through one level, with one worker for each scratch; how many keys each worker
     /// has placed.
-    fn pass_level(
-        &mut self,
+    fn pass_level<'l>(
+        &'l mut self,
         number: usize,
         level: Level,
         keys: &[KeyHash],
@@ -208,21 +209,20 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
         keys_for_a_thread: usize,
         scratch: &mut [WorkerScratch],
     ) -> Vec<u64> {
-        let cuts: Vec<u64> = cuts(level, scratch.len()).collect();
-        let (divided, parts) = self.blocks.divide(&cuts);
-        let filter = &*self;
-        let firsts = [0].into_iter().chain(cuts.iter().copied());
-        let parts = parts.into_iter().zip(firsts).map(|(blocks, first)| Part { first, blocks });
-        let sharing: Vec<WorkSharing<B>> = scratch.iter().map(|_| WorkSharing::new()).collect();
-        let run = |(worker, part, scratch): (usize, Part<B>, &mut WorkerScratch)| {
+        let passes = LevelPasses::new(self.isa, self.is_common);
+        let Self { plan, words, .. } = self;
+        let parts = Part::all(words, plan.shape.words_per_block(), cuts(level, scratch.len()));
+        let sharing: Vec<WorkSharing<Part<'l>>> =
+            scratch.iter().map(|_| WorkSharing::new()).collect();
+        let run = |(worker, part, scratch): (usize, Part<'l>, &mut WorkerScratch)| {
             scratch.sent_on.set_to_none(keys.len());
             let work_sharing = &sharing[worker];
             let mut placed = 0;
             let mut next = Some(Share { part, start: 0 });
             while let Some(share) = next {
                 let working = work_sharing.begin();
-                placed += filter.engine.run(LevelPass {
-                    filter,
+                placed += passes.pass(LevelPass {
+                    plan,
                     number,
                     level,
                     keys,
@@ -245,28 +245,10 @@ impl<R: Choose, B: BlockArray> Balanced<R, B> {
             }
             placed
         };
-        let tasks = parts.zip(scratch).enumerate();
+        let tasks = parts.into_iter().zip(scratch).enumerate();
         let tasks = tasks.map(|(worker, (part, scratch))| (worker, part, scratch)).collect();
-        let placed = each_by_a_thread(tasks, run);
-        // All threads have ended, and their parts with them; an unanswered request could hold a part too.
-        drop(sharing);
-        *self.blocks.storage_mut() = divided.unite();
-        placed
+        crate::raw::threads::each_by_a_thread(tasks, run)
     }
-}
-
-/// Runs each task in its own thread, the first one in this.
-fn each_by_a_thread<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync) -> Vec<U> {
-    let run = &run;
-    let mut tasks = tasks.into_iter();
-    let first = tasks.next();
-    thread::scope(|scope| {
-        let workers: Vec<_> = tasks.map(|task| scope.spawn(move || run(task))).collect();
-        let first = first.map(run);
-        let others = workers.into_iter().map(|worker| worker.join());
-        let others = others.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic)));
-        first.into_iter().chain(others).collect()
-    })
 }
 
 /// The cuts of a level into `parts` parts, or fewer if it is small. The first part includes everything

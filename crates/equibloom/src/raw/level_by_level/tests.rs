@@ -8,19 +8,17 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::level_pass::{LevelPass, Part};
+use super::level_pass::{LevelPass, LevelPasses, Part};
 use super::work_sharing::{Share, WorkSharing};
 use super::{BatchSizes, PendingKeys, WorkerScratch, cuts};
-use crate::block::BlockArray;
 use crate::hashing::KeyHash;
 use crate::parameters::Parameters;
 use crate::placement::{Choose, Level};
-use crate::raw::contents::Contents;
 use crate::raw::{Any, Balanced, designs};
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, WhenFull};
 
-fn check<R: Choose + PartialEq, B: Contents>(
-    empty: &Balanced<R, B>,
+fn check<R: Choose + PartialEq>(
+    empty: &Balanced<R>,
     keys: &[KeyHash],
     threads: usize,
     sizes: BatchSizes,
@@ -39,27 +37,29 @@ fn check<R: Choose + PartialEq, B: Contents>(
 /// both have done is what one does alone.
 #[test]
 fn what_changes_hands_is_filled_as_before() {
-    let blocks = Blocks::Fingerprint { slots: 33, lists: 59, remainder_bits: 12, hints: 24 };
+    let blocks = Blocks::Bloom { bits: 512, hashes: 6, hints: 24 };
     let layout = Layout::multi_level(blocks, &[5_000, 1_000], Rule::below(33))
         .unwrap()
-        .with_overflow(Overflow { capacity: 0, when_full: WhenFull::Saturate });
-    let Ok(Any::Fingerprint(empty)) = Any::new(&layout.into()) else { panic!("of that kind") };
+        .with_overflow(Overflow { capacity: 100_000, when_full: WhenFull::Refuse });
+    let Ok(Any::FirstWithRoom(empty)) = Any::new(&layout.into()) else { panic!("of that kind") };
     let keys: Vec<KeyHash> = (0..200_000).map(KeyHash::from_u64).collect();
     let (mut one, mut two) = (empty.clone(), empty);
     let mut pending = PendingKeys::default();
     pending.set_to_all(keys.len());
-    for (number, level) in one.candidates.as_slice().to_vec().into_iter().enumerate() {
+    for (number, level) in one.plan.levels.as_slice().to_vec().into_iter().enumerate() {
         let mut alone = [WorkerScratch::default()];
         let placed = one.pass_level(number, level, &keys, &pending, 1, &mut alone);
 
-        let (divided, mut parts) = two.blocks.divide(&[]);
-        let whole = Share { part: Part { first: 0, blocks: parts.pop().unwrap() }, start: 0 };
+        let passes = LevelPasses::new(two.isa, two.is_common);
+        let (plan, words, _) = two.to_change();
+        let mut parts = Part::all(words, plan.shape.words_per_block(), [].into_iter());
+        let whole = Share { part: parts.pop().unwrap(), start: 0 };
         let work_sharing = WorkSharing::new();
         let level_pass = |share, scratch: &mut WorkerScratch| {
             scratch.sent_on.set_to_none(keys.len());
-            let (filter, keys, pending, work_sharing) = (&two, &keys[..], &pending, &work_sharing);
-            two.engine.run(LevelPass {
-                filter,
+            let (keys, pending, work_sharing) = (&keys[..], &pending, &work_sharing);
+            passes.pass(LevelPass {
+                plan,
                 number,
                 level,
                 keys,
@@ -87,7 +87,6 @@ fn what_changes_hands_is_filled_as_before() {
             drop(working);
             [placed, asks.join().unwrap()]
         });
-        *two.blocks.storage_mut() = divided.unite();
         assert!(placed_by_each.iter().all(|&placed| placed > 0), "{placed_by_each:?}");
         assert_eq!(placed_by_each.iter().sum::<u64>(), placed[0]);
         assert!(one.words().eq(two.words()), "level {number}");
@@ -111,7 +110,7 @@ fn no_request_waits_for_an_idle_worker_and_no_share_is_lost() {
             }
             assert!(work_sharing.ask().is_none(), "another one asks already");
             if answers {
-                work_sharing.answer(Some(Share { part: Part { first: 64, blocks: () }, start: 5 }));
+                work_sharing.answer(Some(Share { part: (), start: 5 }));
             }
             // The answer may not have been fetched yet.
             drop(working);
@@ -161,8 +160,7 @@ fn check_enlarged(
     match Any::new(&designs::enlarged(parameters, factor).design) {
         Ok(Any::FirstWithRoom(filter)) => check(&filter, &keys, threads, sizes),
         Ok(Any::LeastLoaded(filter)) => check(&filter, &keys, threads, sizes),
-        Ok(Any::Fingerprint(filter)) => check(&filter, &keys, threads, sizes),
-        Ok(Any::Classical(_)) | Err(_) => Ok(()),
+        Ok(Any::Classical(_) | Any::Fingerprint(_)) | Err(_) => Ok(()),
     }
 }
 
@@ -177,18 +175,6 @@ proptest! {
         threads in prop_oneof![Just(0_usize), 2_usize..6],
         sizes in sizes(),
     ) {
-        check_enlarged(parameters, factor, &keys, threads, sizes)?;
-    }
-
-    #[test]
-    fn threads_fill_a_filter_that_stores_every_insert(
-        layout in designs::fingerprints(true),
-        factor in 1_u64..20,
-        keys in designs::keys(),
-        threads in prop_oneof![Just(0_usize), 2_usize..6],
-        sizes in sizes(),
-    ) {
-        let parameters = Parameters { keys: 100, seed: 5, design: layout.into() };
         check_enlarged(parameters, factor, &keys, threads, sizes)?;
     }
 

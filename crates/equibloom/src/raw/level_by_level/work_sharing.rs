@@ -8,31 +8,29 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::level_pass::Part;
-
 /// Blocks to hand over, and the index of the first key that has not reached them.
-pub(super) struct Share<B> {
-    pub(super) part: Part<B>,
+pub(super) struct Share<P> {
+    pub(super) part: P,
     pub(super) start: usize,
 }
 
 /// A worker's mailbox for requests.
-pub(super) struct WorkSharing<B> {
+pub(super) struct WorkSharing<P> {
     /// Whether a request is unanswered: a copy of the state for a quick check.
     is_asked: AtomicBool,
-    state: Mutex<State<B>>,
+    state: Mutex<State<P>>,
     answered: Condvar,
 }
 
-struct State<B> {
+struct State<P> {
     /// Whether the worker is running.
     is_working: bool,
     /// Whether another worker waits for an answer.
     is_taken_up: bool,
-    answer: Option<Option<Share<B>>>,
+    answer: Option<Option<Share<P>>>,
 }
 
-impl<B> WorkSharing<B> {
+impl<P> WorkSharing<P> {
     pub(super) const fn new() -> Self {
         let state = State { is_working: false, is_taken_up: false, answer: None };
         Self {
@@ -43,18 +41,18 @@ impl<B> WorkSharing<B> {
     }
 
     // No thread panics while holding the lock.
-    fn lock(&self) -> MutexGuard<'_, State<B>> {
+    fn lock(&self) -> MutexGuard<'_, State<P>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Marks the worker as running until the result is dropped.
-    pub(super) fn begin(&self) -> Working<'_, B> {
+    pub(super) fn begin(&self) -> Working<'_, P> {
         self.lock().is_working = true;
         Working(self)
     }
 
     /// Requests a share and waits for the answer, unless another request is pending.
-    pub(super) fn ask(&self) -> Option<Share<B>> {
+    pub(super) fn ask(&self) -> Option<Share<P>> {
         let mut state = self.lock();
         if !state.is_working || state.is_taken_up {
             return None;
@@ -77,11 +75,11 @@ impl<B> WorkSharing<B> {
     }
 
     /// Answers the pending request.
-    pub(super) fn answer(&self, share: Option<Share<B>>) {
+    pub(super) fn answer(&self, share: Option<Share<P>>) {
         self.answer_locked(&mut self.lock(), share);
     }
 
-    fn answer_locked(&self, state: &mut State<B>, share: Option<Share<B>>) {
+    fn answer_locked(&self, state: &mut State<P>, share: Option<Share<P>>) {
         state.answer = Some(share);
         self.is_asked.store(false, Ordering::Relaxed);
         self.answered.notify_one();
@@ -89,9 +87,9 @@ impl<B> WorkSharing<B> {
 }
 
 /// A running worker.
-pub(super) struct Working<'a, B>(&'a WorkSharing<B>);
+pub(super) struct Working<'a, P>(&'a WorkSharing<P>);
 
-impl<B> Drop for Working<'_, B> {
+impl<P> Drop for Working<'_, P> {
     /// Answers a pending request, also on a panic. Without an answer the other worker could miss this end
     /// if the worker begins again before it wakes up.
     fn drop(&mut self) {

@@ -1,14 +1,12 @@
 //! Filters that many threads insert into and query at once.
 //!
-//! The mechanism, the hashes and the words are those of the other filters: a filter becomes a shared one
-//! and back by looking at its memory in another way, and one thread writes the same words here as there.
-//! What differs is how a block is read and changed:
+//! A shared filter is the same filter over [`SharedWords`]: the same code, the same hashes, the same words.
+//! What differs is how a word is read and changed, and the ledger ([`ledger`]):
 //!
-//! - **Bloom blocks** (`bloom.rs`) are lock-free. A key reserves its place by counting itself in (one
-//!   compare-and-swap, which fails if the block has become full), then sets its bits.
-//! - **Fingerprint blocks** (`fingerprint.rs`) move what they store to make room. A writer locks the block
-//!   by a bit in it; readers lock nothing, and retry if the block was written meanwhile.
-//! - The **overflow list** (`overflow.rs`) is small and rarely used: it is behind a lock.
+//! - **Bloom blocks** are lock-free. A key reserves its place by counting itself in (one compare-and-swap,
+//!   which fails if the block has become full), then sets its bits.
+//! - The **overflow list** ([`overflow`]) is small and rarely used: it is behind a lock.
+//! - What every insert counts ([`tally`]) is kept so that threads do not wait for each other.
 //!
 //! # No false negative
 //! Let an insert have returned before a lookup begins (by whatever the program's threads agree on: a join,
@@ -20,158 +18,175 @@
 //! - A block that rejected the insert was full, or the insert set its hint. It still is full, and the hint
 //!   is still set: the lookup continues.
 //! - The overflow list is behind a lock; that it is not empty, and that the budget is spent, are flags
-//!   that only go up. A key that a block admits and that cannot pay sets the second one before it is in the list.
+//!   that only go up. A key that a block admits and that cannot pay sets the second one before it is in the
+//!   list.
 //!
 //! There is no removal: it would undo a step.
 //!
 //! Two threads that insert one key at the same time may both store it. That costs a place and nothing
 //! else.
 
-mod balanced;
-mod bloom;
-mod classical;
-mod fingerprint;
+pub(super) mod ledger;
 #[cfg(all(test, loom))]
 mod models;
-mod overflow;
-pub(crate) mod sync;
-mod tally;
+pub(super) mod overflow;
+pub(super) mod tally;
 
-use balanced::SharedBalanced;
-use classical::SharedClassical;
-
-use super::{Any, Insertion};
-use crate::block::isa::Isa;
-use crate::block::{BlockArray, BlockIndex, BloomBlocks, FingerprintBlocks};
+use super::any::delegate;
+use super::balanced::Plan;
+use super::fingerprint::{Fingerprints, SharedFingerprintInserts};
+use super::held::Held;
+use super::{Any, Balanced, Classical, Insertion};
+use crate::block::isa::{DetectedIsa, Nearness, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::memory::SharedWords;
-use crate::placement::{FirstWithRoom, LeastLoaded, Probe};
+use crate::placement::Choose;
+use crate::storage::{SharedWords, Words};
+use ledger::SharedLedger;
 
 /// How many keys ahead first blocks are prefetched.
 const AHEAD: usize = 16;
 
-/// Blocks that threads read and change at once, with the words separate from the array that interprets
-/// them.
-pub(crate) trait SharedBlocks: BlockArray {
-    /// How full a block is: no more than when the reading ends, no less than when it began.
-    fn shared_load(&self, words: &SharedWords, block: BlockIndex) -> u32;
+/// A shared filter of any design.
+pub(crate) type Shared = Any<SharedWords>;
 
-    /// Whether the block may hold the key.
-    fn shared_test<I: Isa>(
-        &self,
-        isa: I,
-        words: &SharedWords,
-        block: BlockIndex,
-        key: KeyHash,
-    ) -> bool;
+impl Held for SharedWords {
+    type Ledger = SharedLedger;
+    type Inserts<R: Choose> = SharedInserts<R>;
 
-    /// Whether the hint of this probe is set; `None` if the blocks have no hints.
-    fn shared_hint_is_set(&self, words: &SharedWords, probe: Probe) -> Option<bool>;
+    fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> SharedInserts<R> {
+        SharedInserts::new(isa, is_common)
+    }
 
-    /// Puts the key into the block if its load is still one that admits the key; whether it was.
-    fn add_if<I: Isa>(
-        &self,
-        isa: I,
-        words: &SharedWords,
-        block: BlockIndex,
-        key: KeyHash,
-        admits: impl Fn(u32) -> bool,
-    ) -> bool;
+    type FingerprintInserts = SharedFingerprintInserts;
 
-    /// Sets the hint of this probe, after its block rejected a key.
-    fn shared_set_hint(&self, words: &SharedWords, probe: Probe);
+    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> SharedFingerprintInserts {
+        SharedFingerprintInserts::new(isa, is_common)
+    }
 }
 
-/// What all shared filters can do, over hashes.
-pub(crate) trait SharedRaw {
-    /// Inserts a key unless it is (apparently) present.
-    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError>;
-
-    /// Whether the key may have been inserted.
-    fn contains(&self, key: KeyHash) -> bool;
-
-    /// Inserts keys in order; how many were new.
-    fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError>;
-
-    /// Gives each answer in order.
-    fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool));
-
-    /// Elements stored.
-    fn elements(&self) -> u64;
+kernel_table! {
+    /// Inserts into a shared filter.
+    pub(crate) struct SharedInserts[R: Choose,] [R] {
+        fn insert(
+            filter: &Balanced<R, SharedWords>, key: KeyHash,
+        ) -> Result<Insertion, FullError>;
+    }
 }
 
-/// One of the shared filters.
-// The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
-#[allow(clippy::large_enum_variant)]
-pub(crate) enum Shared {
-    Classical(SharedClassical),
-    FirstWithRoom(SharedBalanced<FirstWithRoom, BloomBlocks>),
-    LeastLoaded(SharedBalanced<LeastLoaded, BloomBlocks>),
-    Fingerprint(SharedBalanced<FirstWithRoom, FingerprintBlocks>),
+#[inline(always)]
+fn insert<T: Target, R: Choose>(
+    target: T,
+    filter: &Balanced<R, SharedWords>,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    let Balanced { plan, words, ledger, .. } = filter;
+    if plan.insert_at_first(target, words, ledger, key) {
+        return Ok(Insertion::New);
+    }
+    plan.place(target, words, ledger, key, &mut ())
 }
 
-/// Runs the same expression on whichever filter it is.
-macro_rules! delegate {
-    ($shared:expr, $filter:ident => $operation:expr) => {
-        match $shared {
-            Shared::Classical($filter) => $operation,
-            Shared::FirstWithRoom($filter) => $operation,
-            Shared::LeastLoaded($filter) => $operation,
-            Shared::Fingerprint($filter) => $operation,
+impl<R: Choose> Balanced<R, SharedWords> {
+    fn share(filter: Balanced<R>) -> Self {
+        let Balanced { plan, words, ledger, isa, is_common, .. } = filter;
+        Self::new(plan, SharedWords::new(words, 0), SharedLedger::new(ledger), isa, is_common)
+    }
+
+    fn into_own(self) -> Balanced<R, Words> {
+        let Self { plan, words, ledger, isa, is_common, .. } = self;
+        Balanced::new(plan, words.into_words(), ledger.into_own(), isa, is_common)
+    }
+
+    #[inline]
+    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.inserts.insert(self, key)
+    }
+
+    /// Prefetches the first block of the key with this index.
+    #[inline(always)]
+    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
+        if let Some(&key) = keys.get(index) {
+            let Plan { shape, levels, .. } = &self.plan;
+            shape.prefetch(&self.words, levels.first_block(key), Nearness::First);
         }
-    };
+    }
+}
+
+impl Classical<SharedWords> {
+    fn share(filter: Classical) -> Self {
+        let Classical { plan, words, ledger } = filter;
+        Self { plan, words: SharedWords::new(words, 0), ledger: SharedLedger::new(ledger) }
+    }
+
+    fn into_own(self) -> Classical {
+        let Self { plan, words, ledger } = self;
+        Classical { plan, words: words.into_words(), ledger: ledger.into_own() }
+    }
+
+    #[inline]
+    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        Ok(self.plan.insert(&self.words, &self.ledger, key, ()))
+    }
+
+    /// Nothing: a key's bits lie anywhere.
+    #[inline(always)]
+    fn prefetch_first(&self, _keys: &[KeyHash], _index: usize) {}
 }
 
 impl Shared {
-    /// Makes sure that a filter from anywhere, a damaged file too, can be shared: no block is locked.
-    pub(crate) fn prepare(filter: &mut Any) {
-        if let Any::Fingerprint(filter) = filter {
-            filter.blocks.unlock_all();
-        }
-    }
-
-    /// Shares a filter that was made here, or prepared.
-    pub(crate) fn new(filter: Any) -> Self {
+    /// Shares a filter.
+    pub(crate) fn share(filter: Any) -> Self {
         match filter {
-            Any::Classical(filter) => Self::Classical(SharedClassical::new(filter)),
-            Any::FirstWithRoom(filter) => Self::FirstWithRoom(SharedBalanced::new(filter)),
-            Any::LeastLoaded(filter) => Self::LeastLoaded(SharedBalanced::new(filter)),
-            Any::Fingerprint(filter) => Self::Fingerprint(SharedBalanced::new(filter)),
+            Any::Classical(filter) => Self::Classical(Classical::share(filter)),
+            Any::FirstWithRoom(filter) => Self::FirstWithRoom(Balanced::share(filter)),
+            Any::LeastLoaded(filter) => Self::LeastLoaded(Balanced::share(filter)),
+            Any::Fingerprint(filter) => Self::Fingerprint(Fingerprints::share(filter)),
         }
     }
 
     /// Converts back into a filter for one thread.
-    pub(crate) fn into_any(self) -> Any {
+    pub(crate) fn into_own(self) -> Any {
         match self {
-            Self::Classical(filter) => Any::Classical(filter.into_filter()),
-            Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.into_filter()),
-            Self::LeastLoaded(filter) => Any::LeastLoaded(filter.into_filter()),
-            Self::Fingerprint(filter) => Any::Fingerprint(filter.into_filter()),
+            Self::Classical(filter) => Any::Classical(filter.into_own()),
+            Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.into_own()),
+            Self::LeastLoaded(filter) => Any::LeastLoaded(filter.into_own()),
+            Self::Fingerprint(filter) => Any::Fingerprint(filter.into_own()),
         }
     }
-}
 
-impl SharedRaw for Shared {
+    /// Inserts a key unless it is (apparently) present.
     #[inline]
-    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
+    pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
         delegate!(self, filter => filter.insert(key))
     }
 
-    #[inline]
-    fn contains(&self, key: KeyHash) -> bool {
-        delegate!(self, filter => filter.contains(key))
+    /// Inserts keys in order; returns how many were new.
+    pub(crate) fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
+        let mut new = 0;
+        delegate!(self, filter => {
+            (0..AHEAD).for_each(|index| filter.prefetch_first(keys, index));
+            for (index, &key) in keys.iter().enumerate() {
+                filter.prefetch_first(keys, index + AHEAD);
+                new += u64::from(filter.insert(key)?.is_new());
+            }
+        });
+        Ok(new)
     }
 
-    fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        delegate!(self, filter => filter.insert_batch(keys))
+    /// Gives each answer in order.
+    pub(crate) fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
+        delegate!(self, filter => {
+            (0..AHEAD).for_each(|index| filter.prefetch_first(keys, index));
+            for (index, &key) in keys.iter().enumerate() {
+                filter.prefetch_first(keys, index + AHEAD);
+                answer(filter.contains(key));
+            }
+        });
     }
 
-    fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
-        delegate!(self, filter => filter.contains_batch(keys, answer));
-    }
-
-    fn elements(&self) -> u64 {
-        delegate!(self, filter => filter.elements())
+    /// Elements stored.
+    pub(crate) fn elements(&self) -> u64 {
+        delegate!(self, filter => filter.ledger.elements())
     }
 }

@@ -2,42 +2,42 @@
 
 use std::sync::PoisonError;
 
-use super::sync::Ordering::Relaxed;
-use super::sync::{AtomicBool, RwLock};
 use crate::overflow::{ListFull, OverflowList};
+pub(in crate::raw) use crate::raw::ledger::Pushed;
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::{AtomicBool, RwLock};
 use equibloom_layout::WhenFull;
 
 /// An overflow list that threads share. Lookups skip the lock while it is empty.
-pub(super) struct SharedOverflow {
+pub(in crate::raw) struct SharedOverflow {
     list: RwLock<OverflowList>,
     /// Whether anything was ever added. Visible to every thread that knows of an entry.
     is_used: AtomicBool,
 }
 
-/// What became of an entry.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pushed {
-    New,
-    AlreadyThere,
-}
-
 impl SharedOverflow {
-    pub(super) fn new(list: OverflowList) -> Self {
+    pub(in crate::raw) fn new(list: OverflowList) -> Self {
         let is_used = AtomicBool::new(!list.is_empty());
         Self { list: RwLock::new(list), is_used }
     }
 
-    pub(super) fn into_list(self) -> OverflowList {
+    pub(in crate::raw) fn into_list(self) -> OverflowList {
         self.list.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn capacity(&self) -> u64 {
+    pub(in crate::raw) fn capacity(&self) -> u64 {
         self.list.read().unwrap_or_else(PoisonError::into_inner).capacity()
     }
 
+    /// Whether anything was ever added.
     #[inline]
-    pub(super) fn contains(&self, entry: u64) -> bool {
-        self.is_used.load(Relaxed) && self.find(entry)
+    pub(in crate::raw) fn is_used(&self) -> bool {
+        self.is_used.load(Relaxed)
+    }
+
+    #[inline]
+    pub(in crate::raw) fn contains(&self, entry: u64) -> bool {
+        self.is_used() && self.find(entry)
     }
 
     #[cold]
@@ -47,7 +47,7 @@ impl SharedOverflow {
 
     /// Adds an entry; if it should be there once only, and is, then not. What has to be known before the entry
     /// can be found is done by `announce`, if there is room.
-    pub(super) fn push(
+    pub(in crate::raw) fn push(
         &self,
         entry: u64,
         only_once: bool,

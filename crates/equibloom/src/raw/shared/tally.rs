@@ -2,9 +2,9 @@
 
 use core::sync::atomic::AtomicUsize;
 
-use super::sync::Ordering::Relaxed;
-use super::sync::{AtomicBool, AtomicU64};
 use crate::raw::budget::AccessBudget;
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::{AtomicBool, AtomicU64};
 
 /// Places to count at. More threads than that share them.
 #[cfg(not(all(test, loom)))]
@@ -28,19 +28,19 @@ struct Stripe {
 }
 
 /// Elements, and the blocks that placing them has read.
-pub(super) struct Tally {
+pub(in crate::raw) struct Tally {
     stripes: [Stripe; STRIPES],
 }
 
 impl Tally {
-    pub(super) fn new() -> Self {
+    pub(in crate::raw) fn new() -> Self {
         let stripe = |_| Stripe { elements: AtomicU64::new(0), reads: AtomicU64::new(0) };
         Self { stripes: core::array::from_fn(stripe) }
     }
 
     /// Counts an element, and the blocks read for it.
     #[inline]
-    pub(super) fn count(&self, reads: u32) {
+    pub(in crate::raw) fn count(&self, reads: u32) {
         // A thread that is ending has no slot any more.
         let stripe = &self.stripes[STRIPE.try_with(|&stripe| stripe).unwrap_or(0) % STRIPES];
         stripe.elements.fetch_add(1, Relaxed);
@@ -49,18 +49,18 @@ impl Tally {
         }
     }
 
-    pub(super) fn elements(&self) -> u64 {
+    pub(in crate::raw) fn elements(&self) -> u64 {
         self.stripes.iter().map(|stripe| stripe.elements.load(Relaxed)).sum()
     }
 
-    pub(super) fn reads(&self) -> u64 {
+    pub(in crate::raw) fn reads(&self) -> u64 {
         self.stripes.iter().map(|stripe| stripe.reads.load(Relaxed)).sum()
     }
 }
 
 /// The block accesses that placing keys may cost in all. Most filters have no limit and only count; a
 /// limit is one number for all threads.
-pub(super) struct SharedBudget {
+pub(in crate::raw) struct SharedBudget {
     start: AccessBudget,
     /// Whether there is no limit; then the tally counts.
     is_unlimited: bool,
@@ -69,34 +69,34 @@ pub(super) struct SharedBudget {
 }
 
 impl SharedBudget {
-    pub(super) fn new(start: AccessBudget) -> Self {
+    pub(in crate::raw) fn new(start: AccessBudget) -> Self {
         let is_unlimited = start.is_unlimited();
         let (used, spent) = (AtomicU64::new(start.used()), AtomicBool::new(start.is_spent()));
         Self { start, is_unlimited, used, spent }
     }
 
     /// The budget after `reads` more accesses, counted by the tally only.
-    pub(super) fn into_budget(self, reads: u64) -> AccessBudget {
+    pub(in crate::raw) fn into_budget(self, reads: u64) -> AccessBudget {
         let used = self.used.load(Relaxed).saturating_add(reads);
         self.start.restored(used, self.spent.load(Relaxed))
     }
 
     /// How many of these reads are for the tally to count.
-    pub(super) fn tallied(&self, reads: u32) -> u32 {
+    pub(in crate::raw) fn tallied(&self, reads: u32) -> u32 {
         if self.is_unlimited { reads } else { 0 }
     }
 
-    pub(super) fn is_spent(&self) -> bool {
+    pub(in crate::raw) fn is_spent(&self) -> bool {
         self.spent.load(Relaxed)
     }
 
     /// From now on no key can pay, and blocks with room prove nothing to lookups.
-    pub(super) fn set_spent(&self) {
+    pub(in crate::raw) fn set_spent(&self) {
         self.spent.store(true, Relaxed);
     }
 
     /// Spends what placing a key costs, if that is affordable.
-    pub(super) fn try_spend(&self, reads: u32) -> bool {
+    pub(in crate::raw) fn try_spend(&self, reads: u32) -> bool {
         let reads = u64::from(reads);
         let spend =
             |used: u64| (self.start.total().saturating_sub(used) >= reads).then(|| used + reads);
@@ -105,14 +105,14 @@ impl SharedBudget {
     }
 
     /// Gives back what was spent for a place that another key took.
-    pub(super) fn refund(&self, reads: u32) {
+    pub(in crate::raw) fn refund(&self, reads: u32) {
         if !self.is_unlimited {
             self.used.fetch_sub(reads.into(), Relaxed);
         }
     }
 
     /// Counts what placing a key in the overflow list costs. If that is not affordable, the budget is spent.
-    pub(super) fn spend(&self, reads: u32) {
+    pub(in crate::raw) fn spend(&self, reads: u32) {
         if !self.try_spend(reads) {
             self.set_spent();
             let add = |used: u64| Some(used.saturating_add(reads.into()));

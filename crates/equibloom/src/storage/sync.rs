@@ -1,13 +1,13 @@
 //! What threads meet at: the standard library's, or the model checker's under `--cfg loom`.
 
 #[cfg(all(test, loom))]
-pub(crate) use self::modelled::{AtomicBool, AtomicU64, Ordering, RwLock, let_others_run};
+pub(crate) use self::modelled::{AtomicBool, AtomicU64, Ordering, RwLock, fence, let_others_run};
 #[cfg(not(all(test, loom)))]
-pub(crate) use self::real::{AtomicBool, AtomicU64, Ordering, RwLock, let_others_run};
+pub(crate) use self::real::{AtomicBool, AtomicU64, Ordering, RwLock, fence, let_others_run};
 
 #[cfg(not(all(test, loom)))]
 mod real {
-    pub(crate) use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    pub(crate) use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
     pub(crate) use std::sync::RwLock;
 
     /// Turns of waiting before the processor is left to others: a block is locked for as long as some
@@ -28,7 +28,7 @@ mod real {
 #[cfg(all(test, loom))]
 mod modelled {
     pub(crate) use loom::sync::RwLock;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
     pub(crate) fn let_others_run(_turn: &mut u32) {
         loom::thread::yield_now();

@@ -1,38 +1,45 @@
-//! Every ISA writes the same bytes and gives the same answers, for any filter.
+//! Filters of every kind on every ISA.
 
 use alloc::vec::Vec;
 
+use equibloom_layout::{Blocks, Design, Layout};
 use proptest::prelude::*;
 
 use super::{Any, Balanced, designs};
-use crate::block::BlockArray;
-use crate::block::isa::{DetectedIsa, Engine};
+use crate::block::isa::DetectedIsa;
+use crate::error::MergeError;
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
 
-/// The engine of a filter on an ISA.
-fn engine<R: Choose, B: BlockArray>(
-    isa: DetectedIsa,
-    filter: &Balanced<R, B>,
-) -> Engine<Balanced<R, B>> {
-    Balanced::engine_for(isa, &filter.blocks, &filter.budget)
+#[test]
+fn filters_of_different_kinds_are_not_merged() {
+    let blocked = Layout::blocked(Blocks::bloom(512, 3), 2).into();
+    let [mut ours, theirs] = [Design::Classical { bits: 1_024, hashes: 3 }, blocked]
+        .map(|design| Any::new(&design).unwrap());
+    let before = ours.clone();
+    assert_eq!(ours.merge(&theirs, 1), Err(MergeError::OtherKind));
+    assert!(ours == before);
+}
+
+fn balanced_on<R: Choose>(isa: DetectedIsa, filter: &Balanced<R>) -> Balanced<R> {
+    let Balanced { plan, words, ledger, is_common, .. } = filter;
+    Balanced::new(plan.clone(), words.clone(), ledger.clone(), isa, *is_common)
 }
 
 /// The same filter on another ISA.
 fn on(isa: DetectedIsa, filter: &Any) -> Any {
-    let mut filter = filter.clone();
-    match &mut filter {
-        Any::Classical(_) => {}
-        Any::FirstWithRoom(filter) => filter.engine = engine(isa, filter),
-        Any::LeastLoaded(filter) => filter.engine = engine(isa, filter),
-        Any::Fingerprint(filter) => filter.engine = engine(isa, filter),
+    match filter {
+        Any::Classical(filter) => Any::Classical(filter.clone()),
+        Any::FirstWithRoom(filter) => Any::FirstWithRoom(balanced_on(isa, filter)),
+        Any::LeastLoaded(filter) => Any::LeastLoaded(balanced_on(isa, filter)),
+        Any::Fingerprint(filter) => Any::Fingerprint(filter.on(isa)),
     }
-    filter
 }
 
 proptest! {
     #![proptest_config(designs::cases(600))]
 
+    /// Every ISA writes the same bytes and gives the same answers, for any filter.
     #[test]
     fn the_same_filter_on_every_isa(
         parameters in designs::parameters(), keys in designs::keys(),
@@ -55,16 +62,27 @@ proptest! {
             for (&hash, inserted) in hashes.iter().zip(&inserted) {
                 prop_assert_eq!(&filter.insert(hash), inserted);
             }
-            prop_assert!(filter.words().eq(plain.words()));
+            prop_assert!(filter == plain);
             let mut in_batches = on(isa, &empty);
             if in_batches.insert_batch(&hashes, 1).is_ok() {
-                prop_assert!(in_batches.words().eq(plain.words()));
+                prop_assert!(in_batches == plain);
             }
             let mut found = vec![0_u64; queried.len().div_ceil(64)];
             filter.contains_batch(&queried, &mut found);
             for (index, (&hash, &answer)) in queried.iter().zip(&answers).enumerate() {
                 prop_assert_eq!(filter.contains(hash), answer);
                 prop_assert_eq!(found[index / 64] >> (index % 64) & 1 == 1, answer);
+            }
+            #[cfg(target_has_atomic = "64")]
+            {
+                let shared = super::shared::Shared::share(on(isa, &empty));
+                for (&hash, inserted) in hashes.iter().zip(&inserted) {
+                    prop_assert_eq!(&shared.insert(hash), inserted);
+                }
+                for (&hash, &answer) in queried.iter().zip(&answers) {
+                    prop_assert_eq!(shared.contains(hash), answer);
+                }
+                prop_assert!(shared.into_own() == plain);
             }
         }
     }

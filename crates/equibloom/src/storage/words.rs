@@ -1,68 +1,59 @@
-//! Words on cache-line boundaries: allocated, or mapped from a file.
+//! Words on cache-line boundaries: allocated, mapped from a file, or borrowed from the caller.
 //!
 //! Reads use a pointer and a length, wherever the words are. The operating system zeroes allocated words
-//! page by page on first use, so that a large unused filter costs nothing. Mapped words are the file's own
-//! pages and are never written: the first change copies them into allocated memory.
+//! page by page on first use, so that a large unused filter costs nothing. Borrowed words (a mapped file's
+//! pages are one case) are never written: the first change copies them into allocated memory.
 //!
 //! The code is unsafe, behind a safe interface that checks every index. It is needed
 //! because `alloc_zeroed` has no safe form for aligned memory (a vector of lines is zeroed by writing to
 //! every page, and so is every allocation with more than the allocator's own alignment), and because the
-//! length of a mapping is known only at run time.
+//! words of a filter that borrows them may not have a lifetime in its type.
 //!
 //! **Invariant.** `start` points to `count` initialised lines on a line boundary, valid as long as `owner`
-//! lives. Only this array writes to them, and nothing does while they are mapped. While threads share them
+//! lives. Only this array writes to them, and nothing does while they are borrowed. While threads share them
 //! (`shared.rs`), all accesses are atomic.
 
-#![allow(unsafe_code, reason = "lazily zeroed aligned memory and mapped files, see above")]
-
-mod huge_pages;
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-mod shared;
-
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub(crate) use shared::SharedWords;
+#![allow(unsafe_code, reason = "lazily zeroed aligned memory and borrowed words, see above")]
 
 use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
-#[cfg(feature = "std")]
+#[cfg(feature = "file")]
 use alloc::sync::Arc;
-#[cfg(feature = "std")]
-use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::fmt;
 use core::ptr::NonNull;
 use core::slice;
 
+use super::huge_pages::request_huge_pages;
+use super::{Line as LineWords, Lines, Storage, Update, WORDS_PER_LINE};
 use crate::block::isa::{Nearness, prefetch};
 use crate::error::BuildError;
-pub(crate) use huge_pages::request_huge_pages;
 
-pub(crate) const WORDS_PER_LINE: usize = 8;
 const LINE_BYTES: usize = 64;
 
-/// The mapping that a mapped array keeps alive.
+/// Bytes that a borrowing array keeps alive: a mapped file, or a caller's.
 #[cfg(feature = "file")]
-pub(crate) type Mapping = alloc::sync::Arc<memmap2::Mmap>;
+pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// Maps a whole file for reading.
 ///
 /// # Safety
 /// While the mapping lives, the file must neither change nor shrink.
 #[cfg(feature = "file")]
-pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Mapping> {
+pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Bytes> {
     // SAFETY: the mapping is read as words, and any bits are valid words; the caller promises that the file
     // does not change.
     let mapping = unsafe { memmap2::Mmap::map(file) }?;
     // A lookup needs one page: read-ahead would waste the pages around it.
     #[cfg(unix)]
     mapping.advise(memmap2::Advice::Random)?;
-    Ok(Mapping::new(mapping))
+    Ok(Arc::new(mapping))
 }
 
 /// One cache line. An array of lines starts on a line boundary, so that a block whose size divides 512 bits
 /// never straddles two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
-struct Line([u64; WORDS_PER_LINE]);
+pub(super) struct Line([u64; WORDS_PER_LINE]);
 
 /// Bytes that `words` words occupy: whole lines.
 pub(crate) const fn bytes_for(words: u64) -> u64 {
@@ -71,8 +62,8 @@ pub(crate) const fn bytes_for(words: u64) -> u64 {
 
 /// A fixed number of 64-bit words, initially zero or what a file holds.
 pub(crate) struct Words {
-    start: NonNull<Line>,
-    count: usize,
+    pub(super) start: NonNull<Line>,
+    pub(super) count: usize,
     owner: Owner,
 }
 
@@ -82,12 +73,9 @@ enum Owner {
     Empty,
     /// This array. The allocation begins up to a line before the first word.
     Allocator(NonNull<u8>),
-    /// The array that was divided into parts, of which this is one. The last part frees it.
-    #[cfg(feature = "std")]
-    Divided(#[expect(dead_code, reason = "only to keep it alive")] Arc<Words>),
-    /// A mapping, shared by all arrays over the same file.
+    /// Bytes of which these words are a part, never changed, and shared by all arrays over them.
     #[cfg(feature = "file")]
-    Mapping(Mapping),
+    Borrowed(Bytes),
 }
 
 // SAFETY: the array owns its words like a `Vec<u64>`, or shares them with other readers.
@@ -138,33 +126,33 @@ impl Words {
         Some(Self { start, count: lines, owner: Owner::Allocator(base) })
     }
 
-    /// Words of a mapped file, from byte `offset` on; `None` if they are not whole lines within it, on a
-    /// line boundary.
+    /// Words in `bytes`, from byte `offset` on; `None` if they are not whole lines within it, on a line
+    /// boundary.
     #[cfg(feature = "file")]
-    pub(crate) fn mapped(mapping: &Mapping, offset: u64, bytes: u64) -> Option<Self> {
+    pub(crate) fn borrowed(bytes: &Bytes, offset: u64, length: u64) -> Option<Self> {
         let offset = usize::try_from(offset).ok()?;
-        let bytes = usize::try_from(bytes).ok()?;
-        let section = mapping.get(offset..offset.checked_add(bytes)?)?;
+        let length = usize::try_from(length).ok()?;
+        // Asked once: the words stay where they are, because nothing else has access to their owner, and it
+        // is dropped after them.
+        let section = (**bytes).as_ref().get(offset..offset.checked_add(length)?)?;
         let start = NonNull::from(section).cast::<Line>();
-        if !bytes.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
+        if !length.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
             return None;
         }
-        // Moving the handle does not move the mapping, and any bits are valid words. The contract of `map`
-        // keeps the file unchanged.
-        let owner = Owner::Mapping(mapping.clone());
-        Some(Self { start, count: bytes / LINE_BYTES, owner })
+        // Any bits are valid words.
+        Some(Self { start, count: length / LINE_BYTES, owner: Owner::Borrowed(bytes.clone()) })
     }
 
-    /// Whether the words are those of a mapped file.
+    /// Whether the words are borrowed, from a mapped file or a caller, so that they must not be changed.
     #[inline(always)]
     pub(crate) const fn is_mapped(&self) -> bool {
         #[cfg(feature = "file")]
-        return matches!(self.owner, Owner::Mapping(_));
+        return matches!(self.owner, Owner::Borrowed(_));
         #[cfg(not(feature = "file"))]
         false
     }
 
-    /// Copies mapped words into allocated memory, where they can be changed.
+    /// Copies borrowed words into allocated memory, where they can be changed.
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         if self.is_mapped() {
@@ -174,33 +162,13 @@ impl Words {
         Ok(())
     }
 
-    /// Divides the words into parts for several threads: one begins with the first line, and one with each
-    /// of these lines, in ascending order.
-    #[cfg(feature = "std")]
-    pub(crate) fn divide(mut self, cuts: impl Iterator<Item = usize>) -> (Divided, Vec<Self>) {
-        let count = self.lines_mut().len();
-        let whole = Arc::new(self);
-        let mut end = 0;
-        let mut parts = Vec::new();
-        for cut in cuts.chain([count]) {
-            let start = end;
-            end = cut.clamp(start, count);
-            // SAFETY: within the array. Parts do not overlap, and the whole array is inaccessible while
-            // parts exist: see `Divided`.
-            let first = unsafe { whole.start.add(start) };
-            let owner = Owner::Divided(Arc::clone(&whole));
-            parts.push(Self { start: first, count: end - start, owner });
-        }
-        (Divided(whole), parts)
-    }
-
     fn copied(&self) -> Option<Self> {
         let mut copy = Self::zeroed_lines(self.count)?;
         copy.lines_mut().copy_from_slice(self.lines());
         Some(copy)
     }
 
-    /// Copies mapped words on the first change. Out of line, because inserts call it.
+    /// Copies borrowed words on the first change. Out of line, because inserts call it.
     #[cold]
     #[inline(never)]
     fn replace_by_copy(&mut self) {
@@ -222,11 +190,11 @@ impl Words {
     }
 
     #[inline(always)]
-    fn lines_mut(&mut self) -> &mut [Line] {
+    pub(super) fn lines_mut(&mut self) -> &mut [Line] {
         if self.is_mapped() {
             self.replace_by_copy();
         }
-        // SAFETY: the invariant; the words are not mapped, so that only this array uses them, and it is
+        // SAFETY: the invariant; the words are not borrowed, so that only this array uses them, and it is
         // borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
@@ -236,21 +204,23 @@ impl Words {
         self.lines()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
     }
 
-    /// Prefetches a line, if it exists.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, line: usize, nearness: Nearness) {
-        prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
-    }
-
     /// Eight words at once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn line(&self, line: usize) -> &[u64; WORDS_PER_LINE] {
         &self.lines()[line].0
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn line_mut(&mut self, line: usize) -> &mut [u64; WORDS_PER_LINE] {
         &mut self.lines_mut()[line].0
+    }
+
+    /// All lines, for several threads at once: a slice can be divided among them.
+    #[inline(always)]
+    pub(crate) fn as_lines_mut(&mut self) -> Lines<'_> {
+        let lines = self.lines_mut();
+        // SAFETY: a line is eight words without padding, and the slice is borrowed from the same array.
+        Lines(unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len()) })
     }
 
     #[inline]
@@ -318,23 +288,64 @@ impl Words {
     }
 }
 
-/// A divided array. It can be reassembled once no parts are left.
-#[cfg(feature = "std")]
-pub(crate) struct Divided(Arc<Words>);
+impl Storage for Words {
+    type Read<'a> = &'a LineWords;
 
-#[cfg(feature = "std")]
-impl Divided {
-    /// Reassembles the array, with the changes to its parts.
-    ///
-    /// # Panics
-    /// If a part still exists: it could still change the words, and without them the filter would lose its
-    /// keys.
-    pub(crate) fn unite(self) -> Words {
-        match Arc::into_inner(self.0) {
-            Some(words) => words,
-            None => unreachable!("a part of the words is still in use"),
-        }
+    #[inline(always)]
+    fn load(&self, line: usize) -> &LineWords {
+        self.line(line)
     }
+
+    #[inline(always)]
+    fn snapshot(&self, _level: usize, line: usize) -> &LineWords {
+        self.line(line)
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> u64 {
+        self.get(index)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, line: usize, nearness: Nearness) {
+        prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
+    }
+}
+
+/// Exclusive access: nothing to lock.
+impl Update for &mut Words {
+    type Words = Words;
+
+    #[inline(always)]
+    fn words(&self) -> &Words {
+        self
+    }
+
+    #[inline(always)]
+    fn set(&mut self, word: usize, bits: u64) {
+        (&mut self.as_lines_mut()).set(word, bits);
+    }
+
+    #[inline(always)]
+    fn set_in_line(&mut self, line: usize, bits: impl Iterator<Item = (usize, u64)>) {
+        (&mut self.as_lines_mut()).set_in_line(line, bits);
+    }
+
+    #[inline(always)]
+    fn try_change(&mut self, word: usize, change: impl Fn(u64) -> Option<u64>) -> bool {
+        (&mut self.as_lines_mut()).try_change(word, change)
+    }
+
+    #[inline(always)]
+    fn lock(&mut self, _level: usize, _line: usize) {}
+
+    #[inline(always)]
+    fn write(&mut self, _level: usize, line: usize, change: impl FnOnce(&mut LineWords)) {
+        change(self.line_mut(line));
+    }
+
+    #[inline(always)]
+    fn unlock(&mut self, _level: usize, _line: usize) {}
 }
 
 impl Drop for Words {
@@ -348,12 +359,12 @@ impl Drop for Words {
     }
 }
 
-/// A clone of mapped words reads the same mapping.
+/// A clone of borrowed words reads the same bytes.
 impl Clone for Words {
     fn clone(&self) -> Self {
         #[cfg(feature = "file")]
-        if let Owner::Mapping(mapping) = &self.owner {
-            let owner = Owner::Mapping(mapping.clone());
+        if let Owner::Borrowed(bytes) = &self.owner {
+            let owner = Owner::Borrowed(bytes.clone());
             return Self { start: self.start, count: self.count, owner };
         }
         self.copied_or_abort()
@@ -395,40 +406,6 @@ mod tests {
             assert!((0..count as usize).all(|index| copy.get(index) == index as u64 + 1));
             assert!(words.iter().all(|word| word == 0));
         }
-    }
-
-    #[cfg(feature = "std")]
-    #[test]
-    fn parts_are_changed_by_threads_and_united() {
-        for cuts in [vec![], vec![0], vec![3], vec![1, 1, 7], vec![10], vec![4, 99]] {
-            let words = Words::zeroed(80).unwrap();
-            let (divided, mut parts) = words.divide(cuts.iter().copied());
-            assert_eq!(parts.len(), cuts.len() + 1);
-            assert_eq!(parts.iter().map(Words::bytes).sum::<u64>(), 640);
-            std::thread::scope(|scope| {
-                for (part, number) in parts.iter_mut().zip(1..) {
-                    scope.spawn(move || part.words_mut().fill(number));
-                }
-            });
-            let copy = parts[0].clone();
-            drop(parts);
-            let words = divided.unite();
-            let starts: Vec<usize> =
-                [0].into_iter().chain(cuts.iter().map(|cut| cut * 8)).collect();
-            for (index, word) in words.iter().enumerate() {
-                let owner = starts.iter().rposition(|&start| start <= index).unwrap();
-                assert_eq!(word, owner as u64 + 1, "word {index}, cut before lines {cuts:?}");
-            }
-            assert_eq!(copy.words(), &words.words()[..copy.words().len()]);
-        }
-    }
-
-    #[cfg(feature = "std")]
-    #[test]
-    #[should_panic(expected = "a part of the words is still in use")]
-    fn nothing_is_united_while_there_is_a_part() {
-        let (divided, _parts) = Words::zeroed(80).unwrap().divide([3].into_iter());
-        divided.unite();
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! Cost: the first access to a page zeroes 2 MiB, so that a table becomes resident in steps of 2 MiB. Only
 //! whole pages within the table are requested, so that no memory is added.
 
+#![allow(unsafe_code, reason = "a system call without a safe name")]
+
 use core::ptr::NonNull;
 
 /// Bytes of a huge page on x86-64, and on AArch64 with small pages of 4 KiB. Where they are larger (small
@@ -60,7 +62,7 @@ mod tests {
     /// The flag `hg` of a mapping says that huge pages were requested.
     #[test]
     fn a_large_table_asks_for_huge_pages() {
-        let words = crate::memory::Words::zeroed(8 << 20).unwrap();
+        let words = crate::storage::Words::zeroed(8 << 20).unwrap();
         let middle = words.words()[4 << 20..].as_ptr().addr();
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;

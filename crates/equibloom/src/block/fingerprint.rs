@@ -1,0 +1,440 @@
+//! Blocks of fingerprints that keep the largest.
+//!
+//! A block is one cache line:
+//!
+//! ```text
+//!  bit 0 …                                  byte 63 − slots …          63
+//! ┌───────────────────────────┬─────────────┬────────────────────────┬───────────┐
+//! │ unary code: lists + slots │ high parts  │ one byte for each slot │ watermark │
+//! └───────────────────────────┴─────────────┴────────────────────────┴───────────┘
+//! ```
+//!
+//! An [`Entry`] is the number of a list and a remainder. The unary code has, for each list in turn, a one
+//! for each of its entries, and a zero. So the one of slot `s` in list `l` is bit `l + s` of the code, with
+//! `s` ones before it, and the zero of list `l` has `l` zeros before it. Slots have the order of list, byte
+//! and high part, so that a block depends only on its entries.
+//!
+//! The low byte of every remainder is a byte of the line; the bits above it are in a field of their own. A
+//! lookup compares all bytes at once and looks closer only if one is equal: for an absent key, mostly none
+//! is. Remainders of less than eight bits have no bytes; there the lookup scans its list.
+//!
+//! A full block sends its smallest entry on, by byte, then list, then high part. The *watermark* is the
+//! largest byte that it has sent on; a lookup above it ends.
+//!
+//! Any 512 bits can be read: a code with too few zeros or too many ones gives lists that are empty or end
+//! early.
+
+#[cfg(test)]
+mod tests;
+
+use super::fields::{Field, LINE_BYTES, ones, window};
+use super::isa::{ANY, Isa, Target};
+use crate::hashing::{KeyHash, scale};
+use crate::storage::Line;
+
+/// The byte of the line that is the watermark: the last one, at the same place in all shapes.
+const WATERMARK_BYTE: u32 = LINE_BYTES - 1;
+const WATERMARK_WORD: usize = 7;
+
+/// Equal entries that a block of a multiset holds; more are counted in the overflow list. There one takes as
+/// much memory as about ten entries here, however often it is counted.
+const MAX_COPIES: u32 = 4;
+
+/// A fingerprint. Smaller entries are sent on first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    byte: u8,
+    list: u32,
+    high: u64,
+}
+
+impl Entry {
+    /// The low byte of the remainder, or all of a shorter one.
+    #[inline(always)]
+    pub(crate) const fn byte(self) -> u8 {
+        self.byte
+    }
+
+    /// The key that stands for the entry after `block` has sent it on.
+    #[inline(always)]
+    pub(crate) const fn onward(self, block: u64) -> KeyHash {
+        KeyHash::onward(block, (self.list as u64) << 56 | self.high << 8 | self.byte as u64)
+    }
+}
+
+/// Positions of the parts of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FingerprintShape {
+    slots: u32,
+    lists: u32,
+    code: Field,
+    /// The remainders' bits above the byte; all bits of remainders without bytes.
+    high_parts: Field,
+    high_bits: u32,
+    /// The byte of the line that is slot 0's; that of the watermark without bytes.
+    first_byte: u32,
+    /// The slots' bytes, one bit for each byte of the line.
+    byte_mask: u64,
+}
+
+/// Where an entry belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The zero of its list, which its one precedes.
+    zero: u32,
+    slot: u32,
+}
+
+/// What happens to an entry that arrives at a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It is there already.
+    Present,
+    /// It gets a free slot.
+    Room(Place),
+    /// The block is full, and the entry is smaller than all of its own: it goes on.
+    GoesOn,
+    /// The block is full, and its smallest entry goes on.
+    Displaces(Smallest),
+    /// In multisets: as many equal ones are there as a block holds.
+    Repeats,
+}
+
+/// The smallest entry of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Smallest {
+    slot: u32,
+    pub(crate) entry: Entry,
+}
+
+impl FingerprintShape {
+    /// The shape of checked blocks.
+    pub(crate) const fn new(slots: u32, lists: u32, remainder_bits: u32) -> Self {
+        let has_bytes = remainder_bits >= u8::BITS;
+        let high_bits = if has_bytes { remainder_bits - u8::BITS } else { remainder_bits };
+        let code = Field::new(0, lists + slots);
+        let first_byte = if has_bytes { WATERMARK_BYTE - slots } else { WATERMARK_BYTE };
+        Self {
+            slots,
+            lists,
+            code,
+            high_parts: Field::new(code.end, code.end + slots * high_bits),
+            high_bits,
+            first_byte,
+            byte_mask: ones(WATERMARK_BYTE) & !ones(first_byte),
+        }
+    }
+
+    /// Whether the shape has specialised code: at least eight bytes, and a code within two words.
+    pub(crate) const fn is_common(&self) -> bool {
+        self.slots >= 8 && self.byte_mask != 0 && self.code.is_early()
+    }
+
+    #[inline(always)]
+    const fn has_bytes<T: Target>(&self) -> bool {
+        T::COMMON || self.byte_mask != 0
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// Number of different entries.
+    pub(crate) fn entries_in_all(&self) -> f64 {
+        f64::from(self.lists) * self.byte_values() * self.high_values()
+    }
+
+    /// Number of different bytes.
+    pub(crate) fn byte_values(&self) -> f64 {
+        let bits = if self.byte_mask != 0 { u8::BITS } else { self.high_bits };
+        (1_u64 << bits) as f64
+    }
+
+    fn high_values(&self) -> f64 {
+        if self.byte_mask != 0 { (1_u64 << self.high_bits) as f64 } else { 1.0 }
+    }
+
+    /// The byte of a key.
+    #[inline(always)]
+    pub(crate) const fn byte_of<T: Target>(&self, key: KeyHash) -> u8 {
+        let byte = key.candidate(0) as u8;
+        if self.has_bytes::<T>() { byte } else { byte & ones(self.high_bits) as u8 }
+    }
+
+    /// The entry of a key.
+    #[inline(always)]
+    pub(crate) fn entry_of<T: Target>(&self, t: T, key: KeyHash) -> Entry {
+        let pattern = key.pattern_word(0);
+        let high = if self.has_bytes::<T>() { t.lowest(pattern, self.high_bits) } else { 0 };
+        let list = scale(pattern, self.lists.into()) as u32;
+        Entry { byte: self.byte_of::<T>(key), list, high }
+    }
+
+    /// What a slot stores of the entry in the field of high parts.
+    #[inline(always)]
+    const fn high_part<T: Target>(&self, entry: Entry) -> u64 {
+        if self.has_bytes::<T>() { entry.high } else { entry.byte as u64 }
+    }
+
+    /// Whether a block may hold entries with this byte, which a comparison of all bytes tells.
+    #[inline(always)]
+    pub(crate) fn may_hold<T: Target>(&self, t: T, line: &Line, byte: u8) -> bool {
+        !self.has_bytes::<T>() || t.equal_bytes(line, byte) & self.byte_mask != 0
+    }
+
+    /// Whether an entry that the block does not hold may have been sent on, as far as its byte tells.
+    #[inline(always)]
+    pub(crate) fn may_have_sent_on<T: Target>(&self, t: T, line: &Line, byte: u8) -> bool {
+        byte <= t.last_byte(line)
+    }
+
+    /// Whether an entry that the block does not hold may have been sent on.
+    #[inline(always)]
+    pub(crate) fn sends_on<T: Target>(&self, t: T, line: &Line, byte: u8, multiset: bool) -> bool {
+        // A watermark of 0 says that byte 0 was sent on, or nothing; then a set's block is not full.
+        byte <= t.last_byte(line) && (byte != 0 || multiset || self.is_full(t, line))
+    }
+
+    /// Number of entries.
+    #[inline(always)]
+    pub(crate) fn load<T: Target>(&self, t: T, line: &Line) -> u32 {
+        self.code.ones(t, line).min(self.slots)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_full<T: Target>(&self, t: T, line: &Line) -> bool {
+        self.code.ones(t, line) >= self.slots
+    }
+
+    /// Whether the block holds the entry.
+    #[inline(always)]
+    pub(crate) fn holds<T: Target>(&self, t: T, line: &Line, entry: Entry) -> bool {
+        if !self.has_bytes::<T>() {
+            return self.find_in_list(line, entry).is_some();
+        }
+        // Slot `s` of list `l` has its one at bit `l + s` of the code, which excludes half of the slots. (Slots
+        // with bytes number at most 56, which fit into one window.)
+        let at = self.code.start + entry.list;
+        let mut similar = self.equal_slots(t, line, entry.byte) & self.inner_window(t, line, at);
+        while similar != 0 {
+            let slot = similar.trailing_zeros();
+            if self.high_part_at(t, line, slot) == entry.high
+                && self.code.ones_before(t, line, at + slot) == slot
+            {
+                return true;
+            }
+            similar &= similar - 1;
+        }
+        false
+    }
+
+    /// What happens to an entry that arrives at this block.
+    #[inline(always)]
+    pub(crate) fn arrival<T: Target>(
+        &self,
+        t: T,
+        line: &Line,
+        entry: Entry,
+        multiset: bool,
+    ) -> Arrival {
+        if multiset {
+            if self.count(line, entry) >= MAX_COPIES {
+                return Arrival::Repeats;
+            }
+        } else if self.holds(t, line, entry) {
+            return Arrival::Present;
+        }
+        if !self.is_full(t, line) {
+            // A damaged code may lack the zero.
+            return self.place(t, line, entry).map_or(Arrival::Present, Arrival::Room);
+        }
+        match self.smallest(t, line) {
+            Some(smallest) if smallest.entry < entry => Arrival::Displaces(smallest),
+            _ => Arrival::GoesOn,
+        }
+    }
+
+    /// The place of a new entry, if the block has room and no entry of its list has its byte: the usual case,
+    /// found out quickly.
+    #[inline(always)]
+    pub(crate) fn usual_place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
+        if !self.has_bytes::<T>() || self.is_full(t, line) {
+            return None;
+        }
+        let (zero, end, run) = self.end_of_list(t, line, entry.list)?;
+        let own = t.lowest(u64::MAX, run) << ((end - run) % u64::BITS);
+        if self.equal_slots(t, line, entry.byte) & own != 0 {
+            return None;
+        }
+        let greater = t.greater_bytes(line, entry.byte) >> (self.first_byte % u64::BITS) & own;
+        Some(Place { zero, slot: end - greater.count_ones() })
+    }
+
+    /// Where an entry belongs.
+    #[inline(always)]
+    fn place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
+        let (zero, end, run) = self.end_of_list(t, line, entry.list)?;
+        let mut slot = end;
+        while slot > end - run && self.entry_at(t, line, slot - 1, entry.list) > entry {
+            slot -= 1;
+        }
+        Some(Place { zero, slot })
+    }
+
+    /// The zero of a list, the slot after its last one, and the number of its slots.
+    #[inline(always)]
+    fn end_of_list<T: Target>(&self, t: T, line: &Line, list: u32) -> Option<(u32, u32, u32)> {
+        let zero = self.code.zero(t, line, list)?;
+        let end = zero - self.code.start - list;
+        let run = self.code.run_before(t, line, zero).min(end);
+        (end <= self.slots).then_some((zero, end, run))
+    }
+
+    /// Inserts an entry into a block with room.
+    #[inline(always)]
+    pub(crate) fn insert<T: Target>(&self, t: T, line: &mut Line, place: Place, entry: Entry) {
+        let Place { zero, slot } = place;
+        // The bytes first: the single words read next then come from a wider store, which the CPU can forward.
+        if self.has_bytes::<T>() {
+            let watermark = watermark(line);
+            t.insert_byte(line, self.first_byte + slot, entry.byte);
+            set_watermark(line, watermark);
+        }
+        t.insert_bits(line, &self.code, zero, 1, 1);
+        let width = self.high_bits;
+        if width > 0 {
+            let at = self.high_parts.start + slot * width;
+            t.insert_bits(line, &self.high_parts, at, width, self.high_part::<T>(entry));
+        }
+    }
+
+    /// Replaces the smallest entry of a full block.
+    #[inline(always)]
+    pub(crate) fn replace<T: Target>(&self, t: T, line: &mut Line, old: Smallest, entry: Entry) {
+        self.remove_slot(t, line, old.entry.list, old.slot);
+        if let Some(place) = self.place(t, line, entry) {
+            self.insert(t, line, place, entry);
+        }
+    }
+
+    /// Records that the block has sent an entry on.
+    pub(crate) fn raise_watermark(&self, line: &mut Line, byte: u8) {
+        set_watermark(line, watermark(line).max(byte));
+    }
+
+    /// Removes one copy of an entry; returns whether there was one.
+    pub(crate) fn remove(&self, line: &mut Line, entry: Entry) -> bool {
+        let found = self.find_in_list(line, entry);
+        if let Some(slot) = found {
+            self.remove_slot(ANY, line, entry.list, slot);
+        }
+        found.is_some()
+    }
+
+    #[inline(always)]
+    fn remove_slot<T: Target>(&self, t: T, line: &mut Line, list: u32, slot: u32) {
+        self.code.remove_bit(t, line, self.code.start + list + slot);
+        if self.high_bits > 0 {
+            let at = self.high_parts.start + slot * self.high_bits;
+            self.high_parts.remove(line, at, self.high_bits);
+        }
+        if self.has_bytes::<T>() {
+            let mut bytes = line.map(u64::to_le_bytes);
+            let own = &mut bytes.as_flattened_mut()[..WATERMARK_BYTE as usize];
+            let at = (self.first_byte + slot) as usize % own.len();
+            own.copy_within(at + 1.., at);
+            own[own.len() - 1] = 0;
+            *line = bytes.map(u64::from_le_bytes);
+        }
+    }
+
+    /// The smallest entry.
+    #[inline(always)]
+    fn smallest<T: Target>(&self, t: T, line: &Line) -> Option<Smallest> {
+        if !self.has_bytes::<T>() {
+            let entries = self.entries(line).zip(0..);
+            let smallest = entries.min_by_key(|&(entry, slot)| (entry, slot));
+            return smallest.map(|(entry, slot)| Smallest { slot, entry });
+        }
+        // The smallest byte, bit by bit from the highest: a bit is set if all bytes are greater than with it
+        // unset and ones below.
+        let byte = (0..u8::BITS).rev().fold(0, |byte, bit| {
+            let others = !t.greater_bytes(line, byte | ((1 << bit) - 1)) & self.byte_mask;
+            byte | u8::from(others == 0) << bit
+        });
+        // The slots have the order of lists: of several with this byte the first is the smallest.
+        let slot = self.equal_slots(t, line, byte).trailing_zeros();
+        let list = (self.code.one(t, line, slot)? - self.code.start).checked_sub(slot)?;
+        Some(Smallest { slot, entry: self.entry_at(t, line, slot, list) })
+    }
+
+    /// Every entry of the block in order.
+    pub(crate) fn entries<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = Entry> + 'a {
+        let code = (self.code.start..self.code.end).map(|at| window(line, at) & 1 == 1);
+        let mut list = 0;
+        let lists = code.filter_map(move |is_entry| {
+            list += u32::from(!is_entry);
+            is_entry.then_some(list)
+        });
+        let slots = (0..self.slots).zip(lists).filter(|&(_, list)| list < self.lists);
+        slots.map(|(slot, list)| self.entry_at(ANY, line, slot, list))
+    }
+
+    /// Number of copies of an entry.
+    pub(crate) fn count(&self, line: &Line, entry: Entry) -> u32 {
+        let Some((_, end, run)) = self.end_of_list(ANY, line, entry.list) else { return 0 };
+        let equal = |&slot: &u32| self.entry_at(ANY, line, slot, entry.list) == entry;
+        (end - run..end).filter(equal).count() as u32
+    }
+
+    /// A slot that holds the entry, found by scanning its list.
+    fn find_in_list(&self, line: &Line, entry: Entry) -> Option<u32> {
+        let (_, end, run) = self.end_of_list(ANY, line, entry.list)?;
+        (end - run..end).find(|&slot| self.entry_at(ANY, line, slot, entry.list) == entry)
+    }
+
+    /// The entry in a slot of a list.
+    #[inline(always)]
+    fn entry_at<T: Target>(&self, t: T, line: &Line, slot: u32, list: u32) -> Entry {
+        let high = self.high_part_at(t, line, slot);
+        if !self.has_bytes::<T>() {
+            return Entry { byte: high as u8, list, high: 0 };
+        }
+        let at = self.first_byte + slot;
+        let byte = (line[at as usize / 8 % line.len()] >> (at % 8 * u8::BITS)) as u8;
+        Entry { byte, list, high }
+    }
+
+    /// The slots whose byte is equal, one bit for each.
+    #[inline(always)]
+    fn equal_slots<T: Target>(&self, t: T, line: &Line, byte: u8) -> u64 {
+        (t.equal_bytes(line, byte) & self.byte_mask) >> (self.first_byte % u64::BITS)
+    }
+
+    #[inline(always)]
+    fn high_part_at<T: Target>(&self, t: T, line: &Line, slot: u32) -> u64 {
+        let at = self.high_parts.start + slot * self.high_bits;
+        t.lowest(self.inner_window(t, line, at), self.high_bits)
+    }
+
+    /// The bits from `start` on, at least 57 of them or all to the end of the line. In common shapes they lie
+    /// before at least eight bytes.
+    #[inline(always)]
+    fn inner_window<T: Target>(&self, t: T, line: &Line, start: u32) -> u64 {
+        if T::COMMON { t.inner_window(line, start) } else { t.window(line, start) }
+    }
+}
+
+/// The largest byte that the block has sent on.
+#[inline(always)]
+pub(crate) const fn watermark(line: &Line) -> u8 {
+    line[WATERMARK_WORD].to_le_bytes()[7]
+}
+
+#[inline(always)]
+fn set_watermark(line: &mut Line, watermark: u8) {
+    let mut bytes = line[WATERMARK_WORD].to_le_bytes();
+    bytes[7] = watermark;
+    line[WATERMARK_WORD] = u64::from_le_bytes(bytes);
+}

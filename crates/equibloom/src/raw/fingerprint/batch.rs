@@ -1,0 +1,324 @@
+//! Many keys at once: blocks are prefetched, level by level.
+//!
+//! *Lookups* test the first blocks of 64 keys without a branch: two bits per key tell whether the block may
+//! hold it, and whether it may have been sent on. Few keys need more.
+//!
+//! *Inserts* take all keys through the first level before what it sends on arrives at the next: the result
+//! is the same in any order. A level can be divided among threads by blocks; each of them scans all keys and
+//! inserts those of its own blocks.
+
+use alloc::vec::Vec;
+
+use super::insert::Visit;
+use super::{Fingerprints, Plan};
+use crate::block::fingerprint::Arrival;
+use crate::block::isa::{Nearness, Target, prefetch};
+use crate::error::FullError;
+use crate::hashing::KeyHash;
+use crate::overflow::ListFull;
+use crate::raw::ledger::{Ledger, Pushed, Record};
+use crate::storage::{Line, Storage};
+use equibloom_layout::WhenFull;
+
+/// Keys tested at once, and answers per word.
+const WORD: usize = u64::BITS as usize;
+/// How many inserts ahead a block is prefetched.
+const AHEAD: usize = 16;
+/// Keys that are scanned before the worker's own are inserted.
+const CHUNK: usize = 256;
+/// Keys that pass all levels together: bounds the memory beside the filter. (Tests need several.)
+const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
+/// With fewer keys per thread, fewer threads are started.
+const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
+
+/// Blocks of one level, or some of them.
+pub(super) struct Part<'a> {
+    level: usize,
+    /// The number of the first line in the whole table.
+    first: usize,
+    lines: &'a mut [Line],
+}
+
+/// What came out of a part of a level.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// Entries that got a slot.
+    added: u64,
+    /// The keys of what was sent on.
+    sent_on: Vec<KeyHash>,
+    /// Entries for the list that are not sent on.
+    repeats: Vec<u64>,
+}
+
+impl Fingerprints {
+    pub(in crate::raw) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        self.inserts.contains_batch(self, keys, found);
+    }
+
+    /// Inserts keys with up to `threads` threads; returns how many entries more the filter holds.
+    ///
+    /// # Errors
+    /// The list is full and refuses keys. It has grown all the same, so that all keys of the slab are stored
+    /// and none after it.
+    pub(in crate::raw) fn insert_batch(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+    ) -> Result<u64, FullError> {
+        let before = self.ledger.elements;
+        for slab in keys.chunks(SLAB) {
+            self.insert_slab(slab, threads)?;
+        }
+        Ok(self.ledger.elements - before)
+    }
+
+    fn insert_slab(&mut self, keys: &[KeyHash], threads: usize) -> Result<(), FullError> {
+        let mut sent_on: Vec<Vec<KeyHash>> = Vec::new();
+        let mut repeats = Vec::new();
+        for level in 0..self.plan.count {
+            let keys = if level == 0 { keys } else { &[] };
+            let outcomes = self.pass_level(level, &sent_on, keys, threads);
+            sent_on.clear();
+            for outcome in outcomes {
+                let elements = &mut self.ledger.elements;
+                *elements = elements.saturating_add(outcome.added);
+                sent_on.push(outcome.sent_on);
+                repeats.extend(outcome.repeats);
+            }
+        }
+        let left = sent_on.iter().flatten().map(|key| key.candidate(0));
+        let Self { plan, ledger, .. } = self;
+        let mut ledger = ledger;
+        for entry in left.chain(repeats) {
+            // The entry has left its blocks: the list must take it.
+            match ledger.list(entry, !plan.multiset, WhenFull::Saturate, false) {
+                Ok(Pushed::New) => ledger.count(0),
+                Ok(Pushed::AlreadyThere) => {}
+                Err(ListFull) => return Err(ledger.full()),
+            }
+        }
+        let refuses = plan.when_full == WhenFull::Refuse;
+        if refuses && ledger.overflow.len() > plan.list_capacity {
+            return Err(ledger.full());
+        }
+        Ok(())
+    }
+
+    /// Takes keys through one level, by one thread for each of its parts.
+    fn pass_level(
+        &mut self,
+        level: usize,
+        sent_on: &[Vec<KeyHash>],
+        keys: &[KeyHash],
+        threads: usize,
+    ) -> Vec<Outcome> {
+        let count = keys.len() + sent_on.iter().map(Vec::len).sum::<usize>();
+        let threads = if cfg!(feature = "std") { threads } else { 1 };
+        let threads = (count / KEYS_PER_THREAD).clamp(1, threads.max(1));
+        let Self { plan, words, inserts, .. } = self;
+        let blocks = plan.levels[level];
+        let (start, size) = (blocks.offset as usize, blocks.size as usize);
+        let mut rest = &mut words.as_lines_mut().0[start..start + size];
+        let per_part = size.div_ceil(threads);
+        let mut first = start;
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let (lines, others) = rest.split_at_mut(per_part.min(rest.len()));
+            parts.push(Part { level, first, lines });
+            first += per_part;
+            rest = others;
+        }
+        let plan = &*plan;
+        let run = |part| inserts.insert_level(plan, part, sent_on, keys);
+        #[cfg(feature = "std")]
+        return crate::raw::threads::each_by_a_thread(parts, run);
+        #[cfg(not(feature = "std"))]
+        parts.into_iter().map(run).collect()
+    }
+}
+
+/// Inserts the keys whose blocks belong to a part of a level.
+#[inline(always)]
+pub(super) fn insert_level<T: Target>(
+    t: T,
+    plan: &Plan,
+    part: Part<'_>,
+    sent_on: &[Vec<KeyHash>],
+    keys: &[KeyHash],
+) -> Outcome {
+    let Part { level, first, lines } = part;
+    let mut outcome = Outcome::default();
+    let mut own = [KeyHash::from_u64(0); CHUNK];
+    let place_of =
+        |key: KeyHash| plan.levels[level % plan.levels.len()].block_of(key.candidate(0)).0 as usize;
+    let lists = sent_on.iter().map(Vec::as_slice).chain([keys]);
+    for chunk in lists.flat_map(|keys| keys.chunks(CHUNK)) {
+        let mut count = 0;
+        for &key in chunk {
+            // The modulo removes the bounds check.
+            own[count % CHUNK] = key;
+            count += usize::from(place_of(key).wrapping_sub(first) < lines.len());
+        }
+        let own = &own[..count.min(CHUNK)];
+        let fetch = |key: &KeyHash| {
+            let line = lines.as_ptr().wrapping_add(place_of(*key).wrapping_sub(first));
+            prefetch(line.cast(), Nearness::First);
+        };
+        own.iter().take(AHEAD).for_each(fetch);
+        for (index, &key) in own.iter().enumerate() {
+            if let Some(ahead) = own.get(index + AHEAD) {
+                let line = lines.as_ptr().wrapping_add(place_of(*ahead).wrapping_sub(first));
+                prefetch(line.cast(), Nearness::First);
+            }
+            let Some(visit) = Visit::of(t, plan, level, key) else { continue };
+            let Some(line) = lines.get_mut(visit.block as usize - first) else { continue };
+            if let Some(place) = plan.shape.usual_place(t, line, visit.entry) {
+                plan.shape.insert(t, line, place, visit.entry);
+                outcome.added += 1;
+            } else {
+                arrive(t, plan, line, visit, &mut outcome);
+            }
+        }
+    }
+    outcome
+}
+
+/// What [`insert_level`] seldom does.
+#[inline(always)]
+fn arrive<T: Target>(t: T, plan: &Plan, line: &mut Line, visit: Visit, outcome: &mut Outcome) {
+    let Visit { block, entry, .. } = visit;
+    match visit.arrival(t, plan, line) {
+        Arrival::Present => {}
+        Arrival::Room(place) => {
+            plan.shape.insert(t, line, place, entry);
+            outcome.added += 1;
+        }
+        Arrival::GoesOn => {
+            visit.settle(t, plan, line, None);
+            outcome.sent_on.push(entry.onward(block));
+        }
+        Arrival::Displaces(smallest) => {
+            visit.settle(t, plan, line, Some(smallest));
+            outcome.sent_on.push(smallest.entry.onward(block));
+        }
+        Arrival::Repeats => outcome.repeats.push(entry.onward(block).candidate(0)),
+    }
+}
+
+/// Keys waiting for a block of a later level.
+struct Waiting {
+    len: usize,
+    keys: [KeyHash; 2 * WORD],
+    /// Their indices in the batch.
+    places: [usize; 2 * WORD],
+}
+
+impl Waiting {
+    /// The caller leaves room; the modulo removes the bounds check.
+    #[inline(always)]
+    fn push(&mut self, key: KeyHash, place: usize) {
+        let at = self.len % self.keys.len();
+        self.keys[at] = key;
+        self.places[at] = place;
+        self.len += 1;
+    }
+}
+
+/// Looks up keys: bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`.
+#[inline(always)]
+pub(super) fn contains_batch<T: Target>(
+    t: T,
+    filter: &Fingerprints,
+    keys: &[KeyHash],
+    found: &mut [u64],
+) {
+    let Fingerprints { plan: Plan { shape, multiset, levels, .. }, words, .. } = filter;
+    let block_of = |key: KeyHash| levels[0].first_block_of(key.candidate(0));
+    let fetch = |key: KeyHash| words.prefetch(block_of(key).0 as usize, Nearness::Second);
+    let key = KeyHash::from_u64(0);
+    let mut waiting = Waiting { len: 0, keys: [key; 2 * WORD], places: [0; 2 * WORD] };
+    keys.iter().take(WORD).for_each(|&key| fetch(key));
+    for (word, chunk) in keys.chunks(WORD).enumerate().take(found.len()) {
+        let later = keys.get((word + 1) * WORD..).unwrap_or_default();
+        let (mut may_hold, mut may_go_on) = (0, 0);
+        for (bit, &key) in chunk.iter().enumerate() {
+            if let Some(&later) = later.get(bit) {
+                fetch(later);
+            }
+            let line = words.line(block_of(key).0 as usize);
+            let byte = shape.byte_of::<T>(key);
+            may_hold |= u64::from(shape.may_hold(t, line, byte)) << bit;
+            may_go_on |= u64::from(shape.may_have_sent_on(t, line, byte)) << bit;
+        }
+        let mut holds = 0;
+        for bit in set_bits(may_hold) {
+            let key = chunk[bit % WORD];
+            let line = words.line(block_of(key).0 as usize);
+            holds |= u64::from(shape.holds(t, line, shape.entry_of(t, key))) << bit;
+        }
+        for bit in set_bits(may_go_on & !holds) {
+            let key = chunk[bit % WORD];
+            let block = block_of(key).0;
+            let entry = shape.entry_of(t, key);
+            if shape.sends_on(t, words.line(block as usize), entry.byte(), *multiset) {
+                wait(filter, &mut waiting, 1, entry.onward(block), word * WORD + bit);
+            }
+        }
+        found[word] = holds;
+        if waiting.len > WORD {
+            finish(t, filter, &mut waiting, found);
+        }
+    }
+    finish(t, filter, &mut waiting, found);
+}
+
+/// Prefetches a key's block of a level, if there are so many levels, and lets the key wait for it.
+#[inline(always)]
+fn wait(filter: &Fingerprints, waiting: &mut Waiting, level: usize, key: KeyHash, place: usize) {
+    if let Some(level) = filter.plan.levels().get(level) {
+        let block = level.block_of(key.candidate(0));
+        filter.words.prefetch(block.0 as usize, Nearness::Second);
+    }
+    waiting.push(key, place);
+}
+
+/// Finishes the lookups of all waiting keys, which are at the second level.
+#[inline(always)]
+fn finish<T: Target>(t: T, filter: &Fingerprints, waiting: &mut Waiting, found: &mut [u64]) {
+    let Fingerprints { plan: Plan { shape, multiset, .. }, words, ledger, .. } = filter;
+    let mut note = |place: usize| {
+        if let Some(word) = found.get_mut(place / WORD) {
+            *word |= 1 << (place % WORD);
+        }
+    };
+    for (number, level) in filter.plan.levels().iter().enumerate().skip(1) {
+        let count = core::mem::take(&mut waiting.len).min(waiting.keys.len());
+        for at in 0..count {
+            let (key, place) = (waiting.keys[at], waiting.places[at]);
+            let block = level.block_of(key.candidate(0)).0;
+            let (line, entry) = (words.line(block as usize), shape.entry_of(t, key));
+            if shape.holds(t, line, entry) {
+                note(place);
+            } else if shape.sends_on(t, line, entry.byte(), *multiset) {
+                // Keys move up in the same arrays: no more are written than were read.
+                wait(filter, waiting, number + 1, entry.onward(block), place);
+            }
+        }
+    }
+    let count = core::mem::take(&mut waiting.len).min(waiting.keys.len());
+    for at in 0..count {
+        if ledger.lists(waiting.keys[at].candidate(0)) {
+            note(waiting.places[at]);
+        }
+    }
+}
+
+/// The indices of a word's set bits.
+#[inline(always)]
+fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        word &= word.checked_sub(1)?;
+        Some(bit)
+    })
+}

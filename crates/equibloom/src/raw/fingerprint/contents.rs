@@ -1,0 +1,122 @@
+//! Removal, merging, and statistics of what a filter holds.
+
+use alloc::vec::Vec;
+
+use super::Fingerprints;
+use super::insert::{Visit, place};
+use crate::block::BlockStats;
+use crate::block::fingerprint::watermark;
+use crate::block::isa::ANY;
+use crate::error::{FullError, RemoveError};
+use crate::hashing::KeyHash;
+use crate::overflow::ListFull;
+use crate::raw::ledger::OwnLedger;
+use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
+use equibloom_layout::WhenFull;
+
+impl Fingerprints {
+    /// Removes one copy of a key from a multiset.
+    ///
+    /// Equal copies are exchangeable: the rest of their way depends only on the block and the entry. The first
+    /// one found goes, of those at a block the counted ones in the list first, so that the block holds the
+    /// entry as long as copies of it are counted there. Watermarks stay: what was sent on is still further on.
+    pub(in crate::raw) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
+        let Self { plan, words, ledger, .. } = self;
+        let (list, elements) = (&mut ledger.overflow, &mut ledger.elements);
+        let mut key = key;
+        for (number, _) in plan.levels().iter().enumerate() {
+            let Some(Visit { block, entry, .. }) = Visit::of(ANY, plan, number, key) else { break };
+            key = entry.onward(block);
+            let line = words.line_mut(block as usize);
+            if list.remove(key.candidate(0)) || plan.shape.remove(line, entry) {
+                *elements = elements.saturating_sub(1);
+                return Ok(());
+            }
+            if !plan.shape.sends_on(ANY, line, entry.byte(), true) {
+                break;
+            }
+        }
+        Err(RemoveError::NotPresent)
+    }
+
+    /// Adds all entries of a filter of the same layout.
+    pub(in crate::raw) fn merge(&mut self, other: &Self) -> Result<(), FullError> {
+        // Whether the list has room is known only at the end.
+        if self.plan.when_full == WhenFull::Refuse {
+            let mut merged = self.clone();
+            merged.merge_entries(other)?;
+            *self = merged;
+            return Ok(());
+        }
+        self.merge_entries(other)
+    }
+
+    fn merge_entries(&mut self, other: &Self) -> Result<(), FullError> {
+        let Self { plan, words, ledger, .. } = self;
+        for (level, blocks) in plan.levels().iter().enumerate() {
+            for block in blocks.offset..blocks.offset + blocks.size {
+                let theirs = other.words.line(block as usize);
+                plan.shape.raise_watermark(words.line_mut(block as usize), watermark(theirs));
+                for entry in plan.shape.entries(theirs) {
+                    let visit = Visit { level, block, entry };
+                    let (mut words, mut ledger) = (&mut *words, &mut *ledger);
+                    place(ANY, plan, &mut words, &mut ledger, visit, &mut ())?;
+                }
+            }
+        }
+        let full = FullError { capacity: ledger.overflow.capacity(), stored: ledger.elements };
+        let OwnLedger { overflow, elements, .. } = ledger;
+        for (entry, copies) in other.ledger.overflow.entries() {
+            if plan.multiset || !overflow.contains(entry) {
+                overflow.push_copies(entry, copies, plan.when_full).map_err(|ListFull| full)?;
+                *elements = elements.saturating_add(copies);
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::raw) fn statistics(&self) -> Statistics {
+        let Self { plan, words, ledger, .. } = self;
+        let list = &ledger.overflow;
+        let (entries, bytes) = (plan.shape.entries_in_all(), plan.shape.byte_values());
+        let mut surveys: Vec<LevelSurvey> = Vec::new();
+        for &level in plan.levels() {
+            let lines = (level.offset..level.offset + level.size).map(|at| words.line(at as usize));
+            surveys.push(LevelSurvey::take(
+                level,
+                lines.map(|line| {
+                    let load = plan.shape.load(ANY, line);
+                    let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
+                    let passing = f64::from(u32::from(watermark(line)) + 1).min(bytes) / bytes;
+                    BlockStats {
+                        load,
+                        set_bits: None,
+                        matching: f64::from(load) / entries,
+                        continuing: if sends_on { passing } else { 0.0 },
+                    }
+                }),
+            ));
+        }
+        // An absent key also matches an entry that its block has sent on: the key follows it.
+        let mut sent_on = list.copies();
+        for survey in surveys.iter_mut().rev() {
+            survey.add_matching(sent_on as f64 / survey.level().size as f64 / entries);
+            sent_on += survey.stored();
+        }
+        let miss = expectation_of_a_miss(surveys.iter(), 1.0);
+        Statistics {
+            elements: ledger.elements,
+            overflowed: list.copies(),
+            saturated: list.copies().saturating_sub(self.plan.list_capacity),
+            budget_spent: false,
+            levels: surveys.into_iter().map(LevelSurvey::into_statistics).collect(),
+            memory: Memory {
+                blocks: words.bytes(),
+                overflow: list.bytes(),
+                header: size_of::<Self>() as u64,
+            },
+            expected_rate: miss.rate,
+            expected_accesses_per_miss: miss.accesses,
+        }
+    }
+}

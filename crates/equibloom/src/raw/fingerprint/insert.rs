@@ -1,0 +1,200 @@
+//! Inserts.
+//!
+//! Most keys are new and find room in their first block: a short entry point of its own.
+
+use super::batch::{Outcome, Part, contains_batch, insert_level};
+use super::{Fingerprints, Plan};
+use crate::block::fingerprint::{Arrival, Entry, Smallest};
+use crate::block::isa::{ANY, Target, kernel_table};
+use crate::error::FullError;
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+use crate::raw::Insertion;
+use crate::raw::ledger::{Pushed, Record};
+use crate::storage::{Line, Storage, Update};
+use alloc::vec::Vec;
+use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
+
+kernel_table! {
+    /// Inserts into a filter with one owner, and batches.
+    pub(crate) struct OwnFingerprintInserts[] [] {
+        fn insert(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
+        fn insert_slowly(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
+        fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
+        fn insert_level(
+            plan: &Plan, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
+        ) -> Outcome;
+    }
+}
+
+/// Inserts a key: mostly into its first block, which has room and no entry like it.
+#[inline(always)]
+fn insert<T: Target>(
+    t: T,
+    filter: &mut Fingerprints,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    let Fingerprints { plan, words, .. } = filter;
+    let Visit { block, entry, .. } = Visit::first(t, plan, key);
+    let line = words.line_mut(block as usize);
+    let Some(place) = plan.shape.usual_place(t, line, entry) else {
+        return filter.inserts.insert_slowly(filter, key);
+    };
+    plan.shape.insert(t, line, place, entry);
+    filter.ledger.elements = filter.ledger.elements.saturating_add(1);
+    Ok(Insertion::New)
+}
+
+/// The whole insert.
+#[inline(always)]
+fn insert_slowly<T: Target>(
+    t: T,
+    filter: &mut Fingerprints,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    filter.place(t, key, &mut ())
+}
+
+impl Fingerprints {
+    #[inline]
+    pub(in crate::raw) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.inserts.insert(self, key)
+    }
+
+    /// An insert that reports its accesses, for statistics. Uses the portable ISA.
+    pub(in crate::raw) fn insert_observed<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        mut observer: O,
+    ) -> Result<Insertion, FullError> {
+        self.place(ANY, key, &mut observer)
+    }
+
+    #[inline(always)]
+    fn place<T: Target, O: Observer>(
+        &mut self,
+        t: T,
+        key: KeyHash,
+        observer: &mut O,
+    ) -> Result<Insertion, FullError> {
+        let Self { plan, words, ledger, .. } = self;
+        let first = Visit::first(t, plan, key);
+        place(t, plan, &mut { words }, &mut { ledger }, first, observer)
+    }
+}
+
+/// An entry at a block of a level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visit {
+    pub(super) level: usize,
+    pub(super) block: u64,
+    pub(super) entry: Entry,
+}
+
+impl Visit {
+    /// A key at its block of a level, if there are so many levels.
+    #[inline(always)]
+    pub(super) fn of<T: Target>(t: T, plan: &Plan, level: usize, key: KeyHash) -> Option<Self> {
+        let block = plan.levels().get(level)?.block_of(key.candidate(0)).0;
+        Some(Self { level, block, entry: plan.shape.entry_of(t, key) })
+    }
+
+    /// A key at its first block.
+    #[inline(always)]
+    pub(super) fn first<T: Target>(t: T, plan: &Plan, key: KeyHash) -> Self {
+        let block = plan.levels[0].first_block_of(key.candidate(0)).0;
+        Self { level: 0, block, entry: plan.shape.entry_of(t, key) }
+    }
+
+    /// What happens to it there.
+    #[inline(always)]
+    pub(super) fn arrival<T: Target>(&self, t: T, plan: &Plan, line: &Line) -> Arrival {
+        plan.shape.arrival(t, line, self.entry, plan.multiset)
+    }
+
+    /// Changes a full block after it has sent on its smallest entry, or else this one.
+    #[inline(always)]
+    pub(super) fn settle<T: Target>(
+        &self,
+        t: T,
+        plan: &Plan,
+        line: &mut Line,
+        smallest: Option<Smallest>,
+    ) {
+        let mut leaving = self.entry;
+        if let Some(smallest) = smallest {
+            plan.shape.replace(t, line, smallest, self.entry);
+            leaving = smallest.entry;
+        }
+        plan.shape.raise_watermark(line, leaving.byte());
+    }
+}
+
+/// Stores an entry in its block or further on. What a block sends on is stored there first; meanwhile the
+/// block stays locked. If the list refuses an entry, nothing has changed.
+#[inline(always)]
+pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
+    t: T,
+    plan: &Plan,
+    to: &mut U,
+    ledger: &mut L,
+    first: Visit,
+    observer: &mut O,
+) -> Result<Insertion, FullError> {
+    // The blocks that send an entry on, and which of their own.
+    let mut full = [(first, None); MAX_FINGERPRINT_SUBTABLES as usize];
+    let mut count = 0;
+    let mut visit = first;
+    let list = |ledger: &mut L, onward: KeyHash| {
+        let pushed = ledger.list(onward.candidate(0), !plan.multiset, plan.when_full, false);
+        pushed.map(|pushed| pushed == Pushed::New)
+    };
+    // Whether the filter holds one entry more. An entry that was sent on may meet its equal.
+    let added = loop {
+        let Visit { level, block, entry } = visit;
+        let line = block as usize;
+        observer.block_read();
+        to.lock(level, line);
+        let arrival = visit.arrival(t, plan, &to.words().load(line));
+        let (leaving, smallest) = match arrival {
+            Arrival::GoesOn => (entry, None),
+            Arrival::Displaces(smallest) => (smallest.entry, Some(smallest)),
+            Arrival::Present | Arrival::Room(_) | Arrival::Repeats => {
+                let added = match arrival {
+                    Arrival::Room(place) => {
+                        to.write(level, line, |line| plan.shape.insert(t, line, place, entry));
+                        Ok(true)
+                    }
+                    Arrival::Repeats => list(ledger, entry.onward(block)),
+                    _ => Ok(false),
+                };
+                to.unlock(level, line);
+                break added;
+            }
+        };
+        full[count % full.len()] = (visit, smallest);
+        count += 1;
+        let onward = leaving.onward(block);
+        match Visit::of(t, plan, level + 1, onward) {
+            Some(next) => visit = next,
+            None => {
+                observer.overflow_probed();
+                break list(ledger, onward);
+            }
+        }
+    };
+    for (visit, smallest) in full[..count.min(full.len())].iter().rev() {
+        let line = visit.block as usize;
+        if added.is_ok() {
+            to.write(visit.level, line, |line| visit.settle(t, plan, line, *smallest));
+        }
+        to.unlock(visit.level, line);
+    }
+    let Ok(added) = added else { return Err(ledger.full()) };
+    if added {
+        ledger.count(0);
+    }
+    // The first block keeps the entry if another one leaves.
+    let stays = count > 0 && full[0].1.is_some();
+    Ok(if added || stays { Insertion::New } else { Insertion::AlreadyPresent })
+}

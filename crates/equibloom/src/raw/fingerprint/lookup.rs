@@ -1,0 +1,73 @@
+//! Lookups.
+//!
+//! Most lookups of absent keys end after one comparison of bytes and one with the watermark of the first
+//! block: the fewer instructions they take, the more of them a CPU overlaps while it waits for memory.
+//! Everything else is an entry point of its own.
+
+use super::{Fingerprints, Plan};
+use crate::block::isa::{ANY, Target, kernel_table};
+use crate::hashing::KeyHash;
+use crate::observer::Observer;
+use crate::raw::held::Held;
+use crate::raw::ledger::Ledger;
+
+kernel_table! {
+    /// The steps of a lookup.
+    pub(super) struct Lookups[S: Held,] [S] {
+        fn contains(filter: &Fingerprints<S>, key: KeyHash) -> bool;
+        fn walk(filter: &Fingerprints<S>, key: KeyHash) -> bool;
+    }
+}
+
+/// Whether the filter holds the key: mostly decided by the first block.
+#[inline(always)]
+fn contains<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
+    let Plan { levels, shape, .. } = &filter.plan;
+    let block = levels[0].first_block_of(key.candidate(0));
+    let line = filter.words.snapshot(0, block.0 as usize);
+    let byte = shape.byte_of::<T>(key);
+    if !shape.may_hold(t, &line, byte) && !shape.may_have_sent_on(t, &line, byte) {
+        return false;
+    }
+    filter.lookups.walk(filter, key)
+}
+
+/// The whole lookup.
+#[inline(always)]
+fn walk<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
+    filter.walk(t, key, &mut ())
+}
+
+impl<S: Held> Fingerprints<S> {
+    /// A lookup that reports its accesses, for statistics. Uses the portable ISA.
+    pub(in crate::raw) fn contains_observed<O: Observer>(
+        &self,
+        key: KeyHash,
+        mut observer: O,
+    ) -> bool {
+        self.walk(ANY, key, &mut observer)
+    }
+
+    #[inline(always)]
+    fn walk<T: Target, O: Observer>(&self, t: T, mut key: KeyHash, observer: &mut O) -> bool {
+        let Plan { shape, multiset, .. } = &self.plan;
+        for (number, level) in self.plan.levels().iter().enumerate() {
+            observer.block_read();
+            let block = level.block_of(key.candidate(0));
+            let line = self.words.snapshot(number, block.0 as usize);
+            let entry = shape.entry_of(t, key);
+            if shape.holds(t, &line, entry) {
+                return true;
+            }
+            if !shape.sends_on(t, &line, entry.byte(), *multiset) {
+                return false;
+            }
+            key = entry.onward(block.0);
+        }
+        if !self.ledger.lists_any() {
+            return false;
+        }
+        observer.overflow_probed();
+        self.ledger.lists(key.candidate(0))
+    }
+}

@@ -1,0 +1,154 @@
+//! Filters of fingerprint blocks.
+//!
+//! A key arrives at a block of the first subtable. A full block keeps its largest entries; what it sends on
+//! arrives at a block of the next subtable, which depends only on the block and the entry, and at last in
+//! the overflow list. So the blocks, the list and the number of entries depend only on the set of keys, in
+//! whatever order they are inserted, by however many threads, or merged.
+//!
+//! The same functions run over plain and over shared words. An entry that is sent on is stored further on
+//! before its block changes, so that a lookup at any time finds it in one place or the other; and if the
+//! list refuses it, nothing has changed.
+
+mod batch;
+mod contents;
+mod insert;
+mod lookup;
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+mod shared;
+#[cfg(test)]
+mod tests;
+
+pub(super) use insert::OwnFingerprintInserts;
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub(super) use shared::SharedFingerprintInserts;
+
+use alloc::boxed::Box;
+
+use super::held::Held;
+use super::ledger::OwnLedger;
+use super::parts::Parts;
+use crate::block::FingerprintShape;
+use crate::block::isa::DetectedIsa;
+#[cfg(feature = "file")]
+use crate::error::BuildError;
+use crate::hashing::KeyHash;
+use crate::storage::Words;
+use equibloom_layout::placement::Level;
+use equibloom_layout::{Blocks, Candidates, Layout, MAX_FINGERPRINT_SUBTABLES, WhenFull};
+use lookup::Lookups;
+
+/// What does not change: shape, subtables, policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Plan {
+    levels: [Level; MAX_FINGERPRINT_SUBTABLES as usize],
+    count: usize,
+    shape: FingerprintShape,
+    multiset: bool,
+    when_full: WhenFull,
+    /// Planned capacity of the list.
+    list_capacity: u64,
+}
+
+impl Plan {
+    /// The plan of a checked layout; `None` if it is of another kind.
+    fn new(layout: &Layout) -> Option<Self> {
+        let Blocks::Fingerprint { slots, lists, remainder_bits } = layout.blocks else {
+            return None;
+        };
+        let Candidates::Subtables { sizes } = &layout.candidates else { return None };
+        let mut levels = [Level { offset: 0, size: 0 }; MAX_FINGERPRINT_SUBTABLES as usize];
+        let mut offset = 0;
+        for (level, &size) in levels.iter_mut().zip(sizes.iter()) {
+            *level = Level { offset, size };
+            offset += size;
+        }
+        Some(Self {
+            levels,
+            count: sizes.len().min(levels.len()),
+            shape: FingerprintShape::new(slots, lists, remainder_bits),
+            multiset: layout.multiset,
+            when_full: layout.overflow.when_full,
+            list_capacity: layout.overflow.capacity,
+        })
+    }
+
+    fn levels(&self) -> &[Level] {
+        &self.levels[..self.count]
+    }
+}
+
+/// A filter of fingerprint blocks. Over [`SharedWords`](crate::storage::SharedWords) it is shared by
+/// threads.
+pub(crate) struct Fingerprints<S: Held = Words> {
+    words: S,
+    plan: Plan,
+    pub(super) ledger: S::Ledger,
+    isa: DetectedIsa,
+    lookups: Lookups<S>,
+    inserts: S::FingerprintInserts,
+}
+
+impl<S: Held> Fingerprints<S> {
+    fn new(plan: Plan, words: S, ledger: S::Ledger, isa: DetectedIsa) -> Self {
+        let is_common = plan.shape.is_common();
+        let lookups = Lookups::new(isa, is_common);
+        let inserts = S::fingerprint_inserts(isa, is_common);
+        Self { words, plan, ledger, isa, lookups, inserts }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, key: KeyHash) -> bool {
+        self.lookups.contains(self, key)
+    }
+}
+
+impl Fingerprints {
+    /// The filter of a checked layout with these parts; `None` if they do not fit.
+    pub(super) fn over(layout: &Layout, parts: Parts, isa: DetectedIsa) -> Option<Self> {
+        let plan = Plan::new(layout)?;
+        let ledger = OwnLedger::new(None, parts.overflow, plan.multiset, parts.counters)?;
+        Some(Self::new(plan, parts.blocks, ledger, isa))
+    }
+
+    /// The same filter on another ISA.
+    #[cfg(test)]
+    pub(super) fn on(&self, isa: DetectedIsa) -> Self {
+        Self::new(self.plan, self.words.clone(), self.ledger.clone(), isa)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.words.fill_with_zeros();
+        self.ledger.clear();
+    }
+
+    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        Box::new(self.words.iter().chain(self.ledger.overflow.words()))
+    }
+
+    #[cfg(feature = "file")]
+    pub(super) fn parts(&self) -> Parts<&Words> {
+        let overflow = self.ledger.overflow.storage();
+        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
+    }
+
+    #[cfg(feature = "file")]
+    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
+        self.words.detach()?;
+        self.ledger.overflow.detach()
+    }
+}
+
+impl Clone for Fingerprints {
+    fn clone(&self) -> Self {
+        Self::new(self.plan, self.words.clone(), self.ledger.clone(), self.isa)
+    }
+}
+
+/// The ISA makes no difference but in speed.
+impl PartialEq for Fingerprints {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.words, &self.plan, &self.ledger) == (&other.words, &other.plan, &other.ledger)
+    }
+}

@@ -1,0 +1,89 @@
+//! Models of shared filters under every interleaving: `--cfg loom`.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use loom::model::Builder;
+use loom::thread;
+
+use super::Fingerprints;
+use super::tests::{filter_of, hashes};
+use crate::hashing::KeyHash;
+use equibloom_layout::{Blocks, Layout, Overflow, WhenFull};
+
+/// One block with `slots` slots in each of `levels` subtables.
+fn filter(slots: u32, levels: usize) -> Fingerprints {
+    let blocks = Blocks::Fingerprint { slots, lists: 2, remainder_bits: 8 };
+    let overflow = Overflow { capacity: 4, when_full: WhenFull::Refuse };
+    filter_of(&Layout::fingerprints(blocks, &[1; 4][..levels]).unwrap().with_overflow(overflow))
+}
+
+/// Keys in ascending order of their bytes.
+fn keys(count: u64) -> Vec<KeyHash> {
+    let mut keys = hashes(&(0..count).collect::<Vec<_>>());
+    keys.sort_unstable_by_key(|key| key.candidate(0) as u8);
+    keys
+}
+
+/// Checks every execution with at most this many preemptions besides waits. (The checker was seen to skip
+/// interleavings of the main thread: everything relevant runs in spawned threads.)
+fn check(interruptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(interruptions);
+    builder.check(model);
+}
+
+/// One thread for each list of keys inserts them, one more looks for keys that are there; returns the filter
+/// after them.
+fn run(filter: Fingerprints, inserts: &[&[KeyHash]], lookups: &[KeyHash]) -> Fingerprints {
+    let shared = Arc::new(Fingerprints::share(filter));
+    let insert = |keys: &[KeyHash]| {
+        let (shared, keys) = (shared.clone(), keys.to_vec());
+        thread::spawn(move || {
+            for key in keys {
+                shared.insert(key).unwrap();
+                assert!(shared.contains(key));
+            }
+        })
+    };
+    let mut workers: Vec<_> = inserts.iter().map(|keys| insert(keys)).collect();
+    if !lookups.is_empty() {
+        let (shared, keys) = (shared.clone(), lookups.to_vec());
+        workers.push(thread::spawn(move || {
+            assert!(keys.into_iter().all(|key| shared.contains(key)), "missed while entries move");
+        }));
+    }
+    for worker in workers {
+        worker.join().unwrap();
+    }
+    Arc::into_inner(shared).unwrap().into_own()
+}
+
+/// A key moves on while it is looked for: to the list, or to the second block, or through it.
+#[test]
+fn a_key_that_moves_on_is_found() {
+    for levels in [1, 2] {
+        check(2, move || {
+            let keys = keys(3);
+            let mut filter = filter(1, levels);
+            filter.insert(keys[0]).unwrap();
+            let filter = run(filter, &[&keys[1..]], &keys[..1]);
+            assert!(keys.iter().all(|&key| filter.contains(key)));
+        });
+    }
+}
+
+/// Two threads displace entries of the same blocks; one form comes out.
+#[test]
+fn two_threads_that_displace_entries_lose_none() {
+    check(2, || {
+        let keys = keys(3);
+        let mut expected = filter(1, 2);
+        keys.iter().for_each(|&key| assert!(expected.insert(key).is_ok()));
+        let mut filter = filter(1, 2);
+        filter.insert(keys[1]).unwrap();
+        let filter = run(filter, &[&keys[2..], &keys[..1]], &[]);
+        assert!(keys.iter().all(|&key| filter.contains(key)));
+        assert!(filter == expected);
+    });
+}

@@ -1,0 +1,64 @@
+//! Filters that many threads insert into and query at once.
+//!
+//! # No false negative
+//! Let an insert have returned before a lookup begins. Its entry is then in a block of its way, or in the
+//! list. A lookup reads the blocks in the order of the subtables, each as it was at one moment
+//! ([`Storage::snapshot`](crate::storage::Storage::snapshot)). An entry leaves a block in one write, which
+//! also raises the watermark, and after it was stored further on. So a lookup that does not find it at a
+//! block reads a watermark that sends it on, and then finds it there, or reads a watermark that sends it
+//! further.
+
+use super::Fingerprints;
+use super::insert::{Visit, place};
+use crate::block::isa::{Nearness, Target, kernel_table};
+use crate::error::FullError;
+use crate::hashing::KeyHash;
+use crate::raw::Insertion;
+use crate::raw::shared::ledger::SharedLedger;
+use crate::storage::{SharedWords, Storage};
+
+kernel_table! {
+    /// Inserts into a shared filter.
+    pub(crate) struct SharedFingerprintInserts[] [] {
+        fn insert(
+            filter: &Fingerprints<SharedWords>, key: KeyHash,
+        ) -> Result<Insertion, FullError>;
+    }
+}
+
+#[inline(always)]
+fn insert<T: Target>(
+    t: T,
+    filter: &Fingerprints<SharedWords>,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    let Fingerprints { words, plan, ledger, .. } = filter;
+    let first = Visit::first(t, plan, key);
+    place(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
+}
+
+impl Fingerprints<SharedWords> {
+    pub(in crate::raw) fn share(filter: Fingerprints) -> Self {
+        let Fingerprints { words, plan, ledger, isa, .. } = filter;
+        Self::new(plan, SharedWords::new(words, plan.count), SharedLedger::new(ledger), isa)
+    }
+
+    pub(in crate::raw) fn into_own(self) -> Fingerprints {
+        let Self { words, plan, ledger, isa, .. } = self;
+        Fingerprints::new(plan, words.into_words(), ledger.into_own(), isa)
+    }
+
+    #[inline]
+    pub(in crate::raw) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.inserts.insert(self, key)
+    }
+
+    /// Prefetches the first block of the key with this index.
+    #[inline(always)]
+    pub(in crate::raw) fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
+        if let Some(key) = keys.get(index) {
+            let block = self.plan.levels[0].first_block_of(key.candidate(0));
+            self.words.prefetch(block.0 as usize, Nearness::First);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What a filter counts and lists beside its blocks: elements, spent accesses, the overflow list.
+//!
+//! There are two forms, one for a filter with one owner ([`OwnLedger`]) and one for a shared filter
+//! (`SharedLedger`). Lookups and inserts are written over the traits.
+
+use super::budget::AccessBudget;
+use super::parts::Counters;
+use crate::error::FullError;
+use crate::overflow::{ListFull, OverflowList};
+use crate::storage::Words;
+use equibloom_layout::WhenFull;
+
+/// What a lookup asks.
+pub(crate) trait Ledger {
+    /// Whether the budget is spent, so that keys may be in the overflow list although their blocks have room.
+    fn is_spent(&self) -> bool;
+
+    /// Whether the overflow list has any entries.
+    fn lists_any(&self) -> bool;
+
+    /// Whether the overflow list has this entry.
+    fn lists(&self, entry: u64) -> bool;
+}
+
+/// What an insert changes: for `&mut OwnLedger`, and for `&SharedLedger`.
+pub(super) trait Record {
+    /// The ledger.
+    type Ledger: Ledger;
+
+    /// The ledger, to read.
+    fn ledger(&self) -> &Self::Ledger;
+
+    /// Spends the accesses of a key that a block admits, if the budget affords them.
+    fn try_spend(&mut self, reads: u32) -> bool;
+
+    /// Gives back what was spent for a place that another key took.
+    fn refund(&mut self, reads: u32);
+
+    /// Counts the accesses of a key that no block holds. If the budget does not afford them, it is spent.
+    fn spend(&mut self, reads: u32);
+
+    /// Adds an entry to the overflow list, if there is room or it may grow. If the entry should be there once
+    /// only, and is, it is not added. `announce_spent`: the budget is spent, and lookups know it before the
+    /// entry is there.
+    fn list(
+        &mut self,
+        entry: u64,
+        once: bool,
+        when_full: WhenFull,
+        announce_spent: bool,
+    ) -> Result<Pushed, ListFull>;
+
+    /// Counts an element, for which `reads` blocks were read.
+    fn count(&mut self, reads: u32);
+
+    /// Counts an element that was stored past a threshold.
+    fn count_saturated(&mut self);
+
+    /// The error of a full filter.
+    fn full(&self) -> FullError;
+}
+
+/// What became of an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pushed {
+    New,
+    AlreadyThere,
+}
+
+/// The ledger of a filter with one owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OwnLedger {
+    pub(super) overflow: OverflowList,
+    pub(super) budget: AccessBudget,
+    // Both may have any value in a hostile file: sums saturate.
+    pub(super) elements: u64,
+    pub(super) saturated: u64,
+}
+
+impl OwnLedger {
+    /// The ledger with this budget, these words of the list, and these counters; `None` if the list does not
+    /// fit.
+    pub(super) fn new(
+        budget: Option<u64>,
+        list: Words,
+        is_counted: bool,
+        counters: Counters,
+    ) -> Option<Self> {
+        let Counters { elements, saturated, budget_used, budget_spent, .. } = counters;
+        let (capacity, entries) = (counters.overflow_capacity, counters.overflow_entries);
+        let budget = AccessBudget::new(budget).restored(budget_used, budget_spent);
+        let overflow = OverflowList::over(list, capacity, entries, is_counted)?;
+        Some(Self { overflow, budget, elements, saturated })
+    }
+
+    #[cfg(feature = "file")]
+    pub(super) fn counters(&self) -> Counters {
+        Counters {
+            elements: self.elements,
+            saturated: self.saturated,
+            budget_used: self.budget.used(),
+            budget_spent: self.budget.is_spent(),
+            overflow_entries: self.overflow.len(),
+            overflow_capacity: self.overflow.capacity(),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.overflow.clear();
+        self.budget.reset();
+        (self.elements, self.saturated) = (0, 0);
+    }
+
+    /// Adds all that another filter has counted and listed. Entries of both lists are there once.
+    pub(super) fn merge(&mut self, other: &Self, when_full: WhenFull) -> Result<(), FullError> {
+        let full = FullError { capacity: self.overflow.capacity(), stored: self.elements };
+        let list = &mut self.overflow;
+        let missing = other.overflow.entries().filter(|&(entry, _)| !list.contains(entry)).count();
+        list.make_room(missing as u64, when_full).map_err(|_| full)?;
+        for (entry, _) in other.overflow.entries() {
+            if !list.contains(entry) {
+                list.push(entry, when_full).map_err(|_| full)?;
+            }
+        }
+        self.budget.merge(&other.budget);
+        self.elements = self.elements.saturating_add(other.elements);
+        self.saturated = self.saturated.saturating_add(other.saturated);
+        Ok(())
+    }
+}
+
+impl Ledger for OwnLedger {
+    #[inline(always)]
+    fn is_spent(&self) -> bool {
+        self.budget.is_spent()
+    }
+
+    #[inline(always)]
+    fn lists_any(&self) -> bool {
+        !self.overflow.is_empty()
+    }
+
+    #[inline]
+    fn lists(&self, entry: u64) -> bool {
+        self.overflow.contains(entry)
+    }
+}
+
+impl Record for &mut OwnLedger {
+    type Ledger = OwnLedger;
+
+    #[inline(always)]
+    fn ledger(&self) -> &OwnLedger {
+        self
+    }
+
+    #[inline(always)]
+    fn try_spend(&mut self, reads: u32) -> bool {
+        let affords = self.budget.affords(reads);
+        if affords {
+            self.budget.spend(reads);
+        }
+        affords
+    }
+
+    #[inline(always)]
+    fn refund(&mut self, reads: u32) {
+        self.budget.refund(reads);
+    }
+
+    #[inline(always)]
+    fn spend(&mut self, reads: u32) {
+        self.budget.spend(reads);
+    }
+
+    fn list(
+        &mut self,
+        entry: u64,
+        once: bool,
+        when_full: WhenFull,
+        announce_spent: bool,
+    ) -> Result<Pushed, ListFull> {
+        if once && self.overflow.contains(entry) {
+            return Ok(Pushed::AlreadyThere);
+        }
+        self.overflow.push(entry, when_full)?;
+        if announce_spent {
+            self.budget.set_spent();
+        }
+        Ok(Pushed::New)
+    }
+
+    #[inline(always)]
+    fn count(&mut self, _reads: u32) {
+        self.elements = self.elements.saturating_add(1);
+    }
+
+    #[inline(always)]
+    fn count_saturated(&mut self) {
+        self.saturated = self.saturated.saturating_add(1);
+    }
+
+    fn full(&self) -> FullError {
+        FullError { capacity: self.overflow.capacity(), stored: self.elements }
+    }
+}
