@@ -146,6 +146,8 @@ impl Estimator {
     pub(crate) fn blocks(&self) -> u64 {
         let mean = self.limits.overflow * self.keys;
         let list = overflow_list(mean, mean.sqrt()).bytes();
+        // Multisets count the copies of each entry.
+        let list = if self.limits.multiset { 2 * list } else { list };
         let left = self.bytes - HEADER_BYTES as f64 - list as f64;
         (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0) as u64
     }
