@@ -13,7 +13,7 @@ const OVERFLOW: Overflow = Overflow { capacity: 10, when_full: WhenFull::Refuse 
 
 const BLOCKED: Layout = Layout::blocked(BLOCKS, 10);
 const SINGLE: Layout = single(BLOCKS, RULE);
-const FINGERPRINTS: Layout = fingerprints(48, 64, 8, 16);
+const SHAPE: Blocks = Blocks::Fingerprint { slots: 48, lists: 72, remainder_bits: 8 };
 
 const fn single(blocks: Blocks, rule: Rule) -> Layout {
     Layout::single(blocks, 10, rule).with_overflow(OVERFLOW)
@@ -36,9 +36,12 @@ fn hinted(hints: u32, bits: u32) -> Layout {
 }
 
 /// A filter whose keys can be removed.
-const fn fingerprints(slots: u32, lists: u32, remainder_bits: u32, hints: u32) -> Layout {
-    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
-    single(blocks, Rule::below(slots)).with_removal()
+fn removable(blocks: Blocks, sizes: &[u64]) -> Layout {
+    Layout::fingerprints(blocks, sizes).unwrap().with_overflow(OVERFLOW).with_removal()
+}
+
+fn fingerprints(slots: u32, lists: u32, remainder_bits: u32) -> Layout {
+    removable(Blocks::Fingerprint { slots, lists, remainder_bits }, &[8, 2])
 }
 
 fn refusal(design: impl Into<Design>) -> BuildError {
@@ -90,26 +93,20 @@ fn every_bad_value_is_named_with_the_accepted_range() {
         ),
         (hinted(58, 64).into(), "hashes per key is 2: give a whole number from 1 to 1"),
         (
-            fingerprints(65, 64, 8, 16).into(),
+            fingerprints(65, 72, 8).into(),
             "slots of a block is 65: give a whole number from 1 to 64",
         ),
+        (fingerprints(48, 0, 8).into(), "lists of a block is 0: give a whole number from 1 to 256"),
         (
-            fingerprints(48, 0, 8, 16).into(),
-            "lists of a block is 0: give a whole number from 1 to 256",
+            fingerprints(48, 72, 57).into(),
+            "bits of a remainder is 57: give a whole number from 5 to 56",
         ),
+        (fingerprints(48, 72, 4).into(), "bits of a remainder is 4"),
         (
-            fingerprints(48, 64, 49, 16).into(),
-            "bits of a remainder is 49: give a whole number from 1 to 48",
+            fingerprints(48, 73, 8).into(),
+            "watermark, lists and slots of a block in bits is 513: give a whole number from 1 to 512",
         ),
-        (
-            fingerprints(48, 65, 8, 16).into(),
-            "hints, lists and slots of a block in bits is 513: give a whole number from 1 to 512",
-        ),
-        (
-            Layout { candidates: Candidates::anywhere(0, 1), ..FINGERPRINTS }.into(),
-            "block count is 0",
-        ),
-        (Layout { candidates: Candidates::anywhere(10, 0), ..FINGERPRINTS }.into(), "choices is 0"),
+        (removable(SHAPE, &[8, 0]).into(), "blocks of a subtable is 0"),
         (Design::Classical { bits: 0, hashes: 3 }, "bits is 0: give at least 1"),
         (Design::Classical { bits: 100, hashes: 0 }, "hashes per key is 0"),
         (Design::Classical { bits: 100, hashes: 1_000 }, "hashes per key is 1000"),
@@ -122,31 +119,35 @@ fn every_conflict_is_named_with_its_cure() {
     let share = Share::clamped(0.5);
     let some = Candidates::Anywhere { blocks: 10, choices: 2, share };
     let subtables = Candidates::subtables(&[8, 2]).unwrap();
-    let coin = Rule::FirstWithRoom { below: 48, coin: share };
-    let blocks_without_hints = FINGERPRINTS.blocks.with_hints(0);
+    let fingerprints = removable(SHAPE, &[8, 2]);
     check(&[
         (
             single(BLOCKS, Rule::below(0)).into(),
             "threshold 0 without a coin admits no key to any block: raise the threshold to 1",
         ),
         (
-            Layout { rule: Rule::LeastLoaded, ..FINGERPRINTS }.into(),
-            "the least-loaded rule rejects none: give the rule `FirstWithRoom` with a threshold equal to the slots",
+            Layout { rule: Rule::LeastLoaded, ..fingerprints }.into(),
+            "makes room by itself: give the rule `KeepLargest`, or Bloom blocks",
         ),
         (
-            Layout { rule: Rule::below(47), ..FINGERPRINTS }.into(),
-            "while it has free slots: give the rule a threshold equal to the slots, and no coin",
+            Layout { rule: Rule::below(48), ..fingerprints }.into(),
+            "makes room by itself: give the rule `KeepLargest`, or Bloom blocks",
         ),
         (
-            Layout { rule: coin, ..FINGERPRINTS }.into(),
-            "while it has free slots: give the rule a threshold equal to the slots, and no coin",
+            Layout { rule: Rule::KeepLargest, ..SINGLE }.into(),
+            "a key on that it has stored: give the rule `FirstWithRoom` or `LeastLoaded`, or fingerprint",
+        ),
+        (
+            Layout { candidates: Candidates::anywhere(10, 3), ..fingerprints }.into(),
+            "through one to four subtables: give 1 to 4 subtables, or Bloom blocks",
+        ),
+        (removable(SHAPE, &[5; 5]).into(), "give 1 to 4 subtables, or Bloom blocks"),
+        (
+            fingerprints.with_budget(Some(100)).into(),
+            "whatever that costs: give no budget, or Bloom blocks and the rule `FirstWithRoom`",
         ),
         (
             Layout { candidates: some, ..SINGLE }.into(),
-            "give the share 1, or the rule `LeastLoaded`",
-        ),
-        (
-            Layout { candidates: some, ..FINGERPRINTS }.into(),
             "give the share 1, or the rule `LeastLoaded`",
         ),
         (
@@ -170,14 +171,6 @@ fn every_conflict_is_named_with_its_cure() {
             "keys cannot be removed from Bloom blocks, whose bits belong to several keys: give fingerprint blocks",
         ),
         (SINGLE.with_removal().into(), "keys cannot be removed from Bloom blocks"),
-        (
-            Layout { blocks: blocks_without_hints, ..FINGERPRINTS }.into(),
-            "needs hints: loads go down, and cannot tell: give each block at least 1 hint bit",
-        ),
-        (
-            Layout { candidates: Candidates::anywhere(10, 3), ..FINGERPRINTS }.into(),
-            "where each has several candidates in one table: give subtables, or 1 choice",
-        ),
     ]);
 }
 

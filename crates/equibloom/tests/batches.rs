@@ -129,7 +129,11 @@ mod by_threads {
                 check(&parameters, (0..KEYS).map(|index| index * 7_919 % distinct), cut)
             });
         outcome.unwrap();
-        assert!(divided.get() >= CASES / 4, "only {} filters were divided", divided.get());
+        assert!(
+            divided.get() >= cases(CASES).cases / 4,
+            "only {} filters were divided",
+            divided.get()
+        );
     }
 
     /// Filters with more keys than room, all but a few of those in their blocks.
@@ -137,10 +141,9 @@ mod by_threads {
     fn threads_build_the_full_filter_that_one_thread_builds() {
         let bloom = Blocks::bloom(512, 8).with_hints(16);
         let rule = Rule::FirstWithRoom { below: 40, coin: Share::new(0.5).unwrap() };
-        let fingerprints =
-            Blocks::Fingerprint { slots: 40, lists: 48, remainder_bits: 9, hints: 16 };
+        let fingerprints = Blocks::Fingerprint { slots: 40, lists: 64, remainder_bits: 9 };
         for when_full in [WhenFull::Refuse, WhenFull::Saturate] {
-            for (blocks, rule) in [(bloom, rule), (fingerprints, Rule::below(40))] {
+            for (blocks, rule) in [(bloom, rule), (fingerprints, Rule::KeepLargest)] {
                 let layout = Layout::multi_level(blocks, &[600, 100], rule)
                     .unwrap()
                     .with_overflow(Overflow { capacity: 500, when_full });

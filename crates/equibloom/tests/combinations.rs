@@ -32,20 +32,22 @@ fn blocks() -> impl Strategy<Value = Blocks> {
         1 => 60_u32..=1_024,
         1 => prop::sample::select(vec![0, 63, 32_769, u32::MAX]),
     ];
-    let hints = prop_oneof![Just(0), mostly(1..=64, &[65, u32::MAX])].boxed();
+    let hints = prop_oneof![Just(0), mostly(1..=64, &[65, u32::MAX])];
     let hashes = prop_oneof![5 => 1_u32..12, 1 => mostly(1..=64, &[0, 65, u32::MAX])];
     let shape = (
         mostly(1..=30, &[0, 64, 65, u32::MAX]),
         mostly(1..=64, &[0, 256, 257, u32::MAX]),
-        mostly(1..=16, &[0, 48, 49, u32::MAX]),
+        mostly(5..=16, &[0, 4, 56, 57, u32::MAX]),
     );
-    let bloom = (bits, hashes, hints.clone()).prop_map(|(bits, hashes, hints)| Blocks::Bloom {
+    let bloom = (bits, hashes, hints).prop_map(|(bits, hashes, hints)| Blocks::Bloom {
         bits,
         hashes,
         hints,
     });
-    let fingerprints = (shape, hints).prop_map(|((slots, lists, remainder_bits), hints)| {
-        Blocks::Fingerprint { slots, lists, remainder_bits, hints }
+    let fingerprints = shape.prop_map(|(slots, lists, remainder_bits)| Blocks::Fingerprint {
+        slots,
+        lists,
+        remainder_bits,
     });
     prop_oneof![bloom, fingerprints]
 }
@@ -69,16 +71,17 @@ fn candidates() -> impl Strategy<Value = Candidates> {
     ]
 }
 
-/// A rule for such blocks: half of the time the only one that fingerprints can have.
+/// A rule, mostly one for such blocks.
 fn rule(blocks: Blocks) -> impl Strategy<Value = Rule> {
-    let slots = match blocks {
-        Blocks::Bloom { .. } => 6,
-        Blocks::Fingerprint { slots, .. } => slots,
+    let usual = match blocks {
+        Blocks::Bloom { .. } => Rule::below(6),
+        Blocks::Fingerprint { .. } => Rule::KeepLargest,
     };
     let below = mostly(0..=12, &[0, 65_534, 65_535, u32::MAX]);
     prop_oneof![
         1 => Just(Rule::LeastLoaded),
-        2 => Just(Rule::below(slots)),
+        1 => Just(Rule::KeepLargest),
+        4 => Just(usual),
         2 => (below, share()).prop_map(|(below, coin)| Rule::FirstWithRoom { below, coin }),
     ]
 }
@@ -144,13 +147,13 @@ fn with_number(mut layout: Layout, name: &str, value: u64, low: u64, high: u64) 
             _ => {}
         }
     }
-    if let Blocks::Fingerprint { slots, lists, remainder_bits, hints } = &mut layout.blocks {
+    if let Blocks::Fingerprint { slots, lists, remainder_bits } = &mut layout.blocks {
         match name {
             "slots of a block" => *slots = good,
             "lists of a block" => *lists = good,
             "bits of a remainder" => *remainder_bits = good,
-            "hints, lists and slots of a block in bits" => {
-                *slots = (good - *lists - *hints) / (*remainder_bits + 1);
+            "watermark, lists and slots of a block in bits" => {
+                *slots = (good - 8 - *lists) / (*remainder_bits + 1);
             }
             _ => {}
         }
@@ -173,12 +176,10 @@ fn with_number(mut layout: Layout, name: &str, value: u64, low: u64, high: u64) 
 fn without_conflict(layout: Layout, cure: &str) -> Vec<Layout> {
     let (hints, count) = (layout.blocks.hints(), layout.candidates.blocks());
     let bloom = Layout { blocks: Blocks::bloom(512, 4).with_hints(hints), ..layout };
-    let fingerprints = Blocks::Fingerprint { slots: 9, lists: 16, remainder_bits: 8, hints };
+    let fingerprints = Blocks::Fingerprint { slots: 9, lists: 16, remainder_bits: 8 };
     let least_loaded = Layout { rule: Rule::LeastLoaded, ..layout };
-    let first_with_room = match layout.blocks {
-        Blocks::Bloom { .. } => Layout { rule: Rule::below(5), ..layout },
-        Blocks::Fingerprint { slots, .. } => Layout { rule: Rule::below(slots), ..layout },
-    };
+    let first_with_room = Layout { rule: Rule::below(5), ..layout };
+    let keep_largest = Layout { rule: Rule::KeepLargest, ..layout };
     let anywhere = Candidates::anywhere(count, 1);
     match cure {
         "raise the threshold to 1 or the coin above 0" => {
@@ -187,10 +188,17 @@ fn without_conflict(layout: Layout, cure: &str) -> Vec<Layout> {
                 .map(|rule| Layout { rule, ..layout })
                 .to_vec()
         }
-        "give the rule `FirstWithRoom` with a threshold equal to the slots, or Bloom blocks" => {
-            vec![first_with_room, bloom]
+        "give the rule `KeepLargest`, or Bloom blocks" => vec![keep_largest, bloom],
+        "give the rule `FirstWithRoom` or `LeastLoaded`, or fingerprint blocks" => {
+            vec![first_with_room, least_loaded, Layout { blocks: fingerprints, ..layout }]
         }
-        "give the rule a threshold equal to the slots, and no coin" => vec![first_with_room],
+        "give 1 to 4 subtables, or Bloom blocks" => {
+            let subtables = Candidates::subtables(&[count, 1, 1]).unwrap();
+            vec![Layout { candidates: subtables, ..layout }, bloom]
+        }
+        "give no budget, or Bloom blocks and the rule `FirstWithRoom`" => {
+            vec![layout.with_budget(None), Layout { rule: Rule::below(5), ..bloom }]
+        }
         "give the share 1, or the rule `LeastLoaded`" => {
             let choices = layout.candidates.choices();
             let candidates = Candidates::anywhere(count, choices);
@@ -210,13 +218,6 @@ fn without_conflict(layout: Layout, cure: &str) -> Vec<Layout> {
         }
         "give fingerprint blocks, or `multiset: false`" => {
             vec![Layout { blocks: fingerprints, ..layout }, Layout { multiset: false, ..layout }]
-        }
-        "give each block at least 1 hint bit" => {
-            vec![Layout { blocks: layout.blocks.with_hints(1), ..layout }]
-        }
-        "give subtables, or 1 choice" => {
-            let subtables = Candidates::subtables(&[count, 1]).unwrap();
-            [subtables, anywhere].map(|candidates| Layout { candidates, ..layout }).to_vec()
         }
         _ => panic!("unknown cure «{cure}»"),
     }

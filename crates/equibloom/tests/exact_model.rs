@@ -60,35 +60,31 @@ fn bloom_filters(keys: u64, bits: u32, bits_per_key: f64, hashes: u32) -> Vec<Pa
         .collect()
 }
 
-/// Fingerprint blocks of many shapes, each with all candidates, as set and as multiset.
+/// Fingerprint blocks of many shapes, in one to four subtables, as set and as multiset.
 fn fingerprint_filters(keys: u64) -> Vec<Parameters> {
     let shapes = [
-        (60, 80, 5, 24, 0.93),
-        (48, 64, 8, 16, 0.95),
-        (37, 48, 11, 20, 0.9),
-        (20, 30, 20, 12, 0.85),
-        (12, 16, 6, 64, 0.7),
+        (60, 80, 5, 0.93),
+        (48, 72, 8, 0.95),
+        (37, 48, 11, 0.9),
+        (20, 30, 20, 0.85),
+        (12, 16, 6, 0.7),
     ];
     let mut all = Vec::new();
-    for (slots, lists, remainder_bits, hints, load) in shapes {
+    for (slots, lists, remainder_bits, load) in shapes {
         let count = (keys as f64 / (load * f64::from(slots))) as u64;
-        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
-        let (third, second) = (count / 30, count / 6);
-        let subtables = Candidates::subtables(&[count - second - third, second, third]).unwrap();
-        let [one, two, three] = [1, 2, 3].map(|choices| Candidates::anywhere(count, choices));
+        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits };
+        let (fourth, third, second) = (count / 100, count / 30, count / 6);
+        let all_sizes = [count - second - third - fourth, second, third, fourth];
         let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
-        let layout = |blocks, candidates| {
-            Layout::new(blocks, candidates, Rule::below(slots)).with_overflow(overflow)
-        };
+        let layout =
+            |sizes: &[u64]| Layout::fingerprints(blocks, sizes).unwrap().with_overflow(overflow);
         all.extend([
-            layout(blocks, one),
-            layout(blocks, one).with_removal(),
-            layout(blocks, three),
-            layout(blocks, three).with_budget(budget(1.1, keys)),
-            layout(blocks, subtables),
-            layout(blocks, subtables).with_removal(),
-            // Without hints, as in the papers.
-            layout(blocks.with_hints(0), two),
+            layout(&[count]),
+            layout(&[count]).with_removal(),
+            layout(&[count - second, second]),
+            layout(&all_sizes[..3]),
+            layout(&all_sizes),
+            layout(&all_sizes).with_removal(),
         ]);
     }
     let parameters = |layout: Layout| Parameters { keys, seed: 0, design: layout.into() };

@@ -4,7 +4,7 @@
 
 mod random;
 
-use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, Rule, WhenFull};
+use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, WhenFull};
 use random::Random;
 
 const FILTERS: u64 = 30;
@@ -16,7 +16,6 @@ struct Spec {
     slots: u32,
     lists: u32,
     remainder_bits: u32,
-    hints: u32,
     subtables: Vec<u64>,
     seed: u64,
     keys: u64,
@@ -27,14 +26,12 @@ impl Spec {
     fn random(random: &mut Random) -> Self {
         let slots = random.between(8, 60);
         let lists = slots * random.between(8, 16) / 8;
-        let hints = random.one_of(&[0, 8, 13, 16, 24, 40]);
-        let remainder_bits = ((512 - lists - hints) / slots - 1).min(random.between(4, 12));
+        let remainder_bits = ((504 - lists) / slots - 1).min(random.between(5, 12));
         let blocks = random.between(400, 2_000);
         Self {
             slots: slots as u32,
             lists: lists as u32,
             remainder_bits: remainder_bits as u32,
-            hints: hints as u32,
             subtables: random.subtables(blocks),
             seed: random.word(),
             keys: blocks * slots * random.between(60, 97) / 100,
@@ -45,9 +42,9 @@ impl Spec {
 /// The only function that knows the crate's description of a filter: returns the filter and its expected rate,
 /// with the standard deviation from one filter to the next.
 fn build(spec: &Spec) -> (Filter<u64>, f64, f64) {
-    let &Spec { slots, lists, remainder_bits, hints, seed, keys, .. } = spec;
-    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
-    let layout = Layout::multi_level(blocks, &spec.subtables, Rule::below(slots))
+    let &Spec { slots, lists, remainder_bits, seed, keys, .. } = spec;
+    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits };
+    let layout = Layout::fingerprints(blocks, &spec.subtables)
         .unwrap()
         .with_overflow(Overflow { capacity: keys, when_full: WhenFull::Refuse });
     let parameters = Parameters { keys, seed, design: layout.into() };

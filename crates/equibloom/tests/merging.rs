@@ -114,7 +114,8 @@ fn merging_is_commutative_and_associative_in_the_answers() {
         Ok(())
     });
     outcome.unwrap();
-    assert!(compared.get() >= 1_500, "only {} of 2,000 merges had room", compared.get());
+    let all = cases(2_000).cases;
+    assert!(compared.get() >= all / 4 * 3, "only {} of {all} merges had room", compared.get());
 }
 
 const BLOCKS: Blocks = Blocks::bloom(512, 8);
@@ -143,10 +144,10 @@ fn tables_that_cannot_be_folded_say_so() {
 /// Half of the keys each: the union has the rate of one filter with all of them.
 #[test]
 fn the_rate_of_a_merged_filter_is_that_of_one_with_all_keys() {
-    let fingerprints = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
+    let fingerprints = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9 };
     let rule = Rule::FirstWithRoom { below: 33, coin: Share::new(0.5).unwrap() };
     // Half the keys fit into the first subtable, where Bloom blocks must leave them.
-    let cases = [(fingerprints, Rule::below(37), 1.02), (BLOCKS.with_hints(16), rule, 3.0)];
+    let cases = [(fingerprints, Rule::KeepLargest, 1.02), (BLOCKS.with_hints(16), rule, 3.0)];
     for (blocks, rule, most) in cases {
         let layout = Layout::multi_level(blocks, &[830, 142, 28], rule)
             .unwrap()
@@ -163,21 +164,5 @@ fn the_rate_of_a_merged_filter_is_that_of_one_with_all_keys() {
         assert!((merged.elements as f64 / whole.elements as f64 - 1.0).abs() < 0.01);
         let ratio = merged.expected_rate / whole.expected_rate;
         assert!((0.98..most).contains(&ratio), "{} {ratio}", parameters.design.name());
-    }
-}
-
-/// Without hints a lookup ends at the first block with room. A key that a merge sends on must not be behind
-/// such a block.
-#[test]
-fn fingerprints_without_hints_are_found_after_a_merge() {
-    let blocks = Blocks::Fingerprint { slots: 4, lists: 16, remainder_bits: 8, hints: 0 };
-    let layout = Layout::sequential(blocks, 20, 3, Rule::below(4))
-        .with_overflow(Overflow { capacity: 100, when_full: WhenFull::Refuse });
-    for seed in 0..100 {
-        let parameters = Parameters { keys: 60, seed, design: layout.into() };
-        let keys: Vec<u16> = (0..60).collect();
-        let (mut merged, _) = filled(&parameters, &keys[..30]);
-        merged.merge(&filled(&parameters, &keys[30..]).0).unwrap();
-        assert!(keys.iter().all(|key| merged.contains(key)), "seed {seed}");
     }
 }

@@ -7,7 +7,7 @@ mod designs;
 use std::collections::HashMap;
 
 use designs::{cases, fingerprints, parameters};
-use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, RemoveError, Rule, WhenFull};
+use equibloom::{Blocks, Filter, Layout, Overflow, Parameters, RemoveError, WhenFull};
 use proptest::prelude::*;
 
 /// Inserts and removals of few distinct keys: a key, and whether it is removed.
@@ -79,8 +79,8 @@ impl Numbers {
 /// A million operations, the occupancy rising and falling between empty and overfull.
 #[test]
 fn a_million_inserts_and_removals_at_every_occupancy() {
-    let blocks = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9, hints: 20 };
-    let layout = Layout::multi_level(blocks, &[580, 100, 20], Rule::below(37))
+    let blocks = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9 };
+    let layout = Layout::fingerprints(blocks, &[580, 100, 20])
         .unwrap()
         .with_overflow(Overflow { capacity: 300, when_full: WhenFull::Saturate })
         .with_removal();

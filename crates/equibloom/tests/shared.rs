@@ -9,8 +9,8 @@ use std::thread;
 
 use designs::{cases, fingerprints, keys, parameters};
 use equibloom::{
-    Blocks, Candidates, Design, Filter, KeyHash, Layout, Overflow, Parameters, Rule, Share,
-    SharedFilter, StableKey, WhenFull,
+    Blocks, Design, Filter, KeyHash, Layout, Overflow, Parameters, Rule, Share, SharedFilter,
+    StableKey, WhenFull,
 };
 use proptest::prelude::*;
 
@@ -96,20 +96,16 @@ fn full_filters(keys: u64, when_full: WhenFull) -> Vec<Parameters> {
         let rejecting = rejecting.map(|layout| layout.with_overflow(overflow));
         all.extend(layouts.into_iter().chain(rejecting).map(Design::Blocked));
     }
-    // The code in one word, in two, in several, and behind a word of hints.
-    let shapes = [(9, 20, 20, 12), (33, 59, 12, 24), (60, 80, 5, 0), (16, 200, 10, 60)];
-    for (slots, lists, remainder_bits, hints) in shapes {
+    // The code in one word, in two, and in several; remainders with a byte and without.
+    let shapes = [(9, 20, 20), (33, 59, 12), (60, 80, 5), (16, 200, 10)];
+    for (slots, lists, remainder_bits) in shapes {
         let count = (keys / u64::from(slots)).max(2);
-        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits, hints };
-        let candidates = [
-            (Candidates::anywhere(count, 1), None),
-            (Candidates::anywhere(count, 3), budget(1.3)),
-            (Candidates::subtables(&subtables(count)).unwrap(), None),
-        ];
-        all.extend(candidates.map(|(candidates, budget)| {
-            let layout = Layout::new(blocks, candidates, Rule::below(slots));
-            Design::Blocked(layout.with_overflow(overflow).with_budget(budget))
-        }));
+        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits };
+        let [first, second] = subtables(count);
+        for sizes in [&[count][..], &[first, second], &[first, second, 1, 1]] {
+            let layout = Layout::fingerprints(blocks, sizes).unwrap();
+            all.push(layout.with_overflow(overflow).into());
+        }
     }
     all.into_iter().map(|design| Parameters { keys, seed: 3, design }).collect()
 }

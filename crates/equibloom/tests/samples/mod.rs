@@ -48,15 +48,18 @@ impl Sample {
     }
 }
 
-/// One of each kind, covering all parts of a file: hints, a list that is full, one that has grown, a spent
-/// budget, odd block sizes.
+/// One of each kind, covering all parts of a file: hints, watermarks, a list that is full, one that has grown,
+/// one that counts, a spent budget, odd block sizes.
 pub fn samples() -> Vec<Sample> {
     let (blocks, odd) = (Blocks::bloom(512, 7), Blocks::bloom(200, 5));
     let rule = Rule::FirstWithRoom { below: 6, coin: Share::clamped(0.25) };
     let saturate = |capacity| Overflow { capacity, when_full: WhenFull::Saturate };
     let refuse = Overflow { capacity: 60, when_full: WhenFull::Refuse };
-    let fingerprints = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 9, hints: 16 };
-    let free_slot = Rule::below(8);
+    // Remainders of a byte and more, and of less than one.
+    let fingerprints = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 9 };
+    let short = Blocks::Fingerprint { slots: 13, lists: 20, remainder_bits: 6 };
+    let wide = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 56 };
+    let in_subtables = |blocks, sizes: &[u64]| Layout::fingerprints(blocks, sizes).unwrap();
     let multi_level =
         |blocks, sizes: &[u64], rule| Layout::multi_level(blocks, sizes, rule).unwrap();
     let layouts = [
@@ -83,28 +86,12 @@ pub fn samples() -> Vec<Sample> {
             multi_level(blocks.with_hints(12), &[6, 4], rule).with_overflow(saturate(9)),
             80,
         ),
-        (
-            "fingerprint-single",
-            Layout::single(fingerprints, 8, free_slot).with_overflow(saturate(30)),
-            60,
-        ),
-        (
-            "fingerprint-sequential",
-            Layout::sequential(fingerprints, 8, 3, free_slot)
-                .with_overflow(saturate(40))
-                .with_budget(Some(120)),
-            80,
-        ),
-        (
-            "fingerprint-multi-level",
-            multi_level(fingerprints, &[5, 2, 1], free_slot).with_overflow(refuse),
-            70,
-        ),
+        ("fingerprint-one-table", in_subtables(wide, &[8]).with_overflow(saturate(30)), 60),
+        ("fingerprint-short", in_subtables(short, &[4, 2]).with_overflow(saturate(9)), 80),
+        ("fingerprint", in_subtables(fingerprints, &[5, 2, 1, 1]).with_overflow(refuse), 70),
         (
             "fingerprint-multiset-grown",
-            multi_level(fingerprints, &[5, 2, 1], free_slot)
-                .with_overflow(saturate(3))
-                .with_removal(),
+            in_subtables(fingerprints, &[5, 2, 1]).with_overflow(saturate(3)).with_removal(),
             100,
         ),
     ];
