@@ -29,7 +29,7 @@ const FUZZING: &str = "\
     if cargo +nightly fuzz --version >/dev/null 2>&1; then
         mkdir -p fuzz/target/corpus &&
         cargo +nightly fuzz run decode fuzz/target/corpus fuzz/corpus/decode \
-            crates/equibloom/tests/samples/v2 -- -max_total_time=20 -rss_limit_mb=1024
+            crates/equibloom/tests/samples/v3 -- -max_total_time=20 -rss_limit_mb=1024
     else
         echo 'skipped: to fuzz, install a nightly toolchain and cargo-fuzz'
     fi";
