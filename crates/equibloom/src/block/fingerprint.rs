@@ -313,7 +313,7 @@ impl FingerprintShape {
             t.insert_byte(line, self.first_byte + slot, entry.byte);
             set_watermark(line, watermark);
         }
-        t.insert_bits(line, &self.code, zero, 1, 1);
+        self.code.insert_one(t, line, zero);
         let width = self.high_bits;
         if width > 0 {
             let at = self.high_parts.start + slot * width;
