@@ -295,8 +295,9 @@ fn errors_name_the_problem_and_its_position() {
         }
     };
     says(case(0, b"PK\x03\x04", true), &["not a filter file", "[50, 4b, 03, 04", "89, 45, 51"]);
-    says(case(8, &7_u32.to_le_bytes(), false), &["version 7", "version 2", "update equibloom"]);
-    says(case(8, &1_u32.to_le_bytes(), true), &["version 1", "version 2", "from its keys"]);
+    says(case(8, &7_u32.to_le_bytes(), false), &["version 7", "version 3", "update equibloom"]);
+    says(case(8, &1_u32.to_le_bytes(), true), &["version 1", "version 3", "from its keys"]);
+    says(case(8, &2_u32.to_le_bytes(), true), &["version 2", "version 3", "from its keys"]);
     says(
         case(12, &u32::MAX.to_le_bytes(), true),
         &["the header's length at byte 12 is 4294967295"],
@@ -351,7 +352,7 @@ fn errors_name_the_problem_and_its_position() {
     number(20, 3, &["the candidates at byte 244 is 3", "1 to 2"]);
     number(24, 17, &["number of subtables at byte 248 is 17", "up to 16"]);
     number(24, 0, &["parameters at byte 248", "number of subtables is 0"]);
-    number(52, 3, &["the rule at byte 276 is 3", "1 to 2"]);
+    number(52, 4, &["the rule at byte 276 is 4", "1 to 3"]);
     number(60, 1, &["the coin at byte 284 is 2305843009213693953", "53 significant bits"]);
     number(64, 0x8000_0001, &["the coin at byte 284 is", "at most 9223372036854775808"]);
     number(68, 2, &["access budget at byte 292 is 2", "up to 1"]);

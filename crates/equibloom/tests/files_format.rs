@@ -51,6 +51,7 @@ enum Blocks {
 struct Reader {
     blocks: Blocks,
     levels: Levels,
+    multiset: bool,
     /// Share of the keys that have more than the first level.
     share: u64,
     /// Load and coin, where blocks reject keys.
@@ -95,7 +96,7 @@ impl Reader {
         let header = &file[..u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize];
         assert_eq!(file[..8], [0x89, 0x45, 0x51, 0x42, 0x4c, 0x0d, 0x0a, 0x1a]);
         let mut fields = Fields(&header[8..]);
-        assert_eq!(fields.u32(), 2);
+        assert_eq!(fields.u32(), 3);
         assert_eq!(fields.u32() as usize, header.len());
         assert_eq!(fields.u64(), 0);
         assert_eq!(fields.u64(), file.len() as u64);
@@ -131,6 +132,7 @@ impl Reader {
         let mut reader = Self {
             blocks: Blocks::Classical { bits: 0, hashes: 0 },
             levels: Vec::new(),
+            multiset: false,
             share: CERTAIN,
             threshold: None,
             hints: 0,
@@ -151,8 +153,7 @@ impl Reader {
             return;
         }
         let fingerprints = fields.u32() == 2;
-        let sizes = [fields.u32(), fields.u32(), if fingerprints { fields.u32() } else { 0 }];
-        self.hints = fields.u32();
+        let sizes = [fields.u32(), fields.u32(), fields.u32()];
         if fields.u32() == 1 {
             let (blocks, choices) = (fields.u64(), fields.u32());
             self.levels = vec![(0, blocks); choices as usize];
@@ -160,20 +161,24 @@ impl Reader {
         } else {
             self.levels = subtables(fields);
         }
-        if fields.u32() == 2 {
+        let rule = fields.u32();
+        assert_eq!(rule == 3, fingerprints);
+        if rule == 2 {
             self.threshold = Some((fields.u32(), fields.u64()));
         }
         self.blocks = match sizes {
             [slots, lists, remainder_bits] if fingerprints => {
                 Blocks::Fingerprint { slots, lists, remainder_bits }
             }
-            [bits, hashes, _] => {
+            [bits, hashes, hints] => {
+                self.hints = hints;
                 let counter = self.threshold.map_or(0, |(load, _)| (load + 1).ilog2() + 1);
                 Blocks::Bloom { bits, hashes, counter }
             }
         };
         let (_has_budget, _budget) = (fields.u32(), fields.u64());
-        let (_planned, _when_full, _multiset) = (fields.u64(), fields.u32(), fields.u32());
+        let (_planned, _when_full) = (fields.u64(), fields.u32());
+        self.multiset = fields.u32() == 1;
     }
 
     /// A bit of a block.
@@ -186,89 +191,100 @@ impl Reader {
         self.words[word as usize] >> (bit % 64) & 1 == 1
     }
 
+    /// A number of `width` bits of a block.
+    fn number(&self, block: u64, start: u32, width: u32) -> u64 {
+        (0..width).fold(0, |sum, bit| sum | u64::from(self.bit(block, start + bit)) << bit)
+    }
+
     fn contains(&self, key: &[u8]) -> bool {
         let hash = xxh3_128_with_seed(key, self.seed);
         let (b, p) = ((hash >> 64) as u64, hash as u64);
-        if let Blocks::Classical { bits, hashes } = self.blocks {
-            return (0..hashes).all(|i| {
+        match self.blocks {
+            Blocks::Classical { bits, hashes } => (0..hashes).all(|i| {
                 let position = scale(draw(p, i), bits);
                 self.words[(position / 64) as usize] >> (position % 64) & 1 == 1
-            });
+            }),
+            Blocks::Bloom { bits, hashes, counter } => {
+                self.bloom_contains(b, p, bits, hashes, counter)
+            }
+            Blocks::Fingerprint { slots, lists, remainder_bits } => {
+                self.fingerprints_contain(b, p, slots, lists, remainder_bits)
+            }
         }
+    }
+
+    fn bloom_contains(&self, b: u64, p: u64, bits: u32, hashes: u32, counter: u32) -> bool {
         let second = mix(p ^ 0x8cb9_2ba7_2f3d_8dd7);
         let levels = if yes(second, self.share) { &self.levels[..] } else { &self.levels[..1] };
-        let (mut w, mut may_be_further) = (b, true);
+        let start = counter + self.hints;
         for (i, &(first, size)) in levels.iter().enumerate() {
             let i = i as u64;
-            let block = first + scale(w, size);
-            let (holds, mark, onward, load) = match self.blocks {
-                Blocks::Fingerprint { slots, lists, remainder_bits } => {
-                    let list = scale(p, lists.into());
-                    let remainder = p & ((1 << remainder_bits) - 1);
-                    let f = list << 48 | remainder;
-                    let at_block = f.wrapping_add(G.wrapping_mul(block + 1));
-                    let mark = at_block.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 48;
-                    let onward = mix(at_block);
-                    let code: Vec<bool> = (self.hints..self.hints + lists + slots)
-                        .map(|bit| self.bit(block, bit))
-                        .collect();
-                    let high_bits = self.hints + lists + slots;
-                    let (mut at, mut slot, mut holds) = (0, 0, false);
-                    for &is_remainder in &code {
-                        if !is_remainder {
-                            at += 1;
-                            continue;
-                        }
-                        let bytes = if remainder_bits >= 8 { 8 } else { 0 };
-                        let stored = (0..remainder_bits).fold(0, |sum, bit| {
-                            let at = if bit < bytes {
-                                512 - 8 * (slots - slot) + bit
-                            } else {
-                                high_bits + (remainder_bits - bytes) * slot + bit - bytes
-                            };
-                            sum | u64::from(self.bit(block, at)) << bit
-                        });
-                        holds |= at == list && stored == remainder;
-                        slot += 1;
-                    }
-                    (holds, mark, onward, slot)
-                }
-                Blocks::Bloom { bits, hashes, counter } => {
-                    let holds = positions(p, bits - counter - self.hints, hashes)
-                        .into_iter()
-                        .all(|position| self.bit(block, counter + self.hints + position));
-                    let load = (0..counter)
-                        .fold(0, |sum, bit| sum | u32::from(self.bit(block, bit)) << bit);
-                    let onward = draw(b, i + 1);
-                    (holds, onward & 0xffff, onward, load)
-                }
-                Blocks::Classical { .. } => unreachable!(),
-            };
-            if holds && may_be_further {
+            let block = first + scale(draw(b, i), size);
+            let mut positions = positions(p, bits - start, hashes).into_iter();
+            if positions.all(|position| self.bit(block, start + position)) {
                 return true;
             }
-            if let Some((threshold, coin)) = self.threshold {
-                let start = match self.blocks {
-                    Blocks::Bloom { counter, .. } => counter,
-                    _ => 0,
-                };
-                let is_rejected = if self.hints > 0 {
-                    let hint = (mark as u32 * self.hints) >> 16;
-                    self.bit(block, start + hint)
-                } else {
-                    let w = mix((p ^ 0xd1b5_4a32_d192_ed03).wrapping_add(G.wrapping_mul(i)));
-                    load > threshold || load == threshold && !yes(w, coin)
-                };
-                may_be_further &= is_rejected;
+            let Some((below, coin)) = self.threshold else { continue };
+            let goes_on = if self.hints > 0 {
+                let hint = (draw(b, i + 1) & 0xffff) as u32;
+                self.bit(block, counter + ((hint * self.hints) >> 16))
+            } else {
+                let load = self.number(block, 0, counter) as u32;
+                let w = mix((p ^ 0xd1b5_4a32_d192_ed03).wrapping_add(G.wrapping_mul(i)));
+                load > below || load == below && !yes(w, coin)
+            };
+            if !goes_on {
+                return self.spent && self.is_listed(p);
             }
-            w = onward;
         }
-        if self.threshold.is_none() || !may_be_further && !self.spent || self.capacity == 0 {
+        self.threshold.is_some() && self.is_listed(p)
+    }
+
+    fn fingerprints_contain(&self, b: u64, p: u64, slots: u32, lists: u32, r: u32) -> bool {
+        let (mut b, mut p) = (b, p);
+        let bytes = r >= 8;
+        for &(first, size) in &self.levels {
+            let block = first + scale(b, size);
+            let byte = b & ((1 << r.min(8)) - 1);
+            let high = if r > 8 { p & ((1 << (r - 8)) - 1) } else { 0 };
+            let list = scale(p, lists.into());
+            let (mut at, mut slot, mut holds) = (0, 0, false);
+            for bit in 0..lists + slots {
+                if !self.bit(block, bit) {
+                    at += 1;
+                    continue;
+                }
+                let width = if bytes { r - 8 } else { r };
+                let field = self.number(block, lists + slots + width * slot, width);
+                let stored = if bytes {
+                    (self.number(block, 8 * (63 - slots + slot), 8), field)
+                } else {
+                    (field, 0)
+                };
+                holds |= at == list && stored == (byte, high);
+                slot += 1;
+            }
+            if holds {
+                return true;
+            }
+            if byte > self.number(block, 8 * 63, 8) || !self.multiset && slot < slots {
+                return false;
+            }
+            let f = list << 56 | high << 8 | byte;
+            b = mix(f.wrapping_add(G.wrapping_mul(block + 1)));
+            p = mix(b ^ 0xd6e8_feb8_6659_fd93);
+        }
+        self.is_listed(b)
+    }
+
+    fn is_listed(&self, entry: u64) -> bool {
+        if self.capacity == 0 {
             return false;
         }
-        let fingerprints = matches!(self.blocks, Blocks::Fingerprint { .. });
-        let entry = if fingerprints { w } else { p }.max(1);
+        let entry = entry.max(1);
         let slots = self.capacity + self.capacity / 4 + 1;
+        let per_slot = if self.multiset { 2 } else { 1 };
+        assert_eq!(self.overflow.len() as u64, (per_slot * slots).next_multiple_of(8));
         let mut slot = scale(entry, slots);
         while self.overflow[slot as usize] != 0 {
             if self.overflow[slot as usize] == entry {

@@ -45,7 +45,9 @@ fn the_rate_stays_below_the_promise_while_the_filter_grows() {
         }
     }
     assert!((0..200_000_u64).all(|key| filter.contains(&key)));
-    assert_eq!(filter.elements(), stored);
+    // A new key may displace an entry that meets its equal further on: no entry more, then.
+    let elements = filter.elements() as f64;
+    assert!(elements <= stored as f64 && elements > stored as f64 * (1.0 - promise));
     assert!(stored as f64 > 200_000.0 * (1.0 - promise));
     assert_eq!(filter.stages().len(), 8);
     let bits_per_key = 8.0 * filter.bytes() as f64 / stored as f64;

@@ -2,7 +2,7 @@
 //!
 //! The promised rates are planned, and measured within 4σ + 1 % of the plan: counted on absent keys, and
 //! computed from the filter's contents, which also covers rates too low to be counted. By default on 300,000
-//! keys and up to three million absent ones. At full length, ten million keys and up to 400 million absent ones
+//! keys and up to three million absent ones, for two sizes of fingerprint filters until 10,000 were found. At full length, ten million keys and up to 400 million absent ones
 //! each: `cargo test --release -p equibloom --test past_the_papers -- --ignored --nocapture`.
 #![cfg(feature = "planner")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -11,9 +11,21 @@ use std::ops::Range;
 
 use equibloom::{AccessStatistics, BlockKind, Filter, FilterBuilder, Placement};
 
-/// Maximum bits per key, and the highest rate there at 1.25 blocks per miss and 1.2 per insert.
-const FINGERPRINTS: [(f64, f64); 6] =
-    [(10.0, 9.0e-3), (12.0, 2.4e-3), (16.0, 1.9e-4), (20.0, 1.5e-5), (24.0, 1.6e-6), (32.0, 9e-9)];
+/// Maximum bits per key, and the rate of ten million keys there at 1.2 blocks per miss.
+const FINGERPRINTS: [(f64, f64); 12] = [
+    (9.0, 1.081e-2),
+    (10.0, 5.73e-3),
+    (11.0, 3.02e-3),
+    (11.55, 2.12e-3),
+    (12.0, 1.58e-3),
+    (14.0, 4.31e-4),
+    (16.0, 1.19e-4),
+    (20.0, 1.06e-5),
+    (24.0, 6.81e-7),
+    (28.0, 5.27e-8),
+    (32.0, 5.58e-9),
+    (40.0, 6.73e-11),
+];
 /// The same for Bloom blocks of 512 bits with hints, at 1.2 blocks per miss.
 const HINTED: [(f64, f64); 3] = [(24.0, 2.9e-5), (32.0, 9.5e-7), (40.0, 3.4e-8)];
 
@@ -34,12 +46,14 @@ fn promises(keys: u64) -> Vec<Promise> {
             .block(kind)
             .accesses_miss(blocks_per_miss)
     };
+    // Few keys need slack for chance.
+    let slack = if keys < 1_000_000 { 1.1 } else { 1.05 };
     let fingerprints = FINGERPRINTS.iter().map(|&(bits_per_key, rate)| Promise {
-        requirements: requirements(BlockKind::Fingerprint, bits_per_key, 1.25).accesses_insert(1.2),
+        requirements: requirements(BlockKind::Fingerprint, bits_per_key, 1.2),
         bits_per_key,
-        rate,
-        blocks_per_miss: 1.25,
-        blocks_per_insert: 1.2,
+        rate: rate * slack,
+        blocks_per_miss: 1.2,
+        blocks_per_insert: 1.22,
     });
     let hinted = HINTED.iter().map(|&(bits_per_key, rate)| Promise {
         requirements: requirements(BlockKind::Bloom, bits_per_key, 1.2),
@@ -63,8 +77,8 @@ fn found(filter: &Filter<u64>, keys: Range<u64>) -> u64 {
     found
 }
 
-/// Fills a filter and looks up absent keys until 500 were found, or there are no more.
-fn keeps(promise: &Promise, keys: u64, max_absent: u64) {
+/// Fills a filter and looks up absent keys until so many were found, or there are no more.
+fn keeps(promise: &Promise, keys: u64, wanted: u64, max_absent: u64) {
     let Promise { requirements, bits_per_key, rate, blocks_per_miss, blocks_per_insert } = promise;
     let plan = requirements.plan().unwrap();
     let mut filter = requirements.build().unwrap();
@@ -75,7 +89,7 @@ fn keeps(promise: &Promise, keys: u64, max_absent: u64) {
     }
     assert_eq!(found(&filter, 0..keys), keys);
     let (mut absent, mut taken) = (0_u64, 0_u64);
-    while taken < 500 && absent < max_absent {
+    while taken < wanted && absent < max_absent {
         let first = (1 << 40) + absent;
         let batch = 1_000_000.min(max_absent - absent);
         taken += found(&filter, first..first + batch);
@@ -124,7 +138,17 @@ fn keeps(promise: &Promise, keys: u64, max_absent: u64) {
 fn promises_are_kept_on_few_keys() {
     let keys = 300_000;
     for promise in promises(keys) {
-        keeps(&promise, keys, 3_000_000);
+        keeps(&promise, keys, 500, 3_000_000);
+    }
+}
+
+#[test]
+fn fingerprints_are_mistaken_as_often_as_planned() {
+    let keys = 200_000;
+    let measured =
+        |promise: &Promise| promise.bits_per_key == 11.55 || promise.bits_per_key == 16.0;
+    for promise in promises(keys).into_iter().filter(measured) {
+        keeps(&promise, keys, 10_000, 120_000_000);
     }
 }
 
@@ -133,6 +157,6 @@ fn promises_are_kept_on_few_keys() {
 fn promises_are_kept_on_ten_million_keys() {
     let keys = 10_000_000;
     for promise in promises(keys) {
-        keeps(&promise, keys, 400_000_000);
+        keeps(&promise, keys, 500, 400_000_000);
     }
 }

@@ -76,6 +76,69 @@ impl Numbers {
     }
 }
 
+fn removable(sizes: &[u64], slots: u32, lists: u32, overflow: Overflow) -> Filter<u64> {
+    let blocks = Blocks::Fingerprint { slots, lists, remainder_bits: 7 };
+    let layout = Layout::fingerprints(blocks, sizes).unwrap().with_overflow(overflow);
+    let design = layout.with_removal().into();
+    Filter::new(&Parameters { keys: 20_000, seed: 1, design }).unwrap()
+}
+
+/// One key a million times costs one entry of the list, whichever way it was inserted.
+#[test]
+fn repeated_keys_are_counted() {
+    let overflow = Overflow { capacity: 3, when_full: WhenFull::Refuse };
+    let copies = 1_000_000;
+    let empty = removable(&[20, 3], 50, 104, overflow);
+    let mut one_by_one = empty.clone();
+    for _ in 0..copies {
+        assert!(one_by_one.insert(&7).unwrap().is_new());
+    }
+    let mut batch = empty.clone();
+    assert_eq!(batch.insert_batch(&vec![7_u64; copies as usize]), Ok(copies));
+    let mut merged = empty.clone();
+    merged.insert_batch(&vec![7_u64; copies as usize / 2]).unwrap();
+    let half = merged.clone();
+    merged.merge(&half).unwrap();
+    for mut filter in [one_by_one, batch, merged] {
+        // Three entries fit; two more keys with as many copies, and no fourth.
+        let statistics = filter.statistics();
+        assert_eq!((statistics.elements, statistics.saturated), (copies, 0));
+        assert_eq!(statistics.memory, empty.statistics().memory);
+        for key in [8, 9] {
+            assert_eq!(filter.insert_batch(&[key; 20]), Ok(20));
+        }
+        assert!((0..20).any(|_| filter.insert(&10).is_err()));
+        for _ in 0..copies {
+            assert!(filter.contains(&7));
+            assert_eq!(filter.remove(&7), Ok(()));
+        }
+        assert_eq!(filter.remove(&7), Err(RemoveError::NotPresent));
+        assert!(filter.contains(&8) && filter.contains(&9));
+    }
+}
+
+/// Twenty times as many replacements as keys: watermarks only rise, and still few keys come to the list.
+#[test]
+fn a_filter_with_room_outlives_many_replacements() {
+    let keys = 20_000_u64;
+    let overflow = Overflow { capacity: 200, when_full: WhenFull::Refuse };
+    // 11.6 bits per key.
+    let mut filter = removable(&[370, 72, 9], 50, 104, overflow);
+    filter.try_extend(0..keys).unwrap();
+    for key in 0..20 * keys {
+        filter.insert(&(key + keys)).unwrap();
+        filter.remove(&key).unwrap();
+        if key % 50_000 == 0 {
+            assert!((key + 1..=key + keys).all(|key| filter.contains(&key)));
+        }
+    }
+    assert!((20 * keys..21 * keys).all(|key| filter.contains(&key)));
+    let statistics = filter.statistics();
+    assert_eq!(statistics.elements, keys);
+    println!("{} in the list, rate {:e}", statistics.overflowed, statistics.expected_rate);
+    assert!(statistics.expected_rate < 6e-3, "{:e}", statistics.expected_rate);
+}
+
 /// A million operations, the occupancy rising and falling between empty and overfull.
 #[test]
 fn a_million_inserts_and_removals_at_every_occupancy() {

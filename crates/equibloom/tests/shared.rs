@@ -9,8 +9,8 @@ use std::thread;
 
 use designs::{cases, fingerprints, keys, parameters};
 use equibloom::{
-    Blocks, Design, Filter, KeyHash, Layout, Overflow, Parameters, Rule, Share, SharedFilter,
-    StableKey, WhenFull,
+    BlockKind, Blocks, Design, Filter, KeyHash, Layout, Overflow, Parameters, Rule, Share,
+    SharedFilter, StableKey, WhenFull,
 };
 use proptest::prelude::*;
 
@@ -57,7 +57,9 @@ proptest! {
     ) {
         let mut plain = Filter::new(&parameters).unwrap();
         let (by_key, by_hash) = (shared(&parameters), shared(&parameters));
-        let expected = plain.insert_batch(&keys);
+        let expected = keys.iter().try_fold(0, |new, key| {
+            plain.insert(key).map(|insertion| new + u64::from(insertion.is_new()))
+        });
         prop_assert_eq!(&by_key.insert_batch(&keys), &expected);
         let hashes: Vec<KeyHash> = keys.iter().map(|key| by_hash.hash(key)).collect();
         prop_assert_eq!(&by_hash.insert_hashes(&hashes), &expected);
@@ -164,10 +166,18 @@ fn a_published_key_is_found_during_other_inserts() {
                 for _ in 0..rounds {
                     let filter = shared(&parameters);
                     let new = insert_and_ask(&filter, keys);
-                    assert_eq!(filter.elements(), new);
                     let filter = filter.into_filter();
                     assert!((0..keys).all(|key| filter.contains(&key)), "{parameters:?}");
                     let statistics = filter.statistics();
+                    // Fingerprint blocks hold the same, whatever the order; a new key may displace an entry
+                    // that meets its equal further on.
+                    if parameters.design.block_kind() == Some(BlockKind::Fingerprint) {
+                        let mut plain = Filter::new(&parameters).unwrap();
+                        plain.try_extend(0..keys).unwrap();
+                        assert!(filter == plain, "{parameters:?}");
+                        assert!(statistics.elements <= new, "{parameters:?}");
+                        continue;
+                    }
                     assert_eq!(statistics.elements, new);
                     // Every element is in a block or in the list, once. Blocks without a counter cannot be
                     // counted, and those with one only up to its highest value.
@@ -189,8 +199,8 @@ fn a_published_key_is_found_during_other_inserts() {
     }
 }
 
-/// All threads insert the same keys at the same time: each key is stored, perhaps more than once, but usually
-/// once.
+/// All threads insert the same keys at the same time: each key is stored, in Bloom blocks perhaps more than
+/// once, but usually once.
 #[test]
 fn threads_that_insert_the_same_keys_lose_none() {
     let keys = 3_000;
@@ -211,5 +221,10 @@ fn threads_that_insert_the_same_keys_lose_none() {
         assert!(filter.elements() <= WRITERS * keys);
         let filter = filter.into_filter();
         assert!((0..keys).all(|key| filter.contains(&key)), "{parameters:?}");
+        if parameters.design.block_kind() == Some(BlockKind::Fingerprint) {
+            let mut plain = Filter::new(&parameters).unwrap();
+            plain.try_extend(0..keys).unwrap();
+            assert!(filter == plain, "{parameters:?}");
+        }
     }
 }

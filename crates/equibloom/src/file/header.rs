@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::fields::{Decoder, Encoder};
-use equibloom_layout::{MAX_OVERFLOW, Overflow, WhenFull};
+use equibloom_layout::{BlockKind, MAX_OVERFLOW, Overflow, WhenFull};
 
 use super::{FileErrorKind, VERSION, design};
 use crate::hashing::KeyKind;
@@ -60,7 +60,7 @@ pub struct Header {
     pub parameters: Parameters,
     /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
     pub elements: u64,
-    /// Keys inserted while the overflow list was full.
+    /// Keys inserted while the overflow list was full; 0 for fingerprint blocks, whose list grows.
     pub saturated: u64,
     /// Block accesses spent on placing the keys.
     pub budget_used: u64,
@@ -239,9 +239,10 @@ impl Header {
         }
     }
 
-    /// The overflow list with its current capacity.
-    fn overflow(&self) -> Overflow {
-        Overflow { capacity: self.overflow_capacity, ..self.parameters.design.overflow() }
+    /// Bytes of the overflow list's slots. If it counts copies, their numbers follow.
+    pub(super) const fn slot_bytes(&self) -> u64 {
+        let capacity = self.overflow_capacity;
+        Overflow { capacity, when_full: WhenFull::Refuse }.slots().saturating_mul(8)
     }
 
     /// Offset and length of a section; zeros if it does not exist.
@@ -251,13 +252,15 @@ impl Header {
     }
 
     /// Checks that the list has the planned capacity, or more if it may grow, and no more entries than
-    /// that.
+    /// that. That of fingerprint blocks takes a whole batch before it refuses.
     fn check_overflow(&self) -> Result<(), FileErrorKind> {
         let planned = self.parameters.design.overflow();
         let (capacity, offset) = (self.overflow_capacity, OVERFLOW_CAPACITY_OFFSET);
-        let grown = planned.when_full == WhenFull::Saturate && capacity > planned.capacity;
+        let grows = planned.when_full == WhenFull::Saturate
+            || self.parameters.design.block_kind() == Some(BlockKind::Fingerprint);
+        let grown = grows && capacity > planned.capacity;
         if capacity != planned.capacity && !grown || capacity > MAX_OVERFLOW {
-            let more = if planned.when_full == WhenFull::Saturate { "at least " } else { "" };
+            let more = if grows { "at least " } else { "" };
             let accepted = format!("{more}{}, as planned,", planned.capacity);
             let name = "the overflow list's capacity";
             return Err(FileErrorKind::Field { name, offset, value: capacity, accepted });
@@ -300,8 +303,9 @@ impl Header {
             }
             end = section.end();
         }
-        let lengths =
-            [(BLOCKS, self.parameters.design.block_bytes()), (OVERFLOW, self.overflow().bytes())];
+        let design = &self.parameters.design;
+        let list = design.overflow_bytes(self.overflow_capacity);
+        let lengths = [(BLOCKS, design.block_bytes()), (OVERFLOW, list)];
         for (name, expected) in lengths {
             let (_, found) = self.place_of(name);
             if found != expected {

@@ -71,7 +71,7 @@ use read::Input;
 
 /// The format version that this library writes, and the only one that it reads: earlier versions were never
 /// published.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The result of [`verify`] for an intact file.
 #[derive(Debug, Clone, PartialEq)]
@@ -297,7 +297,7 @@ fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErr
 /// # let design = Design::Classical { bits: 1_000, hashes: 7 };
 /// # HashFilter::new(&Parameters { keys: 100, seed: 3, design })?.save(&path)?;
 /// let header = equibloom::file::inspect(&path)?;
-/// assert_eq!((header.version, header.hash.as_str()), (2, "xxh3-128"));
+/// assert_eq!((header.version, header.hash.as_str()), (3, "xxh3-128"));
 /// assert_eq!(header.parameters.design.name(), "classical");
 /// assert_eq!(header.sections[0].name, "blocks");
 /// assert_eq!(header.sections[0].offset, 4096);

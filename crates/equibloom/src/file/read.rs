@@ -34,7 +34,9 @@ pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErr
         OVERFLOW => input.words(&header, section, &mut overflow),
         _ => input.skim(&header, section, |_| {}),
     })?;
-    check_entries(&header, entries(overflow.native_bytes()))?;
+    let mut found = Entries::new(&header);
+    found.count(overflow.native_bytes());
+    found.check(&header)?;
     let (blocks, overflow) = (blocks.read_as_little_endian(), overflow.read_as_little_endian());
     assemble(header, blocks, overflow)
 }
@@ -42,14 +44,12 @@ pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErr
 /// Reads and checks everything, and stores nothing.
 pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Report, FileErrorKind> {
     let header = input.header()?;
-    let mut found = 0;
-    input.sections(&header, |input, section| {
-        let is_overflow = section.name == OVERFLOW;
-        input.skim(&header, section, |bytes| {
-            found += if is_overflow { entries(bytes) } else { 0 };
-        })
+    let mut found = Entries::new(&header);
+    input.sections(&header, |input, section| match section.name.as_str() {
+        OVERFLOW => input.skim(&header, section, |bytes| found.count(bytes)),
+        _ => input.skim(&header, section, |_| {}),
     })?;
-    check_entries(&header, found)?;
+    found.check(&header)?;
     Ok(Report { bytes: input.position, header })
 }
 
@@ -70,14 +70,33 @@ pub(super) fn assemble(
     Ok(HashFilter::from_raw(header.parameters, raw, header.key_kind))
 }
 
-/// Entries in a chunk of the overflow list: nonzero slots.
-fn entries(bytes: &[u8]) -> u64 {
-    bytes.chunks_exact(8).filter(|slot| slot.iter().any(|&byte| byte != 0)).count() as u64
+/// Counts the entries of the overflow list: nonzero slots.
+struct Entries {
+    found: u64,
+    /// Bytes of slots that have not been seen.
+    left: u64,
 }
 
-fn check_entries(header: &Header, found: u64) -> Result<(), FileErrorKind> {
-    let expected = header.overflow_entries;
-    if found == expected { Ok(()) } else { Err(FileErrorKind::OverflowEntries { found, expected }) }
+impl Entries {
+    const fn new(header: &Header) -> Self {
+        Self { found: 0, left: header.slot_bytes() }
+    }
+
+    /// Counts those of the section's next chunk.
+    fn count(&mut self, chunk: &[u8]) {
+        let slots = &chunk[piece(self.left, chunk.len())];
+        self.left -= slots.len() as u64;
+        let entries = slots.chunks_exact(8).filter(|slot| slot.iter().any(|&byte| byte != 0));
+        self.found += entries.count() as u64;
+    }
+
+    fn check(&self, header: &Header) -> Result<(), FileErrorKind> {
+        let (found, expected) = (self.found, header.overflow_entries);
+        if found == expected {
+            return Ok(());
+        }
+        Err(FileErrorKind::OverflowEntries { found, expected })
+    }
 }
 
 impl<R: Read> Input<R> {

@@ -1,5 +1,3 @@
-//! Stages of a growing filter.
-
 use equibloom_layout::{Blocks, Layout, Rule};
 
 use super::{HashFilter, share_of_stage};

@@ -1,5 +1,3 @@
-//! Estimates against their formulas.
-
 use super::*;
 
 #[test]

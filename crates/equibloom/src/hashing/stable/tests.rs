@@ -1,5 +1,3 @@
-//! Hashes of known keys.
-
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,5 +1,3 @@
-//! Budgets with and without a limit.
-
 use super::AccessBudget;
 
 #[test]

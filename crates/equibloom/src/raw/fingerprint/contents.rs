@@ -101,13 +101,13 @@ impl Fingerprints {
         let mut sent_on = list.copies();
         for survey in surveys.iter_mut().rev() {
             survey.add_matching(sent_on as f64 / survey.level().size as f64 / entries);
-            sent_on += survey.stored();
+            sent_on = sent_on.saturating_add(survey.stored());
         }
         let miss = expectation_of_a_miss(surveys.iter(), 1.0);
         Statistics {
             elements: ledger.elements,
             overflowed: list.copies(),
-            saturated: list.copies().saturating_sub(self.plan.list_capacity),
+            saturated: list.len().saturating_sub(self.plan.list_capacity),
             budget_spent: false,
             levels: surveys.into_iter().map(LevelSurvey::into_statistics).collect(),
             memory: Memory {

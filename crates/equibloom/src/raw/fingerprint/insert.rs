@@ -194,7 +194,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
     if added {
         ledger.count(0);
     }
-    // The first block keeps the entry if another one leaves.
-    let stays = count > 0 && full[0].1.is_some();
+    // A block that another entry leaves keeps this one.
+    let stays = full[..count.min(full.len())].iter().any(|(_, smallest)| smallest.is_some());
     Ok(if added || stays { Insertion::New } else { Insertion::AlreadyPresent })
 }

@@ -46,7 +46,7 @@ impl SharedOverflow {
     }
 
     /// Adds an entry; if it should be there once only, and is, then not. What has to be known before the entry
-    /// can be found is done by `announce`, if there is room.
+    /// can be found, which is when the lock is released, is done by `announce`, if there is room.
     pub(in crate::raw) fn push(
         &self,
         entry: u64,
@@ -58,9 +58,8 @@ impl SharedOverflow {
         if only_once && list.contains(entry) {
             return Ok(Pushed::AlreadyThere);
         }
-        list.make_room(1, when_full)?;
-        announce();
         list.push(entry, when_full)?;
+        announce();
         self.is_used.store(true, Relaxed);
         Ok(Pushed::New)
     }

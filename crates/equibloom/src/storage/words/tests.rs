@@ -1,5 +1,3 @@
-//! Allocated words.
-
 use super::*;
 
 #[test]

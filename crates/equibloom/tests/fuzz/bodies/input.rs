@@ -169,5 +169,5 @@ impl Input<'_> {
 
 /// Fingerprint blocks of so many slots, lists and bits of a remainder, and the rule that they need.
 const fn fingerprint_blocks([slots, lists, remainder_bits]: [u32; 3]) -> (Blocks, Rule) {
-    (Blocks::Fingerprint { slots, lists, remainder_bits, hints: 8 }, Rule::below(slots))
+    (Blocks::Fingerprint { slots, lists, remainder_bits }, Rule::KeepLargest)
 }
