@@ -25,9 +25,8 @@ const FAR: usize = 32;
 const NEAR: usize = 12;
 
 kernel_table! {
-    /// Batches of lookups.
-    pub(super) struct Batches[R: Choose,] [R] {
-        fn contains_batch(filter: &Balanced<R>, keys: &[KeyHash], found: &mut [u64]) -> ();
+    /// Passes over 64 keys of a batch of lookups.
+    pub(super) struct Passes[R: Choose,] [R] {
         fn fill(filter: &Balanced<R>, keys: &[KeyHash], columns: &mut Columns) -> ();
         fn look_at_first(
             filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, later: &[BlockIndex],
@@ -72,58 +71,6 @@ impl Answers {
             may_hold: first(self.may_hold.reverse_bits()),
             continues: first(self.continues),
         }
-    }
-}
-
-/// Looks up keys, 64 at a time.
-#[inline(always)]
-fn contains_batch<T: Target, R: Choose>(
-    _target: T,
-    filter: &Balanced<R>,
-    keys: &[KeyHash],
-    found: &mut [u64],
-) {
-    let Plan { shape, levels, .. } = &filter.plan;
-    let passes = Batches::new(filter.isa, filter.is_common);
-    let second_level = levels.as_slice().get(1).copied();
-    let mut columns = [const { Columns { blocks: [BlockIndex(0); WORD], hints: [0; WORD] } }; 2];
-    let [mut here, mut ahead] = columns.each_mut();
-    passes.fill(filter, keys, here);
-    here.blocks.iter().take(keys.len()).for_each(|&block| filter.prefetch(block));
-    // The keys of the chunk before, and those of them that wait.
-    let (mut before, mut waiting): (&[KeyHash], u64) = (&[], 0);
-    let chunks = keys.chunks(WORD).take(found.len());
-    for (word, chunk) in chunks.chain([&[][..]]).enumerate() {
-        let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-        passes.fill(filter, later, ahead);
-        let later = &ahead.blocks[..later.len().min(WORD)];
-        let answers = passes.look_at_first(filter, chunk, here, later);
-        let mut holds = answers.holds;
-        for bit in set_bits(answers.may_hold) {
-            let key = chunk[bit % WORD];
-            let may_hold = shape.settle(&filter.words, levels.first_block(key), key);
-            holds |= u64::from(may_hold) << bit;
-        }
-        for bit in set_bits(waiting) {
-            let key = before[bit % WORD];
-            let is_there = filter.lookups.look_further(filter, key, levels.first_block(key));
-            found[word - 1] |= u64::from(is_there) << bit;
-        }
-        if let Some(found) = found.get_mut(word) {
-            *found = holds;
-        }
-        (before, waiting) = (chunk, answers.continues & !holds);
-        if let Some(level) = second_level {
-            for bit in set_bits(waiting) {
-                filter.prefetch(level.block_of(chunk[bit % WORD].candidate(1)));
-            }
-        } else if !filter.ledger.lists_any() {
-            waiting = 0;
-        }
-        (here, ahead) = (ahead, here);
-    }
-    if R::REJECTS && filter.ledger.is_spent() {
-        filter.check_overflow(keys, found);
     }
 }
 
@@ -173,7 +120,49 @@ fn look_at_first<T: Target, R: Choose>(
 impl<R: Choose> Balanced<R> {
     /// Looks up keys: see [`Any::contains_batch`](super::Any::contains_batch).
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        Batches::new(self.isa, self.is_common).contains_batch(self, keys, found);
+        let Plan { shape, levels, .. } = &self.plan;
+        let passes = Passes::new(self.isa, self.is_common);
+        let second_level = levels.as_slice().get(1).copied();
+        let mut columns =
+            [const { Columns { blocks: [BlockIndex(0); WORD], hints: [0; WORD] } }; 2];
+        let [mut here, mut ahead] = columns.each_mut();
+        passes.fill(self, keys, here);
+        here.blocks.iter().take(keys.len()).for_each(|&block| self.prefetch(block));
+        // The keys of the chunk before, and those of them that wait.
+        let (mut before, mut waiting): (&[KeyHash], u64) = (&[], 0);
+        let chunks = keys.chunks(WORD).take(found.len());
+        for (word, chunk) in chunks.chain([&[][..]]).enumerate() {
+            let later = keys.get((word + 1) * WORD..).unwrap_or_default();
+            passes.fill(self, later, ahead);
+            let later = &ahead.blocks[..later.len().min(WORD)];
+            let answers = passes.look_at_first(self, chunk, here, later);
+            let mut holds = answers.holds;
+            for bit in set_bits(answers.may_hold) {
+                let key = chunk[bit % WORD];
+                let may_hold = shape.settle(&self.words, levels.first_block(key), key);
+                holds |= u64::from(may_hold) << bit;
+            }
+            for bit in set_bits(waiting) {
+                let key = before[bit % WORD];
+                let is_there = self.lookups.look_further(self, key, levels.first_block(key));
+                found[word - 1] |= u64::from(is_there) << bit;
+            }
+            if let Some(found) = found.get_mut(word) {
+                *found = holds;
+            }
+            (before, waiting) = (chunk, answers.continues & !holds);
+            if let Some(level) = second_level {
+                for bit in set_bits(waiting) {
+                    self.prefetch(level.block_of(chunk[bit % WORD].candidate(1)));
+                }
+            } else if !self.ledger.lists_any() {
+                waiting = 0;
+            }
+            (here, ahead) = (ahead, here);
+        }
+        if R::REJECTS && self.ledger.is_spent() {
+            self.check_overflow(keys, found);
+        }
     }
 
     /// Quick test of a key's first block.
