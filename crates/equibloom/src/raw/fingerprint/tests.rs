@@ -303,5 +303,5 @@ fn threads_write_the_words_of_one() {
     });
     let filter = shared.into_own();
     assert!(filter == expected);
-    assert!(expected.ledger.overflow.len() > 0);
+    assert!(!expected.ledger.overflow.is_empty());
 }
