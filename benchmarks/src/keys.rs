@@ -1,11 +1,12 @@
-//! The same keys for every filter, hashed before the clock starts.
+//! The same keys for every filter, hashed before the clock starts where a filter takes hashes.
 
 use equibloom::{KeyHash, KeyHasher, Stable};
 
-/// Hashes of keys: 128 bits, and the lower 64 bits for filters that take those.
+/// Keys and their hashes: 128 bits, and the lower 64 bits for filters that take those.
 ///
-/// Two arrays, so that no filter reads more memory than its interface needs.
+/// Three arrays, so that no filter reads more memory than its interface needs.
 pub(crate) struct Hashes {
+    plain: Vec<u64>,
     full: Vec<KeyHash>,
     short: Vec<u64>,
 }
@@ -13,20 +14,33 @@ pub(crate) struct Hashes {
 /// A part of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys<'a> {
+    /// The keys themselves.
+    pub(crate) plain: &'a [u64],
     pub(crate) full: &'a [KeyHash],
     pub(crate) short: &'a [u64],
 }
 
 impl Hashes {
-    fn of(keys: impl Iterator<Item = u64>) -> Self {
-        let full: Vec<KeyHash> = keys.map(|key| Stable::default().hash_key(&key)).collect();
-        let short = full.iter().map(|&hash| u128::from(hash) as u64).collect();
-        Self { full, short }
+    pub(crate) fn of(keys: impl Iterator<Item = u64>) -> Self {
+        let plain: Vec<u64> = keys.collect();
+        let full: Vec<KeyHash> = plain.iter().map(full_hash).collect();
+        let short = full.iter().copied().map(short_hash).collect();
+        Self { plain, full, short }
     }
 
     pub(crate) fn all(&self) -> Keys<'_> {
-        Keys { full: &self.full, short: &self.short }
+        Keys { plain: &self.plain, full: &self.full, short: &self.short }
     }
+}
+
+#[inline(always)]
+pub(crate) fn full_hash(key: &u64) -> KeyHash {
+    Stable::default().hash_key(key)
+}
+
+#[inline(always)]
+pub(crate) fn short_hash(hash: KeyHash) -> u64 {
+    u128::from(hash) as u64
 }
 
 impl<'a> Keys<'a> {
@@ -37,8 +51,9 @@ impl<'a> Keys<'a> {
     /// At most `parts` parts of about equal size, none empty.
     pub(crate) fn split(self, parts: usize) -> impl Iterator<Item = Keys<'a>> {
         let size = self.len().div_ceil(parts.max(1)).max(1);
-        let halves = self.full.chunks(size).zip(self.short.chunks(size));
-        halves.map(|(full, short)| Keys { full, short })
+        let hashes = self.full.chunks(size).zip(self.short.chunks(size));
+        let parts = self.plain.chunks(size).zip(hashes);
+        parts.map(|(plain, (full, short))| Keys { plain, full, short })
     }
 }
 
@@ -106,14 +121,16 @@ mod tests {
     }
 
     #[test]
-    fn parts_hold_every_key_once_in_both_forms() {
+    fn parts_hold_every_key_once_in_every_form() {
         let workload = Workload::new(1_001, 10);
         let all = workload.members.all();
         for parts in [1, 2, 16, 5_000] {
             let full: Vec<KeyHash> = all.split(parts).flat_map(|part| part.full.to_vec()).collect();
             let short: Vec<u64> = all.split(parts).flat_map(|part| part.short.to_vec()).collect();
-            assert_eq!((&full[..], &short[..]), (all.full, all.short));
+            let plain: Vec<u64> = all.split(parts).flat_map(|part| part.plain.to_vec()).collect();
+            assert_eq!((&plain[..], &full[..], &short[..]), (all.plain, all.full, all.short));
             assert!(all.split(parts).all(|part| part.len() == part.short.len()));
+            assert!(all.split(parts).all(|part| part.len() == part.plain.len()));
             assert!(all.split(parts).count() <= parts);
         }
     }

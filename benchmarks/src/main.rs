@@ -13,9 +13,11 @@
 //! | [`pages`] | In which pages? |
 //! | [`second_thread`] | How much does a second thread gain on this machine? |
 //! | [`measure`] | How long does it take, and what is the spread? |
+//! | [`compare`] | How does another revision of the library compare? |
 //! | [`pareto`], [`verdict`] | Which filter is best, and do the claims hold? |
 //! | [`report`] | How are the results shown as text, HTML and JSON? |
 
+mod compare;
 mod contestants;
 mod keys;
 mod measure;
@@ -32,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use contestants::Failure;
+use contestants::{Failure, LineUp};
 use pages::{HugePages, Pages};
 use race::{Outcome, Size};
 use report::Report;
@@ -43,23 +45,23 @@ static ALLOCATOR: HugePages = HugePages;
 /// Times inserts, misses, hits and mixed lookups of Equibloom, its peers and plain memory reads.
 #[derive(Parser)]
 struct Arguments {
-    /// Numbers of keys, a race for each.
-    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000, 50_000_000])]
+    /// Numbers of keys, a race for each; by default 10,000 (not with --compare), a million and 50 million.
+    #[arg(long, value_delimiter = ',')]
     keys: Vec<u64>,
     /// Bits per key of every filter, a race for each; by default 16, and also 8, 12, 20 and 24 for a million
-    /// keys.
+    /// keys, or 11.55 and 16 with --compare.
     #[arg(long, value_delimiter = ',')]
     bits_per_key: Vec<f64>,
-    /// Number of rounds.
-    #[arg(long, default_value_t = 15)]
-    rounds: usize,
+    /// Number of rounds; by default 15, or 3 with --quick.
+    #[arg(long)]
+    rounds: Option<usize>,
     /// Rounds in which every filter is rebuilt, the slowest part; in later rounds only filters that several
-    /// threads can build are.
-    #[arg(long, default_value_t = 3)]
-    builds: usize,
-    /// Lookups of each kind per round.
-    #[arg(long, default_value_t = 1_000_000)]
-    lookups: u64,
+    /// threads can build are. By default 3, or 7 with --compare.
+    #[arg(long)]
+    builds: Option<usize>,
+    /// Lookups of each kind per round; by default a million, or 100,000 with --quick.
+    #[arg(long)]
+    lookups: Option<u64>,
     /// Numbers of threads for lookups, and for inserts where supported; one is always included.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
@@ -69,6 +71,16 @@ struct Arguments {
     /// Runs only these filters, by whole names (`limit`, `equibloom`) or parts of names (`removable`, `fuse`).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Compares with another revision of the library, shown under this name. Use `cargo xtask compare`, which
+    /// links it; without that, the library is compared with itself.
+    #[arg(long, value_name = "NAME", conflicts_with = "only")]
+    compare: Option<String>,
+    /// Most block accesses per miss of the layout for single lookups, with --compare.
+    #[arg(long, default_value_t = 1.05)]
+    single_accesses: f64,
+    /// A short run: by default 100,000 keys, few rounds and lookups.
+    #[arg(long)]
+    quick: bool,
     /// Writes all results, including the times of each round, to this file.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -77,8 +89,13 @@ struct Arguments {
     html: Option<PathBuf>,
 }
 
+const BENCHMARKS: &str = "cargo run --release -p equibloom-benchmarks";
+const USUAL_KEYS: [u64; 3] = [10_000, 1_000_000, 50_000_000];
+const COMPARED_KEYS: [u64; 2] = [1_000_000, 50_000_000];
+const FEW_KEYS: [u64; 1] = [100_000];
 const USUAL_BITS: [f64; 1] = [16.0];
 const MANY_BITS: [f64; 5] = [16.0, 8.0, 12.0, 20.0, 24.0];
+const COMPARED_BITS: [f64; 2] = [11.55, 16.0];
 /// A size that is quick to measure and larger than the caches.
 const KEYS_FOR_MANY_BITS: u64 = 1_000_000;
 
@@ -98,13 +115,20 @@ impl Arguments {
         let mut races = Vec::new();
         for size in self.sizes()? {
             let outcome = self.race(&size)?;
-            println!("{}", report::table(&outcome));
+            let table = match &self.compare {
+                Some(other) => compare::table(&outcome, other),
+                None => report::table(&outcome),
+            };
+            println!("{table}");
             races.push(outcome);
         }
-        let verdict = verdict::judge(&races);
+        let verdict = match &self.compare {
+            Some(other) => compare::judge(&races, other),
+            None => verdict::judge(&races),
+        };
         println!("{}", report::judgements(&verdict));
         let report = Report {
-            command: command(),
+            command: Self::command(),
             machine: equibloom_lab::report::machine(),
             compiled_for: if cfg!(target_feature = "avx2") {
                 "AVX2"
@@ -131,9 +155,19 @@ impl Arguments {
         threads.sort_unstable();
         threads.dedup();
         threads.retain(|&threads| threads > 0);
+        let number_of_keys = match (&self.keys[..], &self.compare) {
+            ([], _) if self.quick => &FEW_KEYS[..],
+            ([], Some(_)) => &COMPARED_KEYS[..],
+            ([], None) => &USUAL_KEYS[..],
+            (keys, _) => keys,
+        };
+        let rounds = self.rounds.unwrap_or(if self.quick { 3 } else { 15 }).max(1);
+        let builds = self.builds.unwrap_or(if self.compare.is_some() { 7 } else { 3 }).max(1);
+        let lookups = self.lookups.unwrap_or(if self.quick { 100_000 } else { 1_000_000 }).max(1);
         let mut sizes = Vec::new();
-        for &keys in &self.keys {
+        for &keys in number_of_keys {
             let bits = match &self.bits_per_key[..] {
+                [] if self.compare.is_some() => &COMPARED_BITS[..],
                 [] if keys == KEYS_FOR_MANY_BITS => &MANY_BITS[..],
                 [] => &USUAL_BITS[..],
                 bits => bits,
@@ -145,8 +179,6 @@ impl Arguments {
                         format!("no race with {size}: at least one key, 1 to 1024 bits").into()
                     );
                 }
-                let (rounds, builds) = (self.rounds.max(1), self.builds.max(1));
-                let lookups = self.lookups.max(1);
                 let threads = threads.clone();
                 sizes.push(Size { keys, bits_per_key, rounds, builds, lookups, threads });
             }
@@ -155,12 +187,6 @@ impl Arguments {
     }
 
     fn race(&self, size: &Size) -> Result<Outcome, Failure> {
-        let line_up = contestants::line_up(size.keys, size.bytes(), &self.only)?;
-        if line_up.entries.is_empty() {
-            return Err(
-                format!("no filter is called {}; see --help", self.only.join(" or ")).into()
-            );
-        }
         let terminal = std::io::stderr().is_terminal();
         let progress = |what: &str| {
             if terminal {
@@ -169,22 +195,36 @@ impl Arguments {
                 let _ = std::io::stderr().flush();
             }
         };
-        let outcome = race::run(size, line_up, &progress);
+        let outcome = match &self.compare {
+            Some(other) => compare::run(size, other, self.single_accesses, &progress),
+            None => self.line_up(size).and_then(|line_up| race::run(size, line_up, &progress)),
+        };
         if terminal {
             eprint!("\r\x1b[2K");
         }
         outcome
     }
-}
 
-/// The command that repeats this run.
-fn command() -> String {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let command = "cargo run --release -p equibloom-benchmarks";
-    if arguments.is_empty() {
-        command.to_owned()
-    } else {
-        format!("{command} -- {}", arguments.join(" "))
+    fn line_up(&self, size: &Size) -> Result<LineUp, Failure> {
+        let line_up = contestants::line_up(size.keys, size.bytes(), &self.only)?;
+        if line_up.entries.is_empty() {
+            let names = self.only.join(" or ");
+            return Err(format!("no filter is called {names}; see --help").into());
+        }
+        Ok(line_up)
+    }
+
+    /// The command that repeats this run.
+    fn command() -> String {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        // `cargo xtask compare NAME …` calls this program with `--compare NAME …`.
+        match &arguments[..] {
+            [_, arguments @ ..] if compare::OTHER_IS_LINKED => {
+                format!("cargo xtask compare {}", arguments.join(" "))
+            }
+            [] => BENCHMARKS.to_owned(),
+            arguments => format!("{BENCHMARKS} -- {}", arguments.join(" ")),
+        }
     }
 }
 

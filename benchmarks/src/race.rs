@@ -10,6 +10,10 @@
 //! alternately one by one and in batches, so that both see filters equally full. A build by several threads is
 //! compared with an uninterrupted build by one.
 //!
+//! **The clock** of operations by one thread counts processor time where the system does, so that other
+//! processes disturb less; that of builds and lookups by several threads, and of builds compared with them, is
+//! the wall clock.
+//!
 //! **The control**, the gain of two threads in pure arithmetic, runs once in every round, between inserts and
 //! lookups.
 //!
@@ -22,7 +26,7 @@ use serde::Serialize;
 
 use crate::contestants::{Contestant, Entry, Expectation, Failure, Kind, LineUp, Many, Profile};
 use crate::keys::{Keys, Workload};
-use crate::measure::{Mode, Operation, Task, Times, timed};
+use crate::measure::{Mode, Operation, Task, Times, timed, timed_alone};
 use crate::second_thread;
 
 /// Size of a race.
@@ -218,7 +222,7 @@ impl Runner {
     ) -> Result<[f64; 2], Failure> {
         // Frees the old filter's memory before the new one is allocated.
         self.filter = None;
-        let (filter, making) = timed(|| (self.entry.make)(members));
+        let (filter, making) = timed_alone(|| (self.entry.make)(members));
         let mut filter = filter?;
         let times = insert(&mut *filter)?;
         self.filter = Some(filter);
@@ -240,7 +244,8 @@ impl Runner {
             Operation::Mixed => workload.mixed.all(),
             Operation::Insert | Operation::Miss => workload.misses.all(),
         };
-        let (found, time) = timed(|| count(filter, keys, task));
+        let look_up = || count(filter, keys, task);
+        let (found, time) = if task.threads == 1 { timed_alone(look_up) } else { timed(look_up) };
         self.lane.nanoseconds.push(task, time / keys.len() as f64);
         if self.entry.profile.kind == Kind::Limit {
             return Ok(());
@@ -302,8 +307,8 @@ fn insert_by_turns(filter: &mut dyn Contestant, keys: Keys<'_>) -> Result<[f64; 
         // Forth and back, so that both ways see the same mean fill.
         let way = [0, 1, 1, 0][index % 4];
         let (done, time) = match way {
-            0 => timed(|| filter.insert_each(part)),
-            _ => timed(|| filter.insert_batch(part)),
+            0 => timed_alone(|| filter.insert_each(part)),
+            _ => timed_alone(|| filter.insert_batch(part)),
         };
         done?;
         let (sum, inserted) = &mut sums[way];

@@ -78,12 +78,12 @@ impl fmt::Display for Bound {
 }
 
 impl Judgement {
-    fn new(claim: impl Into<String>, bound: Bound, measured: Option<Spread>) -> Self {
+    pub(crate) fn new(claim: impl Into<String>, bound: Bound, measured: Option<Spread>) -> Self {
         let holds = measured.map(|spread| bound.admits(spread.median));
         Self { claim: claim.into(), bound, measured, holds, control: None }
     }
 
-    fn beside(self, control: Option<Control>) -> Self {
+    pub(crate) fn beside(self, control: Option<Control>) -> Self {
         Self { control, ..self }
     }
 }
@@ -185,7 +185,7 @@ fn in_cache_judgements(stage: Stage<'_>) -> Vec<Judgement> {
     .collect()
 }
 
-fn over(dividends: Option<&[f64]>, divisors: Option<&[f64]>) -> Option<Spread> {
+pub(crate) fn over(dividends: Option<&[f64]>, divisors: Option<&[f64]>) -> Option<Spread> {
     Spread::of_ratios(dividends?, divisors?)
 }
 
@@ -218,18 +218,27 @@ impl<'a> Stage<'a> {
     }
 
     fn over_two_threads(self) -> Option<Spread> {
-        let by_two = Task { operation: Operation::Insert, mode: Mode::Batch, threads: 2 };
-        let lane = self.lane(DEFAULT_PLAN)?;
-        over(Some(&lane.builds_by_one), lane.nanoseconds.of(by_two))
+        over_two_threads(self.lane(DEFAULT_PLAN)?)
     }
 
     fn second_thread(self) -> Option<Control> {
-        Some(Control {
-            what: "two threads of pure arithmetic ÷ one",
-            meaning: "what a second thread gives on this machine",
-            measured: Spread::of(&self.0?.second_thread)?,
-        })
+        second_thread(self.0?)
     }
+}
+
+/// A filter's builds by one thread over those by two.
+pub(crate) fn over_two_threads(lane: &Lane) -> Option<Spread> {
+    let by_two = Task { operation: Operation::Insert, mode: Mode::Batch, threads: 2 };
+    over(Some(&lane.builds_by_one), lane.nanoseconds.of(by_two))
+}
+
+/// The control for builds by two threads.
+pub(crate) fn second_thread(outcome: &Outcome) -> Option<Control> {
+    Some(Control {
+        what: "two threads of pure arithmetic ÷ one",
+        meaning: "what a second thread gives on this machine",
+        measured: Spread::of(&outcome.second_thread)?,
+    })
 }
 
 /// A filter's batched misses over the limit for the lines it reads.

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use crate::processors;
 use crate::step::{Step, shell};
 
 /// Steps that install the missing tools.
@@ -12,6 +13,19 @@ pub(crate) fn missing_parts() -> Vec<Step> {
     }
     if !works("cc --version") {
         steps.push(debian_packages("gcc libc6-dev"));
+    }
+    // libFuzzer is C++.
+    if !works("c++ --version") {
+        steps.push(debian_packages("g++"));
+    }
+    if !works(&processors::tools()) {
+        steps.push(debian_packages(processors::PACKAGES));
+    }
+    for target in processors::targets() {
+        if !works(&format!("test -d \"$(rustc --print target-libdir --target {target})\"")) {
+            let line = format!("rustup target add {target}");
+            steps.push(shell(&format!("installing Rust for {target}"), &line));
+        }
     }
     // For the theory's comparison with mpmath, which creates a virtual environment.
     if !works("python3 -c 'import ensurepip, venv'") {

@@ -1,11 +1,16 @@
 //! `cargo xtask test`: installs the tools that a clean Debian machine lacks, then runs every check.
+//!
+//! `cargo xtask compare <revision>`: measures this library and that of another revision side by side.
 
+mod compare;
 #[cfg(test)]
 mod errata;
 mod machine;
 #[cfg(test)]
 mod packages;
+mod processors;
 mod readme;
+mod sanitizer;
 mod step;
 
 use std::process::ExitCode;
@@ -16,23 +21,25 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => step::run_all(machine::missing_parts().into_iter().chain(checks())),
+        ["test", part] => {
+            let checks = checks().into_iter().filter(|check| check.name.contains(part));
+            step::run_all(machine::missing_parts().into_iter().chain(checks))
+        }
+        ["compare", revision, ref arguments @ ..] if !revision.starts_with('-') => {
+            compare::run(revision, arguments)
+        }
         _ => {
-            eprintln!("usage: cargo xtask test    set up the machine and run every check");
+            eprintln!("{USAGE}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Needs a nightly compiler and cargo-fuzz, which are large. Without them, the tests' hundred thousand
-/// mutations replace it. New inputs go to a corpus that is not committed.
-const FUZZING: &str = "\
-    if cargo +nightly fuzz --version >/dev/null 2>&1; then
-        mkdir -p fuzz/target/corpus &&
-        cargo +nightly fuzz run decode fuzz/target/corpus fuzz/corpus/decode \
-            crates/equibloom/tests/samples/v3 -- -max_total_time=20 -rss_limit_mb=1024
-    else
-        echo 'skipped: to fuzz, install a nightly toolchain and cargo-fuzz'
-    fi";
+const USAGE: &str = "\
+usage: cargo xtask test [PART]
+           set up the machine and run every check, or those with PART in their names
+       cargo xtask compare <revision> [--quick] [--keys N,…] [--bits-per-key B,…] [--rounds N] …
+           measure this library and that revision's turn by turn; --help shows all options";
 
 /// Every filter, operation and kind of report, with few keys; the answers are checked.
 const BENCHMARKS: &str = "\
@@ -75,14 +82,15 @@ fn checks() -> Vec<Step> {
         cargo(
             "shared filters, under every interleaving",
             "test --release --target-dir target/loom -p equibloom --lib \
-             --no-default-features --features std shared::models",
+             --no-default-features --features std models",
         )
         .with("RUSTFLAGS", "--cfg loom"),
         cargo("documentation", "doc --workspace --all-features --no-deps")
             .with("RUSTDOCFLAGS", "-D warnings"),
     ];
+    checks.extend(processors::checks());
+    checks.extend(sanitizer::checks());
     checks.push(shell("benchmarks, small", BENCHMARKS));
-    checks.push(shell("fuzzing, briefly", FUZZING));
     checks.push(cargo(
         "instructions of the hot paths",
         "run --release -p equibloom-benchmarks --bin instructions",

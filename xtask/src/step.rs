@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// A command and its displayed name.
 pub(crate) struct Step {
-    name: String,
+    pub(crate) name: String,
     command: Command,
 }
 

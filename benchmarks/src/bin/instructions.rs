@@ -49,16 +49,14 @@ fn empty_filter(kind: &str) -> Result<HashFilter, Box<dyn Error>> {
             &[540, 75, 10],
             Rule::FirstWithRoom { below: 35, coin },
         )?,
-        "fingerprint" => Layout::multi_level(
-            Blocks::Fingerprint { slots: 34, lists: 57, remainder_bits: 12, hints: 13 },
-            &[573, 48, 4],
-            Rule::below(34),
+        "fingerprint" => Layout::fingerprints(
+            Blocks::Fingerprint { slots: 33, lists: 42, remainder_bits: 13 },
+            &[548, 68, 9],
         )?,
         // Ten bits per key: remainders of less than a byte.
-        "short-fingerprint" => Layout::multi_level(
-            Blocks::Fingerprint { slots: 54, lists: 66, remainder_bits: 7, hints: 14 },
-            &[363, 25, 3],
-            Rule::below(54),
+        "short-fingerprint" => Layout::fingerprints(
+            Blocks::Fingerprint { slots: 52, lists: 88, remainder_bits: 7 },
+            &[346, 40, 5],
         )?,
         _ => return Err("no such filter".into()),
     };

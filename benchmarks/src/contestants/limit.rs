@@ -18,7 +18,7 @@ const WORDS_PER_LINE: usize = 8;
 const LOOKUPS_AHEAD: usize = 64;
 const INSERTS_AHEAD: usize = 32;
 
-struct Limit {
+pub(super) struct Limit {
     words: Vec<u64>,
     lines: u64,
 }
@@ -36,7 +36,7 @@ pub(super) fn entry(bytes: u64) -> Entry {
 }
 
 impl Limit {
-    fn new(bytes: u64) -> Result<Self, Failure> {
+    pub(super) fn new(bytes: u64) -> Result<Self, Failure> {
         let lines = bytes.div_ceil(64).max(1);
         let words = vec![0; usize::try_from(lines)? * WORDS_PER_LINE];
         Ok(Self { words, lines })

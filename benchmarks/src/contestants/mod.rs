@@ -4,6 +4,7 @@
 //! prefetching loop where there is no batch call but the memory can be reached (the table in [`peers`] says
 //! where it cannot).
 
+mod by_key;
 mod limit;
 mod ours;
 mod peers;
@@ -12,6 +13,8 @@ mod prefetch;
 use std::error::Error;
 
 use serde::Serialize;
+
+pub(crate) use by_key::entries as by_key;
 
 use crate::keys::Keys;
 
@@ -156,7 +159,7 @@ pub(crate) fn line_up(keys: u64, bytes: u64, only: &[String]) -> Result<LineUp, 
 fn rivals(entries: &[Entry], asked: u64) -> Result<Vec<(String, u64)>, Failure> {
     let mut rivals = Vec::new();
     for entry in entries.iter().filter(|entry| entry.profile.kind == Kind::Peer) {
-        let bytes = (entry.make)(Keys { full: &[], short: &[] })?.bytes();
+        let bytes = (entry.make)(Keys { plain: &[], full: &[], short: &[] })?.bytes();
         if (bytes as f64 / asked as f64 - 1.0).abs() > ROUNDING {
             rivals.push((entry.profile.name.clone(), bytes));
         }
@@ -178,7 +181,9 @@ mod tests {
     fn every_contestant_finds_every_key_in_every_way_within_the_memory() {
         let bytes = KEYS * 2;
         let workload = Workload::new(KEYS, 3_000);
-        for entry in line_up(KEYS, bytes, &[]).unwrap().entries {
+        let mut entries = line_up(KEYS, bytes, &[]).unwrap().entries;
+        entries.extend(by_key(bytes, |name| format!("{name}, by key")).unwrap());
+        for entry in entries {
             let name = &entry.profile.name;
             let mut filter = (entry.make)(workload.members.all()).unwrap();
             let mut halves = workload.members.all().split(2);

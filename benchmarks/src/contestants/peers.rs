@@ -28,7 +28,7 @@ use crate::keys::Keys;
 const AHEAD: usize = 32;
 
 /// A peer's operations on a hash.
-trait Peer: Send + Sync {
+pub(super) trait Peer: Send + Sync {
     const MANY: Many = Many::OneByOne;
     fn bytes(&self) -> u64;
     /// Returns whether there was room for it.
@@ -38,7 +38,7 @@ trait Peer: Send + Sync {
     fn ask_for(&self, _hash: u64) {}
 }
 
-struct Lane<P>(P);
+pub(super) struct Lane<P>(pub(super) P);
 
 impl<P: Peer> Lane<P> {
     #[inline(always)]
@@ -87,8 +87,7 @@ pub(super) fn entries(keys: u64, bytes: u64) -> Result<Vec<Entry>, Failure> {
     let (items, bits) = (usize::try_from(keys)?, usize::try_from(bytes * 8)?);
     let bytes = usize::try_from(bytes)?;
     Ok(vec![
-        // The constructor takes a number of keys and whole bits per key: one byte for each of `bytes` keys.
-        peer(SBBF, move || Ok(SplitBlock::new(8, bytes))),
+        peer(SBBF, move || Ok(split_block(bytes))),
         // The constructor that takes any size copies a bitmap; the copy counts as insert time.
         peer("parquet", move || Ok(Sbbf::new(&vec![0; bytes.next_multiple_of(SPLIT_BLOCK_BYTES)]))),
         peer(FASTBLOOM, move || {
@@ -109,12 +108,17 @@ fn peer<P: Peer + 'static>(name: &str, make: impl Fn() -> Result<P, Failure> + '
     Entry { profile, make: Box::new(move |_| Ok(Box::new(Lane(make()?)))) }
 }
 
-fn profile(name: &str, kind: Kind, many: Many) -> Profile {
+pub(super) fn profile(name: &str, kind: Kind, many: Many) -> Profile {
     let (promised_rate, rival) = (None, None);
     Profile { name: name.to_owned(), kind, many, parallel_inserts: false, promised_rate, rival }
 }
 
 const SPLIT_BLOCK_BYTES: usize = 32;
+
+/// The constructor takes a number of keys and whole bits per key: one byte for each of `bytes` keys.
+pub(super) fn split_block(bytes: usize) -> SplitBlock {
+    SplitBlock::new(8, bytes)
+}
 
 impl Peer for SplitBlock {
     const MANY: Many = Many::PrefetchingLoop;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 pub(crate) use html::page;
 pub(crate) use json::json;
-pub(crate) use table::{judgements, table};
+pub(crate) use table::{NOTHING, STYLE, judgements, quartiles, table};
 
 use crate::race::Outcome;
 use crate::verdict::Verdict;

@@ -11,7 +11,7 @@ use crate::race::{Lane, Outcome, Size};
 use crate::verdict::{Control, Verdict, over_limit};
 
 /// A line below the header, no other borders.
-const STYLE: TableStyle =
+pub(crate) const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// All filters of one race, a table for each number of threads.
@@ -79,7 +79,7 @@ fn row(outcome: &Outcome, lane: &Lane, threads: usize) -> Vec<String> {
     row
 }
 
-const NOTHING: &str = "–";
+pub(crate) const NOTHING: &str = "–";
 
 fn name(lane: &Lane) -> String {
     let remark = match (lane.profile.kind, lane.profile.many) {
@@ -115,22 +115,27 @@ pub(crate) fn judgements(verdict: &Verdict) -> String {
         let _ = match (&judgement.measured, judgement.holds) {
             (Some(measured), Some(holds)) => writeln!(
                 text,
-                "  {:<14} {} = {:.2} ({:.2} … {:.2}), must be {bound}",
+                "  {:<14} {} = {}, must be {bound}",
                 if holds { "holds" } else { "DOES NOT HOLD" },
                 judgement.claim,
-                measured.median,
-                measured.lower_quartile,
-                measured.upper_quartile,
+                quartiles(measured),
+            ),
+            (Some(measured), None) => writeln!(
+                text,
+                "  {:<14} {} = {}, should be {bound}",
+                "not judged",
+                judgement.claim,
+                quartiles(measured),
             ),
             _ => writeln!(text, "  {:<14} {}, must be {bound}", "not measured", judgement.claim),
         };
         if let Some(Control { what, meaning, measured }) = &judgement.control {
-            let _ = writeln!(
-                text,
-                "  {:<14} {what} = {:.2} ({:.2} … {:.2}): {meaning}",
-                "control", measured.median, measured.lower_quartile, measured.upper_quartile,
-            );
+            let _ =
+                writeln!(text, "  {:<14} {what} = {}: {meaning}", "control", quartiles(measured),);
         }
+    }
+    if verdict.comparisons == 0 {
+        return text;
     }
     let _ = writeln!(
         text,
@@ -155,6 +160,16 @@ pub(crate) fn judgements(verdict: &Verdict) -> String {
         );
     }
     text
+}
+
+/// The median, and the quartiles in brackets.
+pub(crate) fn quartiles(spread: &Spread) -> String {
+    let Spread { lower_quartile, median, upper_quartile } = *spread;
+    // A rate, not a ratio of times.
+    if median < 0.01 {
+        return format!("{median:.2e}");
+    }
+    format!("{median:.2} ({lower_quartile:.2} … {upper_quartile:.2})")
 }
 
 #[cfg(test)]

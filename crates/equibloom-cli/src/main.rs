@@ -90,11 +90,4 @@ fn success_if(it_is: bool) -> ExitCode {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_arguments_of_all_commands_agree() {
-        Arguments::command().debug_assert();
-    }
-}
+mod tests;

@@ -72,7 +72,7 @@ fn fingerprint(sizes: &[u64], slots: u32, lists: u32, remainder_bits: u32) -> La
 }
 
 /// Small filters, so that all misses can be looked up; and many of them.
-const FILTERS: u64 = 12;
+const FILTERS: u64 = 8;
 
 /// As a set and as a multiset.
 fn check_both(name: &str, layout: Layout) {

@@ -206,13 +206,13 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     /// [refuses](crate::WhenFull::Refuse) such keys. The filter is unchanged.
     #[inline]
     pub fn insert(&mut self, key: &K) -> Result<Insertion, FullError> {
-        self.hashes.insert(self.hasher.hash_key(key))
+        self.hashes.raw.insert(self.hasher.hash_key(key))
     }
 
     /// Whether the key may have been inserted. Never `false` for an inserted key.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
-        self.hashes.contains(self.hasher.hash_key(key))
+        self.hashes.raw.contains(self.hasher.hash_key(key))
     }
 
     /// Removes one copy of an inserted key. Only filters that store every insert can do so: those [built

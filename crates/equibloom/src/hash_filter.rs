@@ -32,7 +32,7 @@ const WORD: usize = u64::BITS as usize;
 #[derive(Clone, PartialEq)]
 pub struct HashFilter {
     parameters: Parameters,
-    raw: Any,
+    pub(crate) raw: Any,
     key_kind: KeyKind,
 }
 
@@ -52,16 +52,6 @@ impl HashFilter {
     #[cfg(all(feature = "std", target_has_atomic = "64"))]
     pub(crate) fn into_raw(self) -> (Parameters, Any, KeyKind) {
         (self.parameters, self.raw, self.key_kind)
-    }
-
-    #[cfg(feature = "file")]
-    pub(crate) const fn raw(&self) -> &Any {
-        &self.raw
-    }
-
-    #[cfg(feature = "file")]
-    pub(crate) const fn raw_mut(&mut self) -> &mut Any {
-        &mut self.raw
     }
 
     /// The parameters that the filter was built from.

@@ -128,7 +128,7 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(hashes.len());
-        self.raw.contains_batch(hashes, &mut |answer| found.push(answer));
+        found.extend(self.raw.contains_batch(hashes));
     }
 
     /// Number of elements whose inserts have returned, and perhaps some whose inserts are running.
@@ -180,7 +180,7 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         found.reserve(keys.len());
         // Lookups cannot fail.
         let _: Result<(), Infallible> = self.for_each_chunk(keys, |chunk| {
-            self.raw.contains_batch(chunk, &mut |answer| found.push(answer));
+            found.extend(self.raw.contains_batch(chunk));
             Ok(())
         });
     }

@@ -147,7 +147,11 @@ mod by_threads {
                 check(&parameters, (0..KEYS).map(|index| index * 7_919 % distinct), cut)
             });
         outcome.unwrap();
-        assert!(divided.get() >= CASES / 4, "only {} filters were divided", divided.get());
+        assert!(
+            divided.get() >= cases(CASES).cases / 4,
+            "only {} filters were divided",
+            divided.get()
+        );
     }
 
     /// Filters with more keys than room, all but a few of those in their blocks.

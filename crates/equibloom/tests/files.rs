@@ -62,7 +62,8 @@ proptest! {
         let opened = open_typed(&path).unwrap();
         let read = Filter::read_from(&bytes[..]).unwrap();
         let is_mapped = |filter: &Filter<u16>| filter.as_hash_filter().is_mapped();
-        prop_assert!(is_mapped(&opened) && !is_mapped(&loaded) && !is_mapped(&read));
+        prop_assert_eq!(is_mapped(&opened), cfg!(target_endian = "little"));
+        prop_assert!(!is_mapped(&loaded) && !is_mapped(&read));
         for copy in [&loaded, &opened, &read] {
             prop_assert!(*copy == filter);
             prop_assert_eq!(copy.statistics(), filter.statistics());
@@ -166,6 +167,7 @@ fn the_seed_of_the_hash_is_kept_even_if_it_is_not_the_parameters() {
 }
 
 #[test]
+#[cfg_attr(target_endian = "big", ignore = "big-endian machines do not map files")]
 fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
     let scratch = Scratch::new("open");
     for sample in samples() {

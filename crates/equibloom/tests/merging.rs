@@ -114,7 +114,8 @@ fn merging_is_commutative_and_associative_in_the_answers() {
         Ok(())
     });
     outcome.unwrap();
-    assert!(compared.get() >= 1_500, "only {} of 2,000 merges had room", compared.get());
+    let all = cases(2_000).cases;
+    assert!(compared.get() >= all / 4 * 3, "only {} of {all} merges had room", compared.get());
 }
 
 const BLOCKS: Blocks = Blocks::bloom(512, 8);

@@ -123,3 +123,7 @@ impl Chain for FingerprintBlock {
         Some(self.meeting(self.entries(arrivals, distinct), distinct))
     }
 }
+
+#[cfg(test)]
+#[path = "fingerprint_block_tests.rs"]
+mod tests;

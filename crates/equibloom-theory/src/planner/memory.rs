@@ -31,15 +31,15 @@ impl Sizing {
         8.0 * self.bytes as f64 / self.keys as f64
     }
 
-    /// Bytes left for the table beside an overflow list.
-    fn table_bytes(&self, overflow: Overflow) -> u64 {
-        let left = self.bytes.saturating_sub(HEADER_BYTES).saturating_sub(overflow.bytes());
+    /// Bytes left for the table beside an overflow list of this size.
+    fn table_bytes(&self, list_bytes: u64) -> u64 {
+        let left = self.bytes.saturating_sub(HEADER_BYTES).saturating_sub(list_bytes);
         left - left % LINE_BYTES
     }
 
     /// Bits of a classical filter.
     pub(crate) fn classical_bits(&self) -> Result<u64, Error> {
-        let bits = 8 * self.table_bytes(Overflow::NONE);
+        let bits = 8 * self.table_bytes(0);
         require(
             bits > 0,
             "memory",
@@ -49,9 +49,9 @@ impl Sizing {
         Ok(bits)
     }
 
-    /// Number of blocks of `bits` bits, padding included, that fit beside an overflow list.
-    pub(crate) fn blocks(&self, stride_bits: u64, overflow: Overflow) -> Result<u64, Error> {
-        let blocks = 8 * self.table_bytes(overflow) / stride_bits;
+    /// Number of blocks of `stride_bits` bits, padding included, that fit beside an overflow list of this size.
+    pub(crate) fn blocks(&self, stride_bits: u64, list_bytes: u64) -> Result<u64, Error> {
+        let blocks = 8 * self.table_bytes(list_bytes) / stride_bits;
         let one = stride_bits.div_ceil(8).next_multiple_of(LINE_BYTES);
         require(
             blocks > 0,
@@ -59,7 +59,7 @@ impl Sizing {
             self.bytes as f64,
             format!(
                 "at least {} bytes for one block of {stride_bits} bits, header and overflow list",
-                HEADER_BYTES.saturating_add(one).saturating_add(overflow.bytes())
+                HEADER_BYTES.saturating_add(one).saturating_add(list_bytes)
             ),
         )?;
         Ok(blocks)
@@ -67,18 +67,4 @@ impl Sizing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_memory_is_counted_and_none_is_wasted() {
-        let sizing = Sizing { keys: 1_000, bytes: 2_000 };
-        let overflow = Overflow { capacity: 10, when_full: WhenFull::Saturate };
-        assert_eq!(overflow.bytes(), 128);
-        let blocks = sizing.blocks(512, overflow).unwrap();
-        assert_eq!(blocks, (2_000 - HEADER_BYTES - 128) / 64);
-        assert!(HEADER_BYTES + 128 + 64 * (blocks + 1) > 2_000);
-        let tiny = Sizing { keys: 1, bytes: HEADER_BYTES + 63 };
-        assert!(tiny.blocks(64, Overflow::NONE).is_err());
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! The papers' filters, with the papers' parameters, in a given memory.
 
-use equibloom_layout::{Blocks, Design, MAX_HASHES, Overflow};
+use equibloom_layout::{Blocks, Design, MAX_HASHES};
 
 use super::memory::Sizing;
 use super::requirements::Requirements;
@@ -49,7 +49,7 @@ pub fn paper_design(
         let bits = sizing.classical_bits()?;
         Predicted::new(Design::Classical { bits, hashes: number }, keys)?
     } else {
-        let alone = sizing.blocks(blocks.stride_bits(), Overflow::NONE)?;
+        let alone = sizing.blocks(blocks.stride_bits(), 0)?;
         let optimum = scheme.optimum(keys as f64 / alone as f64)?;
         // The optimum depends on the load, and so on the size of the overflow list.
         settle(&sizing, blocks, optimum.map_or(0.0, |optimum| optimum.overflow), |count, list| {

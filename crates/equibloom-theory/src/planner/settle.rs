@@ -51,7 +51,7 @@ pub(crate) fn settle(
     let keys = sizing.keys as f64;
     let mut list = overflow_list(overflow * keys, (overflow * keys).sqrt());
     for round in 0..ROUNDS {
-        let blocks = sizing.blocks(kind.stride_bits(), list)?;
+        let blocks = sizing.blocks(kind.stride_bits(), list.bytes())?;
         let found = Predicted::new(design(blocks, list)?, sizing.keys)?;
         let Prediction { overflow_fraction, overflow_deviation, .. } = found.expected;
         let (room, needed) = (

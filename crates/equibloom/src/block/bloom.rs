@@ -65,6 +65,7 @@ impl BloomShape {
     }
 
     /// Words of a block.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) const fn words_per_block(&self) -> usize {
         self.words_per_block
@@ -163,8 +164,8 @@ impl BloomShape {
     pub(crate) fn settle<S: Storage>(&self, words: &S, block: BlockIndex, key: KeyHash) -> bool {
         let (line, start) = self.line(block);
         let missing = |(mask, word): (&u64, &u64)| mask & !word;
-        let mask = self.mask(key, start);
-        mask.iter().zip(&*words.load(line)).map(missing).fold(0, |a, b| a | b) == 0
+        let mask = self.pattern.collect(key, LineMask::starting_at(start));
+        mask.words().iter().zip(&*words.load(line)).map(missing).fold(0, |a, b| a | b) == 0
     }
 
     /// Whether the block may hold the key.
@@ -201,8 +202,11 @@ impl BloomShape {
     /// Whether the hint of this probe is set; `None` if blocks have no hints.
     #[inline(always)]
     pub(crate) fn hint_is_set<S: Storage>(&self, words: &S, probe: Probe) -> Option<bool> {
+        if !self.has_hints() {
+            return None;
+        }
         let (word, bit) = self.hint(probe);
-        self.has_hints().then(|| words.word(word) & bit != 0)
+        Some(words.word(word) & bit != 0)
     }
 
     /// Prefetches a block.

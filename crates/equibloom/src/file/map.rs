@@ -17,7 +17,7 @@ use crate::storage::{Bytes, Words, map};
 pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
-    // The file stores words in little-endian order.
+    // Files store words in little-endian order.
     if cfg!(target_endian = "big") || !metadata.is_file() {
         drop(file);
         return input(path).and_then(read::filter);

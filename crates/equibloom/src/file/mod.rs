@@ -24,6 +24,7 @@
 //! |---|---|---|---|
 //! | [`Filter::load`], [`Filter::read_from`] | everything | everything | everything |
 //! | [`Filter::open`] | the header | the header | the pages that lookups read |
+//! | [`Filter::from_owner`] | the header | the header | the caller's bytes |
 //! | [`inspect`] | the header | the header | the header |
 //! | [`verify`], [`verify_from`] | everything | everything | 256 KiB |
 //!
@@ -52,6 +53,7 @@ mod map;
 mod read;
 mod write;
 
+use alloc::sync::Arc;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -63,6 +65,7 @@ use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyKind, Stable, StableKey};
+use crate::storage::Bytes;
 use error::Named;
 use read::Input;
 
@@ -144,6 +147,27 @@ impl<K: StableKey + ?Sized> Filter<K> {
         // SAFETY: the caller's promise.
         unsafe { HashFilter::open(path) }.and_then(|filter| typed(filter).named(path))
     }
+
+    /// A filter over the bytes of a file in memory, in place; see [`HashFilter::from_owner`].
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let mut filter = Filter::builder().keys(1_000).rate(0.001).build()?;
+    /// filter.insert("alice@example.com")?;
+    /// let mut bytes = Vec::new();
+    /// filter.write_to(&mut bytes)?;
+    ///
+    /// let borrowed: Filter<str> = Filter::from_owner(bytes)?;
+    /// assert!(borrowed == filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FileError`] if the bytes are no filter of such keys.
+    pub fn from_owner(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self, FileError> {
+        Ok(typed(HashFilter::from_owner(bytes)?)?)
+    }
 }
 
 /// Filters in files, for any type of keys. The seed of the parameters is that of the hash.
@@ -218,19 +242,34 @@ impl HashFilter {
         unsafe { map::open(path) }.named(path)
     }
 
-    /// Whether any part of the filter is still [mapped](Self::open) from its file.
+    /// A filter over the bytes of a file in memory: a static array, a buffer of another library, shared
+    /// memory. They are used in place, and dropped with the last filter that uses them.
+    ///
+    /// As with [`open`](Self::open), only the header is verified ([`verify_from`] checks all bytes), and the
+    /// first change copies the table. Bytes that do not begin at a multiple of 64, and all bytes on
+    /// big-endian targets, are copied at once, and verified.
+    ///
+    /// # Errors
+    /// [`FileError`] if the bytes are not exactly a filter, or there is no memory to copy them.
+    pub fn from_owner(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self, FileError> {
+        let bytes: Bytes = Arc::new(bytes);
+        Ok(map::over(&bytes)?)
+    }
+
+    /// Whether any part of the filter is still [mapped](Self::open) from its file, or
+    /// [in its owner's memory](Self::from_owner).
     pub fn is_mapped(&self) -> bool {
-        let parts = self.raw().parts();
+        let parts = self.raw.parts();
         parts.blocks.is_mapped() || parts.overflow.is_mapped()
     }
 
-    /// Copies [mapped](Self::open) parts into memory. The first change would do the same, but abort the
+    /// Copies [mapped](Self::is_mapped) parts into memory. The first change would do the same, but abort the
     /// program if memory is short.
     ///
     /// # Errors
     /// [`BuildError::OutOfMemory`]; the filter is unchanged.
     pub fn detach(&mut self) -> Result<(), BuildError> {
-        self.raw_mut().detach()
+        self.raw.detach()
     }
 }
 

@@ -32,7 +32,7 @@ fn write<W: Write + ?Sized>(
     kind: KeyKind,
     writer: &mut W,
 ) -> io::Result<()> {
-    let Parts { blocks, overflow, counters } = filter.raw().parts();
+    let Parts { blocks, overflow, counters } = filter.raw.parts();
     let parts: Vec<(&str, &Words)> = [(BLOCKS, blocks), (OVERFLOW, overflow)]
         .into_iter()
         .filter(|(_, words)| words.bytes() > 0)

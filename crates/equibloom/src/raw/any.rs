@@ -36,12 +36,18 @@ macro_rules! delegate {
         }
     };
 }
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(super) use delegate;
 
 impl<S: Held> Any<S> {
     #[inline]
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
-        delegate!(self, filter => filter.contains(key))
+        match self {
+            Self::Classical(filter) => filter.contains(key),
+            Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
+            Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
+            Self::Fingerprint(filter) => filter.contains(key),
+        }
     }
 }
 
@@ -96,8 +102,8 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Classical(filter) => Ok(filter.insert_observed(key, ())),
-            Self::FirstWithRoom(filter) => filter.insert(key),
-            Self::LeastLoaded(filter) => filter.insert(key),
+            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
+            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Fingerprint(filter) => filter.insert(key),
         }
     }

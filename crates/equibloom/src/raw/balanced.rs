@@ -8,7 +8,7 @@ use super::held::Held;
 use super::ledger::OwnLedger;
 use super::lookup::Lookups;
 use super::parts::Parts;
-use crate::block::isa::{DetectedIsa, Target};
+use crate::block::isa::{DetectedIsa, Nearness, Target};
 use crate::block::{BlockIndex, BloomShape};
 #[cfg(feature = "file")]
 use crate::error::BuildError;
@@ -70,9 +70,11 @@ impl<R: Choose, S: Held> Balanced<R, S> {
         Self { plan, words, ledger, isa, is_common, lookups, inserts: S::inserts(isa, is_common) }
     }
 
-    #[inline]
-    pub(super) fn contains(&self, key: KeyHash) -> bool {
-        self.lookups.contains(self, key)
+    /// Prefetches the key's first candidate, to change it.
+    #[inline(always)]
+    pub(super) fn prefetch_first(&self, key: KeyHash) {
+        let Plan { shape, levels, .. } = &self.plan;
+        shape.prefetch(&self.words, levels.first_block(key), Nearness::First);
     }
 }
 

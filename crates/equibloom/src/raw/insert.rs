@@ -5,7 +5,7 @@
 
 use super::Insertion;
 use super::balanced::{Balanced, Plan};
-use super::ledger::{Ledger, OwnLedger, Pushed, Record};
+use super::ledger::{Ledger, Pushed, Record};
 use crate::block::isa::{ANY, Target, kernel_table};
 use crate::block::{BlockIndex, Holds};
 use crate::error::FullError;
@@ -13,7 +13,7 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::ListFull;
 use crate::placement::{Choice, Choose, least_loaded};
-use crate::storage::{Update, Words};
+use crate::storage::Update;
 use equibloom_layout::WhenFull;
 
 kernel_table! {
@@ -31,7 +31,7 @@ fn insert<T: Target, R: Choose>(
     filter: &mut Balanced<R>,
     key: KeyHash,
 ) -> Result<Insertion, FullError> {
-    let (plan, words, ledger) = filter.to_change();
+    let Balanced { plan, words, ledger, .. } = &mut *filter;
     if plan.insert_at_first(target, words, ledger, key) {
         return Ok(Insertion::New);
     }
@@ -45,29 +45,18 @@ fn place<T: Target, R: Choose>(
     filter: &mut Balanced<R>,
     key: KeyHash,
 ) -> Result<Insertion, FullError> {
-    let (plan, words, ledger) = filter.to_change();
+    let Balanced { plan, words, ledger, .. } = &mut *filter;
     plan.place(target, words, ledger, key, &mut ())
 }
 
 impl<R: Choose> Balanced<R> {
-    /// The plan, and all that an insert changes.
-    #[inline(always)]
-    pub(super) const fn to_change(&mut self) -> (&Plan<R>, &mut Words, &mut OwnLedger) {
-        (&self.plan, &mut self.words, &mut self.ledger)
-    }
-
-    #[inline]
-    pub(super) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.inserts.insert(self, key)
-    }
-
     /// An insert that reports its accesses, for statistics. Uses the portable ISA.
     pub(super) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
         mut observer: O,
     ) -> Result<Insertion, FullError> {
-        let (plan, words, ledger) = self.to_change();
+        let Self { plan, words, ledger, .. } = self;
         plan.place(ANY, words, ledger, key, &mut observer)
     }
 }

@@ -9,7 +9,7 @@
 //!   │no                                      │no
 //!   ├── and the lookup continues ────▶┐◀─────┘
 //!   ▼                                 ▼
-//! absent (if the access         glance at the second block ── undecided ──▶ walk
+//! absent (if the access         glance at the second block ── perhaps, or continues ──▶ walk
 //! budget is spent: check the
 //! overflow list)
 //! ```
@@ -31,7 +31,7 @@ kernel_table! {
         fn contains(filter: &Balanced<R, S>, key: KeyHash) -> bool;
         fn settle(filter: &Balanced<R, S>, key: KeyHash, first: BlockIndex) -> bool;
         fn look_further(filter: &Balanced<R, S>, key: KeyHash, first: BlockIndex) -> bool;
-        fn walk(filter: &Balanced<R, S>, key: KeyHash) -> bool;
+        fn walk(filter: &Balanced<R, S>, key: KeyHash, from: usize) -> bool;
     }
 }
 
@@ -70,21 +70,33 @@ fn look_further<T: Target, R: Choose, S: Held>(
     first: BlockIndex,
 ) -> bool {
     let Plan { levels, shape, .. } = &filter.plan;
-    if levels.choices(key) > 1 {
+    let choices = levels.choices(key);
+    if choices > 1 {
         let second = levels.level(1).block_of(Probe::at(0, key, first).onward);
-        if shape.glance(target, &filter.words, second, key) == Holds::No
-            && !filter.continues_at(target, 1, key, Probe::at(1, key, second))
-        {
+        match shape.glance(target, &filter.words, second, key) {
+            Holds::Yes => return true,
+            Holds::Perhaps => return filter.lookups.walk(filter, key, 1),
+            Holds::No => {}
+        }
+        if !filter.continues_at(target, 1, key, Probe::at(1, key, second)) {
             return filter.end(target, key);
         }
+        if choices > 2 {
+            return filter.lookups.walk(filter, key, 2);
+        }
     }
-    filter.lookups.walk(filter, key)
+    filter.ledger.lists_any() && filter.is_listed(key)
 }
 
-/// Tests block after block from the first on, including those tested before.
+/// Tests block after block, beginning with the candidate numbered `from`.
 #[inline(always)]
-fn walk<T: Target, R: Choose, S: Held>(target: T, filter: &Balanced<R, S>, key: KeyHash) -> bool {
-    filter.walk(target, key, &mut ())
+fn walk<T: Target, R: Choose, S: Held>(
+    target: T,
+    filter: &Balanced<R, S>,
+    key: KeyHash,
+    from: usize,
+) -> bool {
+    filter.walk(target, key, from, &mut ())
 }
 
 impl<R: Choose, S: Held> Balanced<R, S> {
@@ -129,8 +141,14 @@ impl<R: Choose, S: Held> Balanced<R, S> {
 
     /// Looks up a key block by block, without quick tests.
     #[inline(always)]
-    fn walk<T: Target, O: Observer>(&self, target: T, key: KeyHash, observer: &mut O) -> bool {
-        for (number, probe) in self.plan.levels.walk(key).enumerate() {
+    fn walk<T: Target, O: Observer>(
+        &self,
+        target: T,
+        key: KeyHash,
+        from: usize,
+        observer: &mut O,
+    ) -> bool {
+        for (number, probe) in self.plan.levels.walk(key).enumerate().skip(from) {
             observer.block_read();
             if self.plan.shape.test(target, &self.words, probe.block, key) {
                 return true;
@@ -151,6 +169,6 @@ impl<R: Choose, S: Held> Balanced<R, S> {
 
     /// A lookup that reports its accesses, for statistics. Uses the portable ISA.
     pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
-        self.walk(ANY, key, &mut observer)
+        self.walk(ANY, key, 0, &mut observer)
     }
 }

@@ -206,23 +206,30 @@ impl Update for &SharedWords {
     fn lock(&mut self, level: usize, line: usize) {
         let version = self.versions.of(level, line);
         let mut turn = 0;
-        // Acquires what the writer before has written.
-        while version.fetch_or(LOCKED, Acquire) & LOCKED != 0 {
+        loop {
+            let free = version.load(Relaxed) & !LOCKED;
+            // Acquires what the writer before has written.
+            if version.compare_exchange(free, free | LOCKED, Acquire, Relaxed).is_ok() {
+                return;
+            }
             let_others_run(&mut turn);
         }
     }
 
     #[inline(always)]
     fn write(&mut self, level: usize, line: usize, change: impl FnOnce(&mut Line)) {
-        let mut new = *self.load(line);
+        let old = *self.load(line);
+        let mut new = old;
         change(&mut new);
         let version = self.versions.of(level, line);
         let before = version.load(Relaxed);
         version.store(before | WRITING, Relaxed);
         // A reader that sees one of the words sees that they are being written.
         fence(Release);
-        for (word, new) in self.line(line).iter().zip(new) {
-            word.store(new, Relaxed);
+        for (word, (old, new)) in self.line(line).iter().zip(old.into_iter().zip(new)) {
+            if old != new {
+                word.store(new, Relaxed);
+            }
         }
         version.store(before.wrapping_add(NEXT), Release);
     }

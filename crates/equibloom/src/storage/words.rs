@@ -237,6 +237,7 @@ impl Words {
     }
 
     /// Mutable access to all words, for many changes at once.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
         let lines = self.lines_mut();
@@ -386,33 +387,4 @@ impl fmt::Debug for Words {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_zero_on_line_boundaries_and_keep_what_is_written() {
-        for count in [0, 1, 7, 8, 9, 1_000, 100_000] {
-            let mut words = Words::zeroed(count).unwrap();
-            assert_eq!(words.bytes(), bytes_for(count));
-            assert!(words.lines().as_ptr().is_aligned());
-            assert!(words.iter().all(|word| word == 0));
-            assert_eq!(words.iter().count() as u64, bytes_for(count) / 8);
-            for index in 0..count as usize {
-                *words.get_mut(index) = index as u64 + 1;
-            }
-            let copy = words.clone();
-            assert_eq!(copy, words);
-            words.fill_with_zeros();
-            assert!((0..count as usize).all(|index| copy.get(index) == index as u64 + 1));
-            assert!(words.iter().all(|word| word == 0));
-        }
-    }
-
-    #[test]
-    fn memory_that_cannot_be_had_is_refused() {
-        for count in [1 << 60, u64::MAX - 7, u64::MAX] {
-            let refusal = BuildError::OutOfMemory { bytes: bytes_for(count) };
-            assert_eq!(Words::zeroed(count), Err(refusal));
-        }
-    }
-}
+mod tests;

@@ -51,7 +51,11 @@ impl Shape {
 
     /// The share of a block's entries that are further on after many removals and inserts. An entry that was sent on
     /// stays there when the block has room again, so a block is a telephone exchange with `slots` lines and its
-    /// entries are calls: the share is Erlang's, up to twice that of a block that is filled once.
+    /// entries are calls: the share is Erlang's, up to twice that of a block that is filled once. Removable filters
+    /// are planned for it. In simulations from 9 to 40 bits per key, with every key replaced 40 times, their lists
+    /// held 1e-5 to 1e-4 of the keys; with the subtables of sets 5 %. Watermarks never fall: a miss then read 1.6 to
+    /// 2.1 blocks instead of 1.1, and the rate was 1.5 to 1.6 times as high. Eight slots more would leave a miss at
+    /// 1.2 blocks, at twice the rate from the start.
     fn lost(&self, load: f64) -> f64 {
         (1..=self.slots).fold(1.0, |lost, line| load * lost / (f64::from(line) + load * lost))
     }
@@ -142,6 +146,8 @@ impl Estimator {
     pub(crate) fn blocks(&self) -> u64 {
         let mean = self.limits.overflow * self.keys;
         let list = overflow_list(mean, mean.sqrt()).bytes();
+        // Multisets count the copies of each entry.
+        let list = if self.limits.multiset { 2 * list } else { list };
         let left = self.bytes - HEADER_BYTES as f64 - list as f64;
         (8.0 * left / f64::from(FINGERPRINT_BLOCK_BITS)).max(1.0) as u64
     }

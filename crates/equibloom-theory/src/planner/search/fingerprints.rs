@@ -7,8 +7,7 @@
 //! the result.
 
 use equibloom_layout::{
-    Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_FINGERPRINT_SUBTABLES, MAX_SLOTS, Overflow,
-    Proportions, Rule,
+    Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_FINGERPRINT_SUBTABLES, MAX_SLOTS, Proportions, Rule,
 };
 
 use super::{Finding, Refusal, Search};
@@ -41,7 +40,7 @@ impl Search {
             return Err(Refusal::CacheLinesOnly);
         }
         let keys = self.sizing.keys as f64;
-        let blocks = self.sizing.blocks(FINGERPRINT_BLOCK_BITS.into(), Overflow::NONE)?;
+        let blocks = self.sizing.blocks(FINGERPRINT_BLOCK_BITS.into(), 0)?;
         if keys / blocks as f64 > f64::from(MAX_SLOTS) {
             return Err(Refusal::TooManyKeysABlock { load: keys / blocks as f64 });
         }
@@ -136,7 +135,8 @@ impl Search {
             // The list of a filter that has only been filled is shorter than that after many removals.
             let mean = overflow * self.sizing.keys as f64;
             let list = overflow_list(mean, mean.sqrt());
-            let count = self.sizing.blocks(blocks.stride_bits(), list)?;
+            let list_bytes = design(1, list)?.overflow_bytes(list.capacity);
+            let count = self.sizing.blocks(blocks.stride_bits(), list_bytes)?;
             return Predicted::new(design(count, list)?, self.sizing.keys);
         }
         settle(&self.sizing, blocks, overflow, design)

@@ -4,7 +4,7 @@
 //! α with the best number of hash functions for each, then the best α for that number and its neighbours.
 //! ln(rate) is smooth and convex in α, so that parabolas find the minimum quickly.
 
-use equibloom_layout::{Blocks, Layout, Overflow, Share};
+use equibloom_layout::{Blocks, Layout, Share};
 
 use super::{Finding, Refusal, Search};
 use crate::error::Error;
@@ -130,7 +130,7 @@ impl Search {
     fn whole_table(&self) -> Result<(Blocks, u64), Error> {
         let bits = self.limits.block_bits;
         let blocks = Blocks::bloom(bits, 1);
-        let count = self.sizing.blocks(blocks.stride_bits(), Overflow::NONE)?;
+        let count = self.sizing.blocks(blocks.stride_bits(), 0)?;
         // The textbook's number is right for evenly loaded blocks; fuller ones need fewer.
         let guess = 0.55 * count as f64 * f64::from(bits) / self.sizing.keys as f64;
         Ok((blocks.with_hashes((guess as u32).clamp(1, self.most_hashes())), count))

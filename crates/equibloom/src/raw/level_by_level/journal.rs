@@ -21,10 +21,6 @@ impl Journal {
         self.words.clear();
     }
 
-    pub(super) const fn is_kept(&self) -> bool {
-        self.is_kept
-    }
-
     /// Records a block before it changes: the one at `here` in some lines, and at `block` in the whole.
     #[inline(always)]
     pub(super) fn note(

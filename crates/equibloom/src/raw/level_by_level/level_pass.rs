@@ -2,10 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::WorkerScratch;
 use super::pending::{PendingKeys, WORD};
 use super::word_range::WordRange;
-use super::work_sharing::{Share, WorkSharing};
-use super::{BLOCKS_TO_A_CUT, WorkerScratch};
 use crate::block::BlockIndex;
 use crate::block::isa::{Nearness, Target, kernel_table, prefetch};
 use crate::hashing::KeyHash;
@@ -38,48 +37,48 @@ pub(super) struct Part<'a> {
 }
 
 /// One worker's part of a level, and the pending keys.
-pub(super) struct LevelPass<'a, 'l, R> {
+pub(super) struct LevelPass<'a, R> {
     pub(super) plan: &'a Plan<R>,
     pub(super) number: usize,
     pub(super) level: Level,
     pub(super) keys: &'a [KeyHash],
     pub(super) pending: &'a PendingKeys,
-    /// The worker's blocks, and the index of the first key that has not reached them.
-    pub(super) share: Share<Part<'l>>,
+    pub(super) part: Part<'a>,
     pub(super) scratch: &'a mut WorkerScratch,
-    pub(super) work_sharing: &'a WorkSharing<Part<'l>>,
-    /// With fewer remaining keys than this, no blocks are handed over.
-    pub(super) keys_for_a_thread: usize,
 }
 
 kernel_table! {
     /// One worker's pass over its blocks of a level; returns the number of keys placed.
     pub(super) struct LevelPasses[R: Choose,] [R] {
-        fn pass(pass: LevelPass<'_, '_, R>) -> u64;
+        fn pass(pass: LevelPass<'_, R>) -> u64;
     }
 }
 
 #[inline(always)]
-fn pass<T: Target, R: Choose>(target: T, pass: LevelPass<'_, '_, R>) -> u64 {
+fn pass<T: Target, R: Choose>(target: T, pass: LevelPass<'_, R>) -> u64 {
     pass.run(target)
 }
 
-impl<R: Choose> LevelPass<'_, '_, R> {
+impl<R: Choose> LevelPass<'_, R> {
     #[inline(always)]
     fn run<T: Target>(mut self, target: T) -> u64 {
-        let Some(mut words) = self.share.part.words(self.level) else { return 0 };
+        let Some(words) = self.part.words(self.level) else { return 0 };
         let mut placed = 0;
         let mut list = [Arrival { place: 0, word: 0 }; CHUNK];
-        let mut pending = self.pending.places_from(self.share.start);
+        let mut start = 0;
+        let mut pending = self.pending.places();
         let mut is_last = false;
         while !is_last {
             let count = if self.number == 0 {
-                self.list_all(words, &mut list)
+                let end = self.keys.len().min(start + CHUNK);
+                let count = self.list_all(start, end, words, &mut list);
+                (start, is_last) = (end, end == self.keys.len());
+                count
             } else {
-                self.list_pending(&mut pending, words, &mut list)
+                let count = self.list_pending(&mut pending, words, &mut list);
+                is_last = count < CHUNK;
+                count
             };
-            is_last =
-                if self.number == 0 { self.share.start >= self.keys.len() } else { count < CHUNK };
             let list = &list[..count];
             for arrival in list.iter().take(AHEAD) {
                 self.prefetch(arrival);
@@ -91,11 +90,6 @@ impl<R: Choose> LevelPass<'_, '_, R> {
                 self.prefetch_later_key(arrival);
                 placed += u64::from(self.arrive(target, arrival));
             }
-            if self.work_sharing.is_asked()
-                && let Some(fewer) = self.give_half()
-            {
-                words = fewer;
-            }
         }
         placed
     }
@@ -103,8 +97,7 @@ impl<R: Choose> LevelPass<'_, '_, R> {
     #[inline(always)]
     fn prefetch(&self, arrival: &Arrival) {
         let block = self.level.block_of(arrival.word);
-        let part = &self.share.part;
-        self.plan.shape.prefetch(&part.lines, part.place_of(block), Nearness::First);
+        self.plan.shape.prefetch(&self.part.lines, self.part.place_of(block), Nearness::First);
     }
 
     /// Prefetches one key of the next chunk for each arriving key.
@@ -114,12 +107,16 @@ impl<R: Choose> LevelPass<'_, '_, R> {
         prefetch(key.cast(), Nearness::Second);
     }
 
-    /// Lists the keys of the next chunk whose first block is the worker's.
+    /// Lists the keys of a chunk whose first block is the worker's.
     #[inline(always)]
-    fn list_all(&mut self, words: WordRange, list: &mut [Arrival; CHUNK]) -> usize {
+    fn list_all(
+        &self,
+        start: usize,
+        end: usize,
+        words: WordRange,
+        list: &mut [Arrival; CHUNK],
+    ) -> usize {
         let mut count = 0;
-        let start = self.share.start.min(self.keys.len());
-        let end = self.keys.len().min(start + CHUNK);
         for (index, keys) in self.keys[start..end].chunks(WORD).enumerate() {
             let mut own = words.among(keys);
             while own != 0 {
@@ -130,14 +127,13 @@ impl<R: Choose> LevelPass<'_, '_, R> {
                 own &= own - 1;
             }
         }
-        self.share.start = end;
         count
     }
 
     /// Lists the next pending keys whose later block is the worker's; fewer than fit only at the end.
     #[inline(always)]
     fn list_pending(
-        &mut self,
+        &self,
         pending: &mut impl Iterator<Item = usize>,
         words: WordRange,
         list: &mut [Arrival; CHUNK],
@@ -146,7 +142,6 @@ impl<R: Choose> LevelPass<'_, '_, R> {
         while count < CHUNK
             && let Some(place) = pending.next()
         {
-            self.share.start = place + 1;
             let word = self.keys[place].candidate(self.number);
             list[count] = Arrival { place, word };
             count += usize::from(words.contain(word));
@@ -154,30 +149,12 @@ impl<R: Choose> LevelPass<'_, '_, R> {
         count
     }
 
-    /// Hands over the second half of the blocks to the requesting worker, if it is worthwhile; returns the
-    /// words of the remaining blocks.
-    #[cold]
-    #[inline(never)]
-    fn give_half(&mut self) -> Option<WordRange> {
-        let Share { part, start } = &mut self.share;
-        let to_come = self.keys.len() - *start;
-        let half = part.middle(self.level).filter(|_| to_come >= self.keys_for_a_thread);
-        let Some(cut) = half else {
-            self.work_sharing.answer(None);
-            return None;
-        };
-        let second = part.cut_at(cut, self.plan.shape.words_per_block());
-        let left = part.words(self.level);
-        self.work_sharing.answer(Some(Share { part: second, start: *start }));
-        left
-    }
-
     /// The step of an insert at one block; returns whether the key was placed.
     #[inline(always)]
     fn arrive<T: Target>(&mut self, target: T, Arrival { place, word }: Arrival) -> bool {
         let Self { plan, number, ref mut scratch, .. } = *self;
         let Plan { shape, rule, .. } = plan;
-        let part = &mut self.share.part;
+        let part = &mut self.part;
         let block = self.level.block_of(word);
         let key = self.keys[place];
         let reachable = number == 0 || self.pending.reachable(place);
@@ -201,19 +178,24 @@ impl<R: Choose> LevelPass<'_, '_, R> {
 }
 
 impl<'a> Part<'a> {
-    /// Divides a table: one part begins with the first block, and one with each of `cuts`, ascending
-    /// multiples of [`BLOCKS_TO_A_CUT`].
+    /// Divides a table: one part begins with the first block, and one with each of `cuts`, ascending block
+    /// numbers that begin on a line.
     pub(super) fn all(
         words: &'a mut Words,
         words_per_block: usize,
         cuts: impl Iterator<Item = u64>,
     ) -> Vec<Self> {
-        let lines = words.as_lines_mut();
-        let count = (lines.0.len() * WORDS_PER_LINE / words_per_block) as u64;
-        let mut parts = Vec::from([Self { first: 0, count, lines }]);
-        for cut in cuts {
-            let next = parts.last_mut().map(|last| last.cut_at(cut, words_per_block));
-            parts.extend(next);
+        let Lines(mut rest) = words.as_lines_mut();
+        let mut first = 0;
+        let mut parts = Vec::new();
+        for end in cuts.map(Some).chain([None]) {
+            let lines = end.map_or(rest.len(), |end| {
+                (end - first) as usize * words_per_block / WORDS_PER_LINE
+            });
+            let (ours, others) = rest.split_at_mut(lines.min(rest.len()));
+            let count = (ours.len() * WORDS_PER_LINE / words_per_block) as u64;
+            parts.push(Self { first, count, lines: Lines(ours) });
+            (first, rest) = (first + count, others);
         }
         parts
     }
@@ -221,26 +203,6 @@ impl<'a> Part<'a> {
     #[inline(always)]
     fn place_of(&self, block: BlockIndex) -> BlockIndex {
         BlockIndex(block.0.wrapping_sub(self.first))
-    }
-
-    /// A block in the middle of those of a level, on a line, with others on both sides.
-    fn middle(&self, level: Level) -> Option<u64> {
-        let first = self.first.max(level.offset);
-        let end = (self.first + self.count).min(level.offset + level.size);
-        let middle = first + end.saturating_sub(first) / 2;
-        let middle = middle - middle % BLOCKS_TO_A_CUT;
-        (first < middle && middle < end).then_some(middle)
-    }
-
-    /// Keeps the blocks before this one, which begins on a line, and returns the others.
-    pub(super) fn cut_at(&mut self, block: u64, words_per_block: usize) -> Self {
-        let before = block.clamp(self.first, self.first + self.count) - self.first;
-        let lines = core::mem::take(&mut self.lines.0);
-        let line = before as usize * words_per_block / WORDS_PER_LINE;
-        let (ours, others) = lines.split_at_mut(line.min(lines.len()));
-        let others = Self { first: block, count: self.count - before, lines: Lines(others) };
-        (self.count, self.lines) = (before, Lines(ours));
-        others
     }
 
     /// The words of its blocks of a level, if it has any.

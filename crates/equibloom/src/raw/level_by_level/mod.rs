@@ -13,15 +13,13 @@
 //!             for each chunk of the slab:
 //!                 list the pending keys of its blocks
 //!                 insert them, or keep them pending
-//!             request blocks from the other workers
 //!     add the keys still pending to the overflow list
 //! ```
 //!
 //! *Slabs* bound the memory beside the filter. They change nothing: a level receives the keys of the first
 //! slab before those of the second, in whatever order the levels run. *Chunks* stay in a cache between the
 //! two steps, and the next is prefetched while one is inserted. Every thread scans every key, at the cost
-//! of one vectorised comparison per key: a small part of an insert. An idle worker takes over blocks of a
-//! busy one ([`work_sharing`]).
+//! of one vectorised comparison per key: a small part of an insert.
 //!
 //! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), the keys
 //! are inserted one by one. The same applies once the overflow list is full: then keys are refused, or
@@ -33,12 +31,12 @@ mod pending;
 #[cfg(test)]
 mod tests;
 mod word_range;
-mod work_sharing;
 
 use alloc::vec::Vec;
 
 use super::Balanced;
 use super::ledger::{Pushed, Record};
+use super::threads::each_by_a_thread;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level};
@@ -46,7 +44,6 @@ use equibloom_layout::WhenFull;
 use journal::Journal;
 use level_pass::{LevelPass, LevelPasses, Part};
 use pending::PendingKeys;
-use work_sharing::{Share, WorkSharing};
 
 /// Parts of a table begin at multiples of this many blocks, and so on a cache line, for any block size.
 const BLOCKS_TO_A_CUT: u64 = 64;
@@ -58,8 +55,7 @@ struct BatchSizes {
     slab: usize,
     /// Maximum words of a slab's journal: if it is kept, slabs are smaller.
     journal: usize,
-    /// With fewer keys per worker, fewer workers are started, no scratch is allocated, and no blocks are
-    /// handed over.
+    /// With fewer keys per worker, fewer workers are started and no scratch is allocated.
     thread: usize,
 }
 
@@ -155,8 +151,7 @@ impl<R: Choose> Balanced<R> {
             }
             let threads = (going / keys_for_a_thread.max(1)).clamp(1, scratch.len());
             let scratch = &mut scratch[..threads];
-            let placed_here =
-                self.pass_level(number, level, keys, pending, keys_for_a_thread, scratch);
+            let placed_here = self.pass_level(number, level, keys, pending, scratch);
             pending.set_to_none(keys.len());
             for (own, here) in scratch.iter().zip(placed_here) {
                 pending.join(&own.sent_on);
@@ -200,54 +195,22 @@ impl<R: Choose> Balanced<R> {
 
     /// Takes the pending keys through one level, with one worker for each scratch; how many keys each worker
     /// has placed.
-    fn pass_level<'l>(
-        &'l mut self,
+    fn pass_level(
+        &mut self,
         number: usize,
         level: Level,
         keys: &[KeyHash],
         pending: &PendingKeys,
-        keys_for_a_thread: usize,
         scratch: &mut [WorkerScratch],
     ) -> Vec<u64> {
         let passes = LevelPasses::new(self.isa, self.is_common);
         let Self { plan, words, .. } = self;
         let parts = Part::all(words, plan.shape.words_per_block(), cuts(level, scratch.len()));
-        let sharing: Vec<WorkSharing<Part<'l>>> =
-            scratch.iter().map(|_| WorkSharing::new()).collect();
-        let run = |(worker, part, scratch): (usize, Part<'l>, &mut WorkerScratch)| {
+        let run = |(part, scratch): (Part<'_>, &mut WorkerScratch)| {
             scratch.sent_on.set_to_none(keys.len());
-            let work_sharing = &sharing[worker];
-            let mut placed = 0;
-            let mut next = Some(Share { part, start: 0 });
-            while let Some(share) = next {
-                let working = work_sharing.begin();
-                placed += passes.pass(LevelPass {
-                    plan,
-                    number,
-                    level,
-                    keys,
-                    pending,
-                    share,
-                    scratch,
-                    work_sharing,
-                    keys_for_a_thread,
-                });
-                drop(working);
-                // No work is shared while journals are kept: undo could not order the changes that two workers made
-                // to one block.
-                let (before, after) = sharing.split_at(worker);
-                let mut others = after.iter().skip(1).chain(before);
-                next = if scratch.journal.is_kept() {
-                    None
-                } else {
-                    others.find_map(WorkSharing::ask)
-                };
-            }
-            placed
+            passes.pass(LevelPass { plan, number, level, keys, pending, part, scratch })
         };
-        let tasks = parts.into_iter().zip(scratch).enumerate();
-        let tasks = tasks.map(|(worker, (part, scratch))| (worker, part, scratch)).collect();
-        crate::raw::threads::each_by_a_thread(tasks, run)
+        each_by_a_thread(parts.into_iter().zip(scratch).collect(), run)
     }
 }
 

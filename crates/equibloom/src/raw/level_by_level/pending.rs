@@ -63,17 +63,9 @@ impl PendingKeys {
     }
 
     /// Their places, in order.
-    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
-        self.places_from(0)
-    }
-
-    /// Their places from one on.
     #[inline(always)]
-    pub(super) fn places_from(&self, start: usize) -> impl Iterator<Item = usize> {
-        let words = self.going.iter().enumerate().skip(start / WORD);
-        words.flat_map(move |(index, &word)| {
-            let before = if index == start / WORD { start % WORD } else { 0 };
-            let word = word >> before << before;
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
+        self.going.iter().enumerate().flat_map(|(index, &word)| {
             let rest = core::iter::successors(Some(word), |word| Some(word & (word - 1)));
             let rest = rest.take(word.count_ones() as usize);
             rest.map(move |word| index * WORD + word.trailing_zeros() as usize)

@@ -33,11 +33,10 @@ pub(super) mod overflow;
 pub(super) mod tally;
 
 use super::any::delegate;
-use super::balanced::Plan;
 use super::fingerprint::{Fingerprints, SharedFingerprintInserts};
 use super::held::Held;
 use super::{Any, Balanced, Classical, Insertion};
-use crate::block::isa::{DetectedIsa, Nearness, Target, kernel_table};
+use crate::block::isa::{DetectedIsa, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
@@ -97,20 +96,6 @@ impl<R: Choose> Balanced<R, SharedWords> {
         let Self { plan, words, ledger, isa, is_common, .. } = self;
         Balanced::new(plan, words.into_words(), ledger.into_own(), isa, is_common)
     }
-
-    #[inline]
-    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.inserts.insert(self, key)
-    }
-
-    /// Prefetches the first block of the key with this index.
-    #[inline(always)]
-    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
-        if let Some(&key) = keys.get(index) {
-            let Plan { shape, levels, .. } = &self.plan;
-            shape.prefetch(&self.words, levels.first_block(key), Nearness::First);
-        }
-    }
 }
 
 impl Classical<SharedWords> {
@@ -123,15 +108,6 @@ impl Classical<SharedWords> {
         let Self { plan, words, ledger } = self;
         Classical { plan, words: words.into_words(), ledger: ledger.into_own() }
     }
-
-    #[inline]
-    fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        Ok(self.plan.insert(&self.words, &self.ledger, key, ()))
-    }
-
-    /// Nothing: a key's bits lie anywhere.
-    #[inline(always)]
-    fn prefetch_first(&self, _keys: &[KeyHash], _index: usize) {}
 }
 
 impl Shared {
@@ -158,31 +134,50 @@ impl Shared {
     /// Inserts a key unless it is (apparently) present.
     #[inline]
     pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert(key))
+        match self {
+            Self::Classical(Classical { plan, words, ledger }) => {
+                Ok(plan.insert(words, ledger, key, ()))
+            }
+            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
+            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
+            Self::Fingerprint(filter) => filter.insert(key),
+        }
     }
 
     /// Inserts keys in order; returns how many were new.
     pub(crate) fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
         let mut new = 0;
-        delegate!(self, filter => {
-            (0..AHEAD).for_each(|index| filter.prefetch_first(keys, index));
-            for (index, &key) in keys.iter().enumerate() {
-                filter.prefetch_first(keys, index + AHEAD);
-                new += u64::from(filter.insert(key)?.is_new());
-            }
-        });
+        for key in self.prefetched(keys) {
+            new += u64::from(self.insert(key)?.is_new());
+        }
         Ok(new)
     }
 
-    /// Gives each answer in order.
-    pub(crate) fn contains_batch(&self, keys: &[KeyHash], answer: &mut dyn FnMut(bool)) {
-        delegate!(self, filter => {
-            (0..AHEAD).for_each(|index| filter.prefetch_first(keys, index));
-            for (index, &key) in keys.iter().enumerate() {
-                filter.prefetch_first(keys, index + AHEAD);
-                answer(filter.contains(key));
-            }
-        });
+    /// The answers in order.
+    pub(crate) fn contains_batch<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = bool> {
+        self.prefetched(keys).map(|key| self.contains(key))
+    }
+
+    /// The keys in order, while the first blocks of later ones are prefetched.
+    fn prefetched<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = KeyHash> + 'a {
+        (0..AHEAD).for_each(|index| self.prefetch_first(keys, index));
+        keys.iter().enumerate().map(move |(index, &key)| {
+            self.prefetch_first(keys, index + AHEAD);
+            key
+        })
+    }
+
+    /// Prefetches the first block of the key with this index.
+    #[inline(always)]
+    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
+        let Some(&key) = keys.get(index) else { return };
+        match self {
+            // A key's bits lie anywhere.
+            Self::Classical(_) => {}
+            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
+            Self::LeastLoaded(filter) => filter.prefetch_first(key),
+            Self::Fingerprint(filter) => filter.prefetch_first(keys, index),
+        }
     }
 
     /// Elements stored.

@@ -1,0 +1,6 @@
+use super::*;
+
+#[test]
+fn the_arguments_of_all_commands_agree() {
+    Arguments::command().debug_assert();
+}
