@@ -127,9 +127,9 @@ impl LevelSurvey {
         Self { level, statistics, matching: matching / size, passing: passing / size }
     }
 
-    /// Keys in the level, where blocks count them.
-    pub(crate) fn stored(&self) -> u64 {
-        self.statistics.loads.iter().zip(0..).map(|(&blocks, load)| blocks * load).sum()
+    /// Mean probability that a block matches an absent key.
+    pub(crate) fn matching(&self) -> f64 {
+        self.matching
     }
 
     /// Combines the mean match probability with that of an independent cause.
