@@ -26,7 +26,7 @@ pub enum Blocks {
         hints: u32,
     },
     /// A cache line of fingerprints: each is one of `lists` × 2^`remainder_bits` numbers. An absent key
-    /// matches one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`). The first
+    /// matches one of the `n` in its block with probability n / (`lists` × 2^`remainder_bits`). The last
     /// byte is the block's watermark: see [`Rule::KeepLargest`](crate::Rule::KeepLargest).
     Fingerprint {
         /// Maximum number of fingerprints in a block.

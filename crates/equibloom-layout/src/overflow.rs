@@ -20,7 +20,8 @@ pub struct Overflow {
     serde(rename_all = "kebab-case")
 )]
 pub enum WhenFull {
-    /// The insert fails and changes nothing.
+    /// The insert fails and changes nothing. (A batch into fingerprint blocks is refused after it was
+    /// stored: the list grows.)
     Refuse,
     /// The key is stored in a candidate block past its threshold, and the rate rises. Fingerprint blocks
     /// have a fixed number of slots: there the overflow list grows instead.

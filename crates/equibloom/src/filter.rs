@@ -146,8 +146,9 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A merge fills the filter as inserting the keys one by one would. Beyond the planned number of keys
-    /// the rate rises (see [`statistics`](Self::statistics)), and a full overflow list [refuses or
+    /// A merge fills the filter as inserting the keys one by one would. With fingerprint blocks the result is
+    /// the same, word for word, unless the filter is removable. Beyond the planned number of keys the rate
+    /// rises (see [`statistics`](Self::statistics)), and a full overflow list [refuses or
     /// grows](crate::WhenFull).
     ///
     /// # Errors
@@ -238,8 +239,10 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
         self.hashes.remove(self.hasher.hash_key(key))
     }
 
-    /// Inserts many keys and returns how many were new. The result is the same as inserting them one by one
-    /// in this order, but faster: blocks of later keys are prefetched.
+    /// Inserts many keys and returns how many [elements](crate::Statistics::elements) more the filter holds.
+    /// The result is the same as inserting them one by one in this order, but faster: blocks of later keys
+    /// are prefetched. (A removable filter counts the copies of a key, but where it holds more than four of
+    /// them, its words depend on the way they came.)
     ///
     /// ```
     /// use equibloom::Filter;
@@ -253,16 +256,16 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     /// ```
     ///
     /// # Errors
-    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter, and with
+    /// fingerprint blocks some after it ([`HashFilter::insert_batch`]).
     pub fn insert_batch<Q: Borrow<K>>(&mut self, keys: &[Q]) -> Result<u64, FullError> {
         self.try_extend(keys.iter().map(Borrow::borrow))
     }
 
-    /// Inserts every key of an iterator and returns how many were new. (Not [`Extend`], which cannot return
-    /// an error.)
+    /// [`insert_batch`](Self::insert_batch) for an iterator. (Not [`Extend`], which cannot return an error.)
     ///
     /// # Errors
-    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    /// As [`insert_batch`](Self::insert_batch).
     pub fn try_extend<Q: Borrow<K>>(
         &mut self,
         keys: impl IntoIterator<Item = Q>,

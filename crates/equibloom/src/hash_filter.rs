@@ -106,17 +106,21 @@ impl HashFilter {
         found
     }
 
-    /// Inserts many keys and returns how many were new. The result is the same as inserting them one by one
-    /// in this order, but faster: blocks of later keys are prefetched.
+    /// Inserts many keys and returns how many [elements](crate::Statistics::elements) more the filter holds.
+    /// The result is the same as inserting them one by one in this order, but faster: blocks of later keys
+    /// are prefetched. (A removable filter counts the copies of a key, but where it holds more than four of
+    /// them, its words depend on the way they came.)
     ///
     /// # Errors
-    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter. Fingerprint
+    /// blocks take up to four million keys at once: those that include the refused one are all stored, the
+    /// list growing past its capacity, and none after them.
     pub fn insert_batch(&mut self, hashes: &[KeyHash]) -> Result<u64, FullError> {
         self.raw.insert_batch(hashes, 1)
     }
 
     /// [`insert_batch`](Self::insert_batch) with up to `threads` threads. The resulting words do not depend
-    /// on their number.
+    /// on their number, except in removable filters with more than four copies of a key.
     ///
     /// Designs whose levels share no blocks (blocked, single, multi-level, also with fingerprints) are
     /// divided among threads in place, with some MiB of scratch memory. One thread inserts into the others
@@ -241,7 +245,8 @@ impl HashFilter {
         statistics
     }
 
-    /// The filter's contents, word by word: the same seed and keys in the same order give the same words.
+    /// The filter's contents, word by word: the same seed and keys in the same order give the same words;
+    /// fingerprint blocks without removal give them for any order.
     pub fn words(&self) -> impl Iterator<Item = u64> + '_ {
         self.raw.words()
     }

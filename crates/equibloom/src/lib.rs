@@ -13,7 +13,8 @@
 //! A classical Bloom filter reads `k` scattered cache lines per key. A blocked one reads a single block (a
 //! cache line or a page), but overloaded blocks cause most of its false positives. The filters here balance
 //! the blocks: a key goes into the first of a few candidate blocks that has room, or into the less loaded
-//! of two. The few keys that no block admits go to a small overflow list.
+//! of two; or a full block keeps the largest of its keys' fingerprints and sends the smallest on to another
+//! block. The few keys that no block admits go to a small overflow list.
 //!
 //! - [`Filter`] is an approximate set of keys of one type. [`Filter::builder`] plans the best one for given
 //!   requirements: keys, memory, rate, accesses.
@@ -27,7 +28,9 @@
 //!
 //! # Promises
 //! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
-//! - The same seed and keys in the same order give the same bytes, on every platform.
+//! - The same seed and keys in the same order give the same bytes, on every platform. Filters of fingerprint
+//!   blocks that are not removable give them for any order of the keys, any number of threads and any way of
+//!   merging.
 //! - No panics: invalid parameters give a [`BuildError`] before anything is allocated.
 //!
 //! # Features

@@ -20,7 +20,8 @@ use crate::error::ShrinkError;
 pub struct Parameters {
     /// Number of keys that the filter is planned for. It accepts more while there is room.
     pub keys: u64,
-    /// Seed of the hash. The same seed and keys in the same order give the same bytes.
+    /// Seed of the hash. The same seed and keys in the same order give the same bytes; fingerprint blocks
+    /// without removal give them for any order.
     pub seed: u64,
     /// Blocks, candidates, rule and sizes.
     pub design: Design,

@@ -17,7 +17,8 @@ use crate::raw::shared::Shared;
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
 /// [`Filter::into_shared`] converts a filter without copying it, and [`into_filter`](Self::into_filter)
-/// converts it back, to save, merge or analyse it. A single thread writes the same words into either.
+/// converts it back, to save, merge or analyse it. A single thread that inserts one key after the other writes
+/// the same words into either.
 ///
 /// ```
 /// use equibloom::Filter;
@@ -44,17 +45,20 @@ use crate::raw::shared::Shared;
 ///   means happens-after: through a join, a channel, a lock, or a flag released by one thread and acquired
 ///   by the other. A concurrent insert may be visible or not.
 /// - **A key found once is found ever after**, in the same sense.
-/// - Filters of Bloom blocks are lock-free except for the overflow list, which few keys need. Each
-///   fingerprint block has a lock for inserts; lookups take no lock, and wait only for an insert that is
-///   writing to the same block.
+/// - **Fingerprint blocks end up the same**, word for word, in whatever order the threads insert their keys,
+///   and the same as in a filter of one thread. (Removable filters only while no key has more than four
+///   copies.)
+/// - Filters of Bloom blocks are lock-free except for the overflow list, which few keys need. Inserts lock
+///   fingerprint blocks; lookups take no lock there, and read a block again if an insert was writing to it
+///   meanwhile.
 ///
 /// # Not guaranteed
-/// - Two threads that insert the same key at the same time may both store it and both report it as new. It
-///   then counts as two [`elements`](Self::elements), without other effects.
-/// - The words depend on the order in which threads reach a block, and differ from run to run.
-///   [`insert_parallel`](HashFilter::insert_parallel) writes the same words with any number of threads.
-/// - Keys cannot be removed from a shared filter: lookups rely on bits and fingerprints never being
-///   cleared.
+/// - Two threads that insert the same key into Bloom blocks at the same time may both store it and both
+///   report it as new. It then counts as two [`elements`](Self::elements), without other effects.
+/// - The words of Bloom blocks depend on the order in which threads reach a block, and differ from run to
+///   run. [`insert_parallel`](HashFilter::insert_parallel) writes the same words with any number of threads.
+/// - Keys cannot be removed from a shared filter: lookups rely on bits never being cleared, and on
+///   fingerprints only moving on.
 pub struct SharedFilter<K: ?Sized, H = Stable> {
     parameters: Parameters,
     raw: Shared,

@@ -21,13 +21,14 @@ use crate::placement::Level;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statistics {
-    /// Inserts of keys that were absent (in a filter that stores every insert: all inserts), less the
-    /// removals. Merging adds the numbers of both filters.
+    /// Inserts of keys that were absent (in a removable filter: all inserts, less the removals). Merging
+    /// adds the numbers of both filters. Fingerprint blocks count what they and the list hold instead: keys
+    /// with equal fingerprints count once, also after a merge, except in removable filters.
     pub elements: u64,
-    /// Elements in the overflow list.
+    /// Elements in the overflow list, copies of a key included.
     pub overflowed: u64,
-    /// Elements inserted while the overflow list was full: stored in a block past its threshold, or, in
-    /// fingerprint filters, in the list after it grew.
+    /// Elements inserted while the overflow list was full, and stored in a block past its threshold. For
+    /// fingerprint blocks: entries of the list beyond its planned capacity.
     pub saturated: u64,
     /// Whether the access budget is spent, so that new keys go to the overflow list.
     pub budget_spent: bool,
@@ -37,7 +38,8 @@ pub struct Statistics {
     pub memory: Memory,
     /// Expected false-positive rate, computed from the set bits or stored fingerprints.
     pub expected_rate: f64,
-    /// Expected mean number of blocks that a miss reads, computed from the current loads.
+    /// Expected mean number of blocks that a miss reads, computed from the current loads, hints or
+    /// watermarks.
     pub expected_accesses_per_miss: f64,
 }
 
@@ -69,7 +71,7 @@ impl Statistics {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
-    /// The blocks with counters, hints and padding, or the classical filter's array.
+    /// The blocks with counters, hints, watermarks and padding, or the classical filter's array.
     pub blocks: u64,
     /// The overflow list as allocated.
     pub overflow: u64,
@@ -125,9 +127,9 @@ impl LevelSurvey {
         Self { level, statistics, matching: matching / size, passing: passing / size }
     }
 
-    /// Keys in the level, where blocks count them.
-    pub(crate) fn stored(&self) -> u64 {
-        self.statistics.loads.iter().zip(0..).map(|(&blocks, load)| blocks * load).sum()
+    /// Mean probability that a block matches an absent key.
+    pub(crate) fn matching(&self) -> f64 {
+        self.matching
     }
 
     /// Combines the mean match probability with that of an independent cause.

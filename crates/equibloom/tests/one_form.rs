@@ -51,6 +51,7 @@ fn check(layout: Layout, keys: &[u64], repeats: usize, seed: u64) -> Result<(), 
     }
     let same = |filter: &Filter<u64>, way: &str| {
         prop_assert!(*filter == one_by_one, "{}", way);
+        prop_assert!(keys.iter().all(|key| filter.contains(key)), "{}", way);
         prop_assert_eq!(filter.elements(), one_by_one.elements());
         prop_assert!(
             filter.as_hash_filter().words().eq(one_by_one.as_hash_filter().words()),
@@ -59,12 +60,12 @@ fn check(layout: Layout, keys: &[u64], repeats: usize, seed: u64) -> Result<(), 
         );
         Ok(())
     };
-    let mut keys: Vec<u64> = keys.iter().chain(&keys[..repeats]).copied().collect();
-    shuffle(random, &mut keys);
-    same(&filled(layout, &keys), "in another order")?;
+    let mut shuffled: Vec<u64> = keys.iter().chain(&keys[..repeats]).copied().collect();
+    shuffle(random, &mut shuffled);
+    same(&filled(layout, &shuffled), "in another order")?;
 
     let threads = random.between(2, 6) as usize;
-    let hashes: Vec<KeyHash> = keys.iter().map(|key| one_by_one.hash(key)).collect();
+    let hashes: Vec<KeyHash> = shuffled.iter().map(|key| one_by_one.hash(key)).collect();
     let mut parallel = empty(layout);
     let gained = parallel.as_hash_filter_mut().insert_parallel(&hashes, threads).unwrap();
     prop_assert_eq!(gained, one_by_one.elements());
@@ -72,7 +73,7 @@ fn check(layout: Layout, keys: &[u64], repeats: usize, seed: u64) -> Result<(), 
 
     let shared = empty(layout).into_shared().unwrap();
     thread::scope(|scope| {
-        for run in runs(random, &keys) {
+        for run in runs(random, &shuffled) {
             let shared = &shared;
             scope.spawn(move || shared.insert_batch(&run).unwrap());
         }
@@ -80,7 +81,7 @@ fn check(layout: Layout, keys: &[u64], repeats: usize, seed: u64) -> Result<(), 
     same(&shared.into_filter(), "shared by threads")?;
 
     let mut parts: Vec<Filter<u64>> =
-        runs(random, &keys).iter().map(|run| filled(layout, run)).collect();
+        runs(random, &shuffled).iter().map(|run| filled(layout, run)).collect();
     // Any two of them, until one is left.
     while parts.len() > 1 {
         shuffle(random, &mut parts);

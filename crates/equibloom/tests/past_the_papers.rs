@@ -2,8 +2,9 @@
 //!
 //! The promised rates are planned, and measured within 4σ + 1 % of the plan: counted on absent keys, and
 //! computed from the filter's contents, which also covers rates too low to be counted. By default on 300,000
-//! keys and up to three million absent ones, for two sizes of fingerprint filters until 10,000 were found. At full length, ten million keys and up to 400 million absent ones
-//! each: `cargo test --release -p equibloom --test past_the_papers -- --ignored --nocapture`.
+//! keys and up to three million absent ones, for two sizes of fingerprint filters until 10,000 were found. At
+//! full length, ten million keys and up to 400 million absent ones each:
+//! `cargo test --release -p equibloom --test past_the_papers -- --ignored --nocapture`.
 #![cfg(feature = "planner")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 

@@ -387,6 +387,12 @@ impl FingerprintShape {
         slots.map(|(slot, list)| self.entry_at(ANY, line, slot, list))
     }
 
+    /// Number of different entries: equal ones are neighbours.
+    pub(crate) fn different(&self, line: &Line) -> u32 {
+        let mut last = None;
+        self.entries(line).filter(|&entry| last.replace(entry) != Some(entry)).count() as u32
+    }
+
     /// Number of copies of an entry.
     pub(crate) fn count(&self, line: &Line, entry: Entry) -> u32 {
         let Some((_, end, run)) = self.end_of_list(ANY, line, entry.list) else { return 0 };

@@ -38,7 +38,7 @@ pub(crate) use parts::{Counters, Parts};
 pub enum Insertion {
     /// The key has been stored: it was absent, or the filter is removable and stores every insert.
     New,
-    /// The key was already present, or a false positive (at the filter's rate). Nothing has changed;
+    /// The key was already present, or a false positive (at the filter's rate). Nothing has been stored;
     /// lookups find the key in either case.
     AlreadyPresent,
 }

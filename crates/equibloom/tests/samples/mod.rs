@@ -29,8 +29,8 @@ impl Sample {
         }
         // More than a block holds: the list counts them.
         if self.parameters.design.layout().is_some_and(|layout| layout.multiset) {
-            for _ in 0..10 {
-                filter.insert(&key(0)).unwrap();
+            for number in 0..90 {
+                filter.insert(&key(number % 9)).unwrap();
             }
         }
         filter.into_hash_filter()

@@ -86,22 +86,25 @@ impl Fingerprints {
                 level,
                 lines.map(|line| {
                     let load = plan.shape.load(ANY, line);
+                    let different = if plan.multiset { plan.shape.different(line) } else { load };
                     let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
                     let passing = f64::from(u32::from(watermark(line)) + 1).min(bytes) / bytes;
                     BlockStats {
                         load,
                         set_bits: None,
-                        matching: f64::from(load) / entries,
+                        matching: f64::from(different) / entries,
                         continuing: if sends_on { passing } else { 0.0 },
                     }
                 }),
             ));
         }
         // An absent key also matches an entry that its block has sent on: the key follows it.
-        let mut sent_on = list.copies();
+        let mut sent_on = list.len() as f64;
         for survey in surveys.iter_mut().rev() {
-            survey.add_matching(sent_on as f64 / survey.level().size as f64 / entries);
-            sent_on = sent_on.saturating_add(survey.stored());
+            let blocks = survey.level().size as f64;
+            let stored = survey.matching() * entries * blocks;
+            survey.add_matching(sent_on / blocks / entries);
+            sent_on += stored;
         }
         let miss = expectation_of_a_miss(surveys.iter(), 1.0);
         Statistics {
