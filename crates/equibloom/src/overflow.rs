@@ -96,6 +96,11 @@ impl OverflowList {
         self.capacity
     }
 
+    /// Whether one more entry can be added without allocating memory.
+    pub(crate) fn has_room(&self) -> bool {
+        self.len < self.capacity && !self.slots.is_mapped()
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.slots.bytes()
     }

@@ -304,16 +304,35 @@ impl FingerprintShape {
     }
 
     /// Inserts an entry into a block with room.
+    // First what is done by vectors, then by words: a CPU forwards a wide store to narrow loads, not narrow
+    // stores to a wide load.
     #[inline(always)]
     pub(crate) fn insert<T: Target>(&self, t: T, line: &mut Line, place: Place, entry: Entry) {
-        let Place { zero, slot } = place;
-        // The bytes first: the single words read next then come from a wider store, which the CPU can forward.
+        let watermark = watermark(line);
+        self.insert_slot(t, line, place.slot, entry);
+        self.code.insert_one(t, line, place.zero);
+        set_last_bytes(line, None, watermark);
+    }
+
+    /// Replaces the smallest entry of a full block.
+    #[inline(always)]
+    pub(crate) fn replace<T: Target>(&self, t: T, line: &mut Line, old: Smallest, entry: Entry) {
+        let Some(Place { zero, slot }) = self.place(t, line, entry) else { return };
+        let watermark = watermark(line);
+        self.remove_slot(t, line, old.slot);
+        self.insert_slot(t, line, slot - u32::from(old.slot < slot), entry);
+        let one = self.code.start + old.entry.list + old.slot;
+        self.code.remove_bit(t, line, one);
+        self.code.insert_one(t, line, zero - u32::from(one < zero));
+        set_last_bytes(line, None, watermark);
+    }
+
+    /// Inserts byte and high part at a slot. The last byte of the line is lost.
+    #[inline(always)]
+    fn insert_slot<T: Target>(&self, t: T, line: &mut Line, slot: u32, entry: Entry) {
         if self.has_bytes::<T>() {
-            let watermark = watermark(line);
             t.insert_byte(line, self.first_byte + slot, entry.byte);
-            set_watermark(line, watermark);
         }
-        self.code.insert_one(t, line, zero);
         let width = self.high_bits;
         if width > 0 {
             let at = self.high_parts.start + slot * width;
@@ -321,42 +340,31 @@ impl FingerprintShape {
         }
     }
 
-    /// Replaces the smallest entry of a full block.
-    #[inline(always)]
-    pub(crate) fn replace<T: Target>(&self, t: T, line: &mut Line, old: Smallest, entry: Entry) {
-        self.remove_slot(t, line, old.entry.list, old.slot);
-        if let Some(place) = self.place(t, line, entry) {
-            self.insert(t, line, place, entry);
-        }
-    }
-
     /// Records that the block has sent an entry on.
     pub(crate) fn raise_watermark(&self, line: &mut Line, byte: u8) {
-        set_watermark(line, watermark(line).max(byte));
+        set_last_bytes(line, None, watermark(line).max(byte));
     }
 
     /// Removes one copy of an entry; returns whether there was one.
     pub(crate) fn remove(&self, line: &mut Line, entry: Entry) -> bool {
-        let found = self.find_in_list(line, entry);
-        if let Some(slot) = found {
-            self.remove_slot(ANY, line, entry.list, slot);
-        }
-        found.is_some()
+        let Some(slot) = self.find_in_list(line, entry) else { return false };
+        let watermark = watermark(line);
+        self.remove_slot(ANY, line, slot);
+        self.code.remove_bit(ANY, line, self.code.start + entry.list + slot);
+        let free = (self.byte_mask != 0).then_some(0);
+        set_last_bytes(line, free, watermark);
+        true
     }
 
+    /// Removes byte and high part of a slot. The watermark moves into the last slot.
     #[inline(always)]
-    fn remove_slot<T: Target>(&self, t: T, line: &mut Line, list: u32, slot: u32) {
-        self.code.remove_bit(t, line, self.code.start + list + slot);
-        if self.high_bits > 0 {
-            let at = self.high_parts.start + slot * self.high_bits;
-            self.high_parts.remove(line, at, self.high_bits);
-        }
+    fn remove_slot<T: Target>(&self, t: T, line: &mut Line, slot: u32) {
         if self.has_bytes::<T>() {
-            let watermark = watermark(line);
-            // A free slot takes the place of the watermark, which moves down.
-            set_watermark(line, 0);
             t.remove_byte(line, self.first_byte + slot);
-            set_watermark(line, watermark);
+        }
+        let width = self.high_bits;
+        if width > 0 {
+            t.remove_bits(line, &self.high_parts, self.high_parts.start + slot * width, width);
         }
     }
 
@@ -444,9 +452,11 @@ pub(crate) const fn watermark(line: &Line) -> u8 {
     line[WATERMARK_WORD].to_le_bytes()[7]
 }
 
+/// Sets the watermark, and perhaps the byte before it, which is the last slot's.
 #[inline(always)]
-fn set_watermark(line: &mut Line, watermark: u8) {
+fn set_last_bytes(line: &mut Line, last_slot: Option<u8>, watermark: u8) {
     let mut bytes = line[WATERMARK_WORD].to_le_bytes();
+    bytes[6] = last_slot.unwrap_or(bytes[6]);
     bytes[7] = watermark;
     line[WATERMARK_WORD] = u64::from_le_bytes(bytes);
 }

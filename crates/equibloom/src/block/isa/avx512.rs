@@ -2,12 +2,13 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_cmpgt_epu8_mask, _mm512_cvtepu16_epi32,
-    _mm512_loadu_si512, _mm512_mask_expand_epi8, _mm512_mask_testn_epi32_mask, _mm512_max_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64,
-    _mm512_sllv_epi32, _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64,
-    _mm512_storeu_si512, _mm512_sub_epi64, _mm512_xor_si512,
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpgt_epu8_mask,
+    _mm512_cvtepu16_epi32, _mm512_loadu_si512, _mm512_mask_expand_epi8,
+    _mm512_mask_testn_epi32_mask, _mm512_max_epi64, _mm512_or_si512, _mm512_permutexvar_epi32,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64,
+    _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_shrdv_epi64, _mm512_sllv_epi32,
+    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
+    _mm512_xor_si512,
 };
 
 use super::avx2::Avx2;
@@ -134,6 +135,27 @@ impl Isa for Avx512 {
             let moved = _mm512_or_si512(_mm512_and_si512(moved, mask), value);
             let changed = _mm512_or_si512(_mm512_xor_si512(bits, moving), moved);
             _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
+        }
+    }
+
+    #[inline(always)]
+    fn remove_bits(self, line: &mut Line, field: &Field, at: u32, width: u32) {
+        let (bits, mask) = (self.whole(line), self.whole(&field.mask));
+        // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let words = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
+            let behind = |at: u32| {
+                let place = _mm512_sub_epi64(_mm512_set1_epi64(at.into()), words);
+                let first = _mm512_max_epi64(place, zero);
+                _mm512_and_si512(mask, _mm512_sllv_epi64(_mm512_set1_epi64(-1), first))
+            };
+            let moving = _mm512_and_si512(bits, behind(at + width));
+            // Bits carried into the word before.
+            let above = _mm512_alignr_epi64::<1>(zero, moving);
+            let moved = _mm512_shrdv_epi64(moving, above, _mm512_set1_epi64(width.into()));
+            let kept = _mm512_andnot_si512(behind(at), bits);
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), _mm512_or_si512(kept, moved));
         }
     }
 

@@ -105,6 +105,13 @@ pub(crate) trait Isa: Copy {
     /// up, the last ones are lost.
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64);
 
+    /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last ones
+    /// become zero.
+    #[inline(always)]
+    fn remove_bits(self, line: &mut Line, field: &Field, at: u32, width: u32) {
+        field.remove(line, at, width);
+    }
+
     /// Position of the set bit with `rank` set bits below it; the word must have more than `rank`.
     fn select(self, word: u64, rank: u32) -> u32;
 

@@ -29,6 +29,7 @@ struct Answers {
     changed: Line,
     removed: Line,
     inserted: Line,
+    shortened: Line,
     window: u64,
     inner_window: u64,
     lowest: u64,
@@ -53,6 +54,8 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
     let mut inserted = *line;
     let width = rank.clamp(1, field.end - start).min(63);
     isa.insert_bits(&mut inserted, field, start, width, line[1] & ones(width));
+    let mut shortened = *line;
+    isa.remove_bits(&mut shortened, field, start, width);
     let count = draws.count as usize;
     Answers {
         equal: isa.equal_bytes(line, byte),
@@ -62,6 +65,7 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
         changed,
         removed,
         inserted,
+        shortened,
         window: isa.window(line, start) & ones((LINE_BITS - start).min(57)),
         inner_window: isa.inner_window(line, start % 456) & ones(57),
         lowest: isa.lowest(line[2], start % 256),

@@ -7,11 +7,12 @@
 //! is the same in any order. A level can be divided among threads by blocks; each of them scans all keys and
 //! inserts those of its own blocks.
 
+use alloc::alloc::handle_alloc_error;
 use alloc::vec::Vec;
+use core::alloc::Layout;
 
-use super::insert::Visit;
+use super::insert::{Arrived, Visit};
 use super::{Fingerprints, Plan};
-use crate::block::fingerprint::Arrival;
 use crate::block::isa::{Nearness, Target, prefetch};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -94,7 +95,8 @@ impl Fingerprints {
             match ledger.list(entry, !plan.multiset, WhenFull::Saturate, false) {
                 Ok(Pushed::New) => ledger.count(0),
                 Ok(Pushed::AlreadyThere) => {}
-                Err(ListFull) => return Err(ledger.full()),
+                // Memory is short. The program aborts, as collections do, rather than lose an entry.
+                Err(ListFull) => handle_alloc_error(Layout::new::<Line>()),
             }
         }
         let refuses = plan.when_full == WhenFull::Refuse;
@@ -175,34 +177,17 @@ pub(super) fn insert_level<T: Target>(
             if let Some(place) = plan.shape.usual_place(t, line, visit.entry) {
                 plan.shape.insert(t, line, place, visit.entry);
                 outcome.added += 1;
-            } else {
-                arrive(t, plan, line, visit, &mut outcome);
+                continue;
+            }
+            match visit.arrive(t, plan, line) {
+                Arrived::Added => outcome.added += 1,
+                Arrived::Present => {}
+                Arrived::Left { onward, .. } => outcome.sent_on.push(onward),
+                Arrived::Repeats { entry } => outcome.repeats.push(entry),
             }
         }
     }
     outcome
-}
-
-/// What [`insert_level`] seldom does.
-#[inline(always)]
-fn arrive<T: Target>(t: T, plan: &Plan, line: &mut Line, visit: Visit, outcome: &mut Outcome) {
-    let Visit { block, entry, .. } = visit;
-    match visit.arrival(t, plan, line) {
-        Arrival::Present => {}
-        Arrival::Room(place) => {
-            plan.shape.insert(t, line, place, entry);
-            outcome.added += 1;
-        }
-        Arrival::GoesOn => {
-            visit.settle(t, plan, line, None);
-            outcome.sent_on.push(entry.onward(block));
-        }
-        Arrival::Displaces(smallest) => {
-            visit.settle(t, plan, line, Some(smallest));
-            outcome.sent_on.push(smallest.entry.onward(block));
-        }
-        Arrival::Repeats => outcome.repeats.push(entry.onward(block).candidate(0)),
-    }
 }
 
 /// Keys waiting for a block of a later level.

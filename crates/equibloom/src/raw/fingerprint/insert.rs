@@ -9,6 +9,7 @@ use crate::block::isa::{ANY, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
+use crate::overflow::ListFull;
 use crate::raw::Insertion;
 use crate::raw::ledger::{Pushed, Record};
 use crate::storage::{Line, Storage, Update};
@@ -52,7 +53,43 @@ fn insert_slowly<T: Target>(
     filter: &mut Fingerprints,
     key: KeyHash,
 ) -> Result<Insertion, FullError> {
-    filter.place(t, key, &mut ())
+    let Fingerprints { plan, words, ledger, .. } = filter;
+    // If the list may not take an entry, no block changes before it has.
+    if !ledger.overflow.has_room() {
+        return filter.place(t, key, &mut ());
+    }
+    let mut visit = Visit::first(t, plan, key);
+    let mut insertion = Insertion::AlreadyPresent;
+    let listed = loop {
+        let onward = match visit.arrive(t, plan, words.line_mut(visit.block as usize)) {
+            Arrived::Present => return Ok(insertion),
+            Arrived::Added => {
+                ledger.elements = ledger.elements.saturating_add(1);
+                return Ok(Insertion::New);
+            }
+            Arrived::Repeats { entry } => break entry,
+            Arrived::Left { onward, stays } => {
+                if stays && visit.level == 0 {
+                    insertion = Insertion::New;
+                }
+                onward
+            }
+        };
+        match Visit::of(t, plan, visit.level + 1, onward) {
+            Some(next) => visit = next,
+            None => break onward.candidate(0),
+        }
+    };
+    let mut ledger = ledger;
+    match ledger.list(listed, !plan.multiset, plan.when_full, false) {
+        Ok(Pushed::AlreadyThere) => Ok(insertion),
+        Ok(Pushed::New) => {
+            ledger.count(0);
+            Ok(Insertion::New)
+        }
+        // Unreachable: it has room.
+        Err(ListFull) => Err(ledger.full()),
+    }
 }
 
 impl Fingerprints {
@@ -83,6 +120,19 @@ impl Fingerprints {
     }
 }
 
+/// What became of an entry at a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Arrived {
+    /// The block has it.
+    Added,
+    /// The block had it already.
+    Present,
+    /// The block has sent an entry on: this one, or, if this one `stays`, its smallest.
+    Left { onward: KeyHash, stays: bool },
+    /// The entry is for the list.
+    Repeats { entry: u64 },
+}
+
 /// An entry at a block of a level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
@@ -110,6 +160,26 @@ impl Visit {
     #[inline(always)]
     pub(super) fn arrival<T: Target>(&self, t: T, plan: &Plan, line: &Line) -> Arrival {
         plan.shape.arrival(t, line, self.entry, plan.multiset)
+    }
+
+    /// The arrival, and the change of the block. What leaves is in no block until it has arrived at the next.
+    #[inline(always)]
+    pub(super) fn arrive<T: Target>(&self, t: T, plan: &Plan, line: &mut Line) -> Arrived {
+        let Self { block, entry, .. } = *self;
+        let (leaving, smallest) = match self.arrival(t, plan, line) {
+            Arrival::Present => return Arrived::Present,
+            Arrival::Room(place) => {
+                plan.shape.insert(t, line, place, entry);
+                return Arrived::Added;
+            }
+            Arrival::Repeats => {
+                return Arrived::Repeats { entry: entry.onward(block).candidate(0) };
+            }
+            Arrival::GoesOn => (entry, None),
+            Arrival::Displaces(smallest) => (smallest.entry, Some(smallest)),
+        };
+        self.settle(t, plan, line, smallest);
+        Arrived::Left { onward: leaving.onward(block), stays: smallest.is_some() }
     }
 
     /// Changes a full block after it has sent on its smallest entry, or else this one.
