@@ -43,7 +43,7 @@
 //! - `huge-pages`: pages of 2 MiB for large tables, on Linux.
 //! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
 #![no_std]
-// Not `forbid`, for two exceptions: memory that is zeroed lazily or mapped from a file (`memory.rs`,
+// Not `forbid`, for two exceptions: memory that is zeroed lazily, borrowed or shared (`storage/`,
 // `file/`), and CPU intrinsics (`block/isa/`).
 #![deny(unsafe_code)]
 

@@ -167,6 +167,20 @@ impl Field {
         line[(word + 1) % 8] |= value >> 1 >> (63 - shift);
     }
 
+    /// Inserts a one at bit `at` of the line: higher bits of the field move up, the last is lost.
+    #[inline(always)]
+    pub(super) fn insert_one<T: Target>(&self, t: T, line: &mut Line, at: u32) {
+        if !T::COMMON {
+            return t.insert_bits(line, self, at, 1, 1);
+        }
+        let both = |[low, high]: [u64; 2]| u128::from(high) << 64 | u128::from(low);
+        let (code, mask) = (both([line[0], line[1]]), both(self.first_two));
+        let one = 1_u128 << (at % 128);
+        let above = code & mask & one.wrapping_neg();
+        let changed = (code ^ above) | ((above << 1) & mask) | one;
+        (line[0], line[1]) = (changed as u64, (changed >> 64) as u64);
+    }
+
     /// Removes bit `at` of the line: higher bits of the field move down, the last becomes zero.
     #[inline(always)]
     pub(super) fn remove_bit<T: Target>(&self, _t: T, line: &mut Line, at: u32) {

@@ -215,18 +215,30 @@ impl FingerprintShape {
         }
         // Slot `s` of list `l` has its one at bit `l + s` of the code, which excludes half of the slots. (Slots
         // with bytes number at most 56, which fit into one window.)
-        let at = self.code.start + entry.list;
-        let mut similar = self.equal_slots(t, line, entry.byte) & self.inner_window(t, line, at);
-        while similar != 0 {
-            let slot = similar.trailing_zeros();
-            if self.high_part_at(t, line, slot) == entry.high
-                && self.code.ones_before(t, line, at + slot) == slot
-            {
-                return true;
-            }
-            similar &= similar - 1;
+        let code = self.inner_window(t, line, self.code.start + entry.list);
+        let similar = self.equal_slots(t, line, entry.byte) & code;
+        if similar == 0 {
+            return false;
         }
-        false
+        // Mostly there is one.
+        let others = similar & (similar - 1);
+        self.slot_holds(t, line, similar.trailing_zeros(), entry)
+            || (others != 0 && self.any_holds(line, others, entry))
+    }
+
+    /// Whether a slot with an equal byte, and a one at its place in the code, holds the entry.
+    #[inline(always)]
+    fn slot_holds<T: Target>(&self, t: T, line: &Line, slot: u32, entry: Entry) -> bool {
+        let at = self.code.start + entry.list + slot;
+        self.high_part_at(t, line, slot) == entry.high && self.code.ones_before(t, line, at) == slot
+    }
+
+    /// Whether one of these slots does.
+    #[cold]
+    #[inline(never)]
+    fn any_holds(&self, line: &Line, slots: u64, entry: Entry) -> bool {
+        let slots = (0..u64::BITS).filter(|slot| slots >> slot & 1 == 1);
+        slots.into_iter().any(|slot| self.slot_holds(ANY, line, slot, entry))
     }
 
     /// What happens to an entry that arrives at this block.
@@ -301,7 +313,7 @@ impl FingerprintShape {
             t.insert_byte(line, self.first_byte + slot, entry.byte);
             set_watermark(line, watermark);
         }
-        t.insert_bits(line, &self.code, zero, 1, 1);
+        self.code.insert_one(t, line, zero);
         let width = self.high_bits;
         if width > 0 {
             let at = self.high_parts.start + slot * width;
@@ -340,12 +352,11 @@ impl FingerprintShape {
             self.high_parts.remove(line, at, self.high_bits);
         }
         if self.has_bytes::<T>() {
-            let mut bytes = line.map(u64::to_le_bytes);
-            let own = &mut bytes.as_flattened_mut()[..WATERMARK_BYTE as usize];
-            let at = (self.first_byte + slot) as usize % own.len();
-            own.copy_within(at + 1.., at);
-            own[own.len() - 1] = 0;
-            *line = bytes.map(u64::from_le_bytes);
+            let watermark = watermark(line);
+            // A free slot takes the place of the watermark, which moves down.
+            set_watermark(line, 0);
+            t.remove_byte(line, self.first_byte + slot);
+            set_watermark(line, watermark);
         }
     }
 
@@ -357,12 +368,7 @@ impl FingerprintShape {
             let smallest = entries.min_by_key(|&(entry, slot)| (entry, slot));
             return smallest.map(|(entry, slot)| Smallest { slot, entry });
         }
-        // The smallest byte, bit by bit from the highest: a bit is set if all bytes are greater than with it
-        // unset and ones below.
-        let byte = (0..u8::BITS).rev().fold(0, |byte, bit| {
-            let others = !t.greater_bytes(line, byte | ((1 << bit) - 1)) & self.byte_mask;
-            byte | u8::from(others == 0) << bit
-        });
+        let byte = t.least_byte(line, self.first_byte, WATERMARK_BYTE);
         // The slots have the order of lists: of several with this byte the first is the smallest.
         let slot = self.equal_slots(t, line, byte).trailing_zeros();
         let list = (self.code.one(t, line, slot)? - self.code.start).checked_sub(slot)?;

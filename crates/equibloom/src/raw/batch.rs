@@ -25,11 +25,21 @@ const FAR: usize = 32;
 const NEAR: usize = 12;
 
 kernel_table! {
-    /// Batches of lookups.
-    pub(super) struct Batches[R: Choose,] [R] {
-        fn contains_batch(filter: &Balanced<R>, keys: &[KeyHash], found: &mut [u64]) -> ();
-        fn look_at_first(filter: &Balanced<R>, keys: &[KeyHash], later: &[KeyHash]) -> Answers;
+    /// Passes over 64 keys of a batch of lookups.
+    pub(super) struct Passes[R: Choose,] [R] {
+        fn fill(filter: &Balanced<R>, keys: &[KeyHash], columns: &mut Columns) -> ();
+        fn look_at_first(
+            filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, later: &[BlockIndex],
+        ) -> Answers;
     }
+}
+
+/// The first probes of 64 keys, computed before their blocks arrive: one column per loop, so that the compiler
+/// vectorises each.
+pub(super) struct Columns {
+    blocks: [BlockIndex; WORD],
+    /// The bits that select the hints, if blocks have any.
+    hints: [u64; WORD],
 }
 
 /// The results of testing the first blocks of up to 64 keys, one bit per key.
@@ -64,49 +74,25 @@ impl Answers {
     }
 }
 
-/// Looks up keys, 64 at a time.
+/// Fills columns with the first 64 of these keys. With fewer keys, the other rows are unspecified.
 #[inline(always)]
-fn contains_batch<T: Target, R: Choose>(
+fn fill<T: Target, R: Choose>(
     _target: T,
     filter: &Balanced<R>,
     keys: &[KeyHash],
-    found: &mut [u64],
+    Columns { blocks, hints }: &mut Columns,
 ) {
-    let Plan { shape, levels, .. } = &filter.plan;
-    let passes = Batches::new(filter.isa, filter.is_common);
-    let second_level = levels.as_slice().get(1).copied();
-    keys.iter().take(WORD).for_each(|&key| filter.prefetch(levels.first_block(key)));
-    // The 64 keys before, their answers, and those of them that wait.
-    let (mut before, mut waiting): (&[KeyHash], u64) = (&[], 0);
-    let chunks = keys.chunks(WORD).take(found.len());
-    for (word, chunk) in chunks.chain([&[][..]]).enumerate() {
-        let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-        let answers = passes.look_at_first(filter, chunk, &later[..later.len().min(WORD)]);
-        let mut holds = answers.holds;
-        for bit in set_bits(answers.may_hold) {
-            let key = chunk[bit % WORD];
-            let may_hold = shape.settle(&filter.words, levels.first_block(key), key);
-            holds |= u64::from(may_hold) << bit;
+    let mut padded = [KeyHash::from_u64(0); WORD];
+    // Exactly 64 keys, so that the loops have a constant length.
+    let keys = keys.first_chunk().unwrap_or_else(|| {
+        padded[..keys.len()].copy_from_slice(keys);
+        &padded
+    });
+    filter.plan.levels.first_blocks(keys, blocks);
+    if filter.plan.shape.has_hints() {
+        for (&key, (&block, hint)) in keys.iter().zip(blocks.iter().zip(hints)) {
+            *hint = Probe::at(0, key, block).hint;
         }
-        for bit in set_bits(waiting) {
-            let key = before[bit % WORD];
-            let is_there = filter.lookups.look_further(filter, key, levels.first_block(key));
-            found[word - 1] |= u64::from(is_there) << bit;
-        }
-        if let Some(found) = found.get_mut(word) {
-            *found = holds;
-        }
-        (before, waiting) = (chunk, answers.continues & !holds);
-        if let Some(level) = second_level {
-            for bit in set_bits(waiting) {
-                filter.prefetch(level.block_of(chunk[bit % WORD].candidate(1)));
-            }
-        } else if !filter.ledger.lists_any() {
-            waiting = 0;
-        }
-    }
-    if R::REJECTS && filter.ledger.is_spent() {
-        filter.check_overflow(keys, found);
     }
 }
 
@@ -116,16 +102,17 @@ fn look_at_first<T: Target, R: Choose>(
     target: T,
     filter: &Balanced<R>,
     keys: &[KeyHash],
-    later: &[KeyHash],
+    here: &Columns,
+    later: &[BlockIndex],
 ) -> Answers {
+    let rows = keys.iter().zip(here.blocks.iter().zip(&here.hints));
     let mut answers = Answers::default();
-    let (first, last) = keys.split_at(keys.len().min(later.len()));
-    for (&key, &later) in first.iter().zip(later) {
-        filter.prefetch(filter.plan.levels.first_block(later));
-        answers = filter.look_at(target, key, answers);
+    for ((&key, row), &later) in rows.clone().zip(later) {
+        filter.prefetch(later);
+        answers = filter.look_at(target, key, row, answers);
     }
-    for &key in last {
-        answers = filter.look_at(target, key, answers);
+    for (&key, row) in rows.skip(later.len()) {
+        answers = filter.look_at(target, key, row, answers);
     }
     answers.in_order(keys.len())
 }
@@ -133,15 +120,63 @@ fn look_at_first<T: Target, R: Choose>(
 impl<R: Choose> Balanced<R> {
     /// Looks up keys: see [`Any::contains_batch`](super::Any::contains_batch).
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        Batches::new(self.isa, self.is_common).contains_batch(self, keys, found);
+        let Plan { shape, levels, .. } = &self.plan;
+        let passes = Passes::new(self.isa, self.is_common);
+        let second_level = levels.as_slice().get(1).copied();
+        let mut columns =
+            [const { Columns { blocks: [BlockIndex(0); WORD], hints: [0; WORD] } }; 2];
+        let [mut here, mut ahead] = columns.each_mut();
+        passes.fill(self, keys, here);
+        here.blocks.iter().take(keys.len()).for_each(|&block| self.prefetch(block));
+        // The keys of the chunk before, and those of them that wait.
+        let (mut before, mut waiting): (&[KeyHash], u64) = (&[], 0);
+        let chunks = keys.chunks(WORD).take(found.len());
+        for (word, chunk) in chunks.chain([&[][..]]).enumerate() {
+            let later = keys.get((word + 1) * WORD..).unwrap_or_default();
+            passes.fill(self, later, ahead);
+            let later = &ahead.blocks[..later.len().min(WORD)];
+            let answers = passes.look_at_first(self, chunk, here, later);
+            let mut holds = answers.holds;
+            for bit in set_bits(answers.may_hold) {
+                let key = chunk[bit % WORD];
+                let may_hold = shape.settle(&self.words, levels.first_block(key), key);
+                holds |= u64::from(may_hold) << bit;
+            }
+            for bit in set_bits(waiting) {
+                let key = before[bit % WORD];
+                let is_there = self.lookups.look_further(self, key, levels.first_block(key));
+                found[word - 1] |= u64::from(is_there) << bit;
+            }
+            if let Some(found) = found.get_mut(word) {
+                *found = holds;
+            }
+            (before, waiting) = (chunk, answers.continues & !holds);
+            if let Some(level) = second_level {
+                for bit in set_bits(waiting) {
+                    self.prefetch(level.block_of(chunk[bit % WORD].candidate(1)));
+                }
+            } else if !self.ledger.lists_any() {
+                waiting = 0;
+            }
+            (here, ahead) = (ahead, here);
+        }
+        if R::REJECTS && self.ledger.is_spent() {
+            self.check_overflow(keys, found);
+        }
     }
 
     /// Quick test of a key's first block.
     #[inline(always)]
-    fn look_at<T: Target>(&self, target: T, key: KeyHash, answers: Answers) -> Answers {
-        let block = self.plan.levels.first_block(key);
+    fn look_at<T: Target>(
+        &self,
+        target: T,
+        key: KeyHash,
+        (&block, &hint): (&BlockIndex, &u64),
+        answers: Answers,
+    ) -> Answers {
         let holds = self.plan.shape.glance(target, &self.words, block, key);
-        answers.and(holds, self.continues_at(target, 0, key, Probe::at(0, key, block)))
+        let probe = Probe { hint, ..Probe::at(0, key, block) };
+        answers.and(holds, self.continues_at(target, 0, key, probe))
     }
 
     /// Prefetches a block to read it once.

@@ -2,11 +2,13 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m256i, _bzhi_u64, _mm_cvtsi32_si128, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256,
-    _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_blendv_ps,
-    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi8, _mm256_cmpeq_epi16,
-    _mm256_cmpgt_epi8, _mm256_cmpgt_epi16, _mm256_cmpgt_epi32, _mm256_loadu_si256,
-    _mm256_max_epi32, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
+    __m256i, _bzhi_u64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi128_si32, _mm_min_epu8,
+    _mm_minpos_epu16, _mm_set1_epi16, _mm_srli_epi16, _mm256_add_epi16, _mm256_alignr_epi8,
+    _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8,
+    _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128,
+    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpgt_epi8, _mm256_cmpgt_epi16,
+    _mm256_cmpgt_epi32, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_max_epi32,
+    _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
     _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x,
     _mm256_setr_epi8, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_setr_epi64x,
@@ -75,6 +77,51 @@ impl Isa for Avx2 {
         // Volatile: the compiler would take the byte out of a vector register, which takes longer.
         // SAFETY: the last of 64 bytes.
         unsafe { line.as_ptr().cast::<u8>().add(LINE_BYTES as usize - 1).read_volatile() }
+    }
+
+    #[inline(always)]
+    fn least_byte(self, line: &Line, first: u32, end: u32) -> u8 {
+        let [low, high] = self.halves(line);
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            // All other bytes become the greatest.
+            let numbers = self.numbers();
+            let [first, last] = [first as i8, end as i8 - 1].map(|at| [at, at - 32]);
+            let others = |half: usize| {
+                let before = _mm256_cmpgt_epi8(_mm256_set1_epi8(first[half]), numbers);
+                let behind = _mm256_cmpgt_epi8(numbers, _mm256_set1_epi8(last[half]));
+                _mm256_or_si256(before, behind)
+            };
+            let (low, high) = (_mm256_or_si256(low, others(0)), _mm256_or_si256(high, others(1)));
+            let least = _mm256_min_epu8(low, high);
+            let least =
+                _mm_min_epu8(_mm256_castsi256_si128(least), _mm256_extracti128_si256::<1>(least));
+            // The lesser of each two bytes, as a word; the least word.
+            let words = _mm_min_epu8(least, _mm_srli_epi16::<8>(least));
+            let words = _mm_and_si128(words, _mm_set1_epi16(0xff));
+            _mm_cvtsi128_si32(_mm_minpos_epu16(words)) as u8
+        }
+    }
+
+    #[inline(always)]
+    fn remove_byte(self, line: &mut Line, at: u32) {
+        let [low, high] = self.halves(line);
+        // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
+        unsafe {
+            // Every byte moved down by one.
+            let above = _mm256_permute2x128_si256::<0x21>(low, high);
+            let moved_low = _mm256_alignr_epi8::<1>(above, low);
+            let above = _mm256_permute2x128_si256::<0x81>(high, high);
+            let moved_high = _mm256_alignr_epi8::<1>(above, high);
+            let numbers = self.numbers();
+            let from = |half, moved, at: i8| {
+                let moves = _mm256_cmpgt_epi8(numbers, _mm256_set1_epi8(at - 1));
+                _mm256_blendv_epi8(half, moved, moves)
+            };
+            let start = line.as_mut_ptr().cast::<__m256i>();
+            _mm256_storeu_si256(start, from(low, moved_low, at as i8));
+            _mm256_storeu_si256(start.add(1), from(high, moved_high, at as i8 - 32));
+        }
     }
 
     #[inline(always)]
@@ -274,16 +321,25 @@ impl Avx2 {
         }
     }
 
+    /// The numbers from 0 to 31.
+    #[inline(always)]
+    fn numbers(self) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            _mm256_setr_epi8(
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                23, 24, 25, 26, 27, 28, 29, 30, 31,
+            )
+        }
+    }
+
     /// Half a line with a byte inserted at `at`, which may lie outside it; `moved` is the half with every
     /// byte moved up by one.
     #[inline(always)]
     fn with_byte(self, half: __m256i, moved: __m256i, at: i8, byte: u8) -> __m256i {
         // SAFETY: `self` exists, so the processor has AVX2.
         unsafe {
-            let numbers = _mm256_setr_epi8(
-                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-                23, 24, 25, 26, 27, 28, 29, 30, 31,
-            );
+            let numbers = self.numbers();
             let at = _mm256_set1_epi8(at);
             let half = _mm256_blendv_epi8(half, moved, _mm256_cmpgt_epi8(numbers, at));
             _mm256_blendv_epi8(half, _mm256_set1_epi8(byte as i8), _mm256_cmpeq_epi8(numbers, at))

@@ -73,6 +73,16 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn least_byte(self, line: &Line, first: u32, end: u32) -> u8 {
+        self.0.least_byte(line, first, end)
+    }
+
+    #[inline(always)]
+    fn remove_byte(self, line: &mut Line, at: u32) {
+        self.0.remove_byte(line, at);
+    }
+
+    #[inline(always)]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {

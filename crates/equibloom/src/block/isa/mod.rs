@@ -48,12 +48,15 @@ pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
 
 use super::Holds;
-use super::fields::Field;
+use super::fields::{Field, LINE_BITS, ones};
 use super::pattern::Draws;
 use crate::storage::Line;
 
 /// Maximum number of draws for [`Isa::distinct_draws`].
 pub(super) const DRAWS_AT_ONCE: usize = 16;
+
+/// All bits of a line.
+const ALL: Field = Field::new(0, LINE_BITS);
 
 /// An instruction set.
 pub(crate) trait Isa: Copy {
@@ -67,6 +70,23 @@ pub(crate) trait Isa: Copy {
     #[inline(always)]
     fn last_byte(self, line: &Line) -> u8 {
         line[line.len() - 1].to_le_bytes()[7]
+    }
+
+    /// The least of bytes `first..end` of a line, which are not none.
+    #[inline(always)]
+    fn least_byte(self, line: &Line, first: u32, end: u32) -> u8 {
+        let own = ones(end) & !ones(first);
+        // Bit by bit from the highest: a bit is set if all bytes are greater than with it unset and ones below.
+        (0..u8::BITS).rev().fold(0, |byte, bit| {
+            let others = !self.greater_bytes(line, byte | ((1 << bit) - 1)) & own;
+            byte | u8::from(others == 0) << bit
+        })
+    }
+
+    /// Removes byte `at` of a line: later bytes move down by one, the last becomes zero.
+    #[inline(always)]
+    fn remove_byte(self, line: &mut Line, at: u32) {
+        ALL.remove(line, u8::BITS * at, u8::BITS);
     }
 
     /// Inserts a byte at byte `at` of a line: later bytes move up by one, the last is lost.

@@ -1,8 +1,8 @@
 //! The target's baseline instructions.
 
-use super::{DRAWS_AT_ONCE, Isa};
+use super::{ALL, DRAWS_AT_ONCE, Isa};
 use crate::block::Holds;
-use crate::block::fields::{Field, LINE_BITS, ones, window};
+use crate::block::fields::{Field, ones, window};
 use crate::block::pattern::Draws;
 use crate::storage::Line;
 
@@ -37,7 +37,6 @@ impl Isa for Portable {
     #[cfg_attr(target_arch = "x86_64", inline(never))]
     #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
-        const ALL: Field = Field::new(0, LINE_BITS);
         ALL.insert(line, 8 * at, u8::BITS, byte.into());
     }
 

@@ -24,7 +24,10 @@ struct Everything<'a> {
 struct Answers {
     equal: u64,
     greater: u64,
+    least: u8,
+    last: u8,
     changed: Line,
+    removed: Line,
     inserted: Line,
     window: u64,
     inner_window: u64,
@@ -45,6 +48,8 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
     let &Everything { line, byte, at, rank, ref draws, ref field, start } = inputs;
     let mut changed = *line;
     isa.insert_byte(&mut changed, at, byte);
+    let mut removed = *line;
+    isa.remove_byte(&mut removed, at);
     let mut inserted = *line;
     let width = rank.clamp(1, field.end - start).min(63);
     isa.insert_bits(&mut inserted, field, start, width, line[1] & ones(width));
@@ -52,7 +57,10 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
     Answers {
         equal: isa.equal_bytes(line, byte),
         greater: isa.greater_bytes(line, byte),
+        least: isa.least_byte(line, at, at + 1 + rank % (64 - at)),
+        last: isa.last_byte(line),
         changed,
+        removed,
         inserted,
         window: isa.window(line, start) & ones((LINE_BITS - start).min(57)),
         inner_window: isa.inner_window(line, start % 456) & ones(57),
@@ -109,6 +117,13 @@ proptest! {
             equal |= u64::from(found == byte) << index;
             greater |= u64::from(found > byte) << index;
         }
+        let own = at as usize..(at + 1 + rank % (64 - at)) as usize;
+        prop_assert_eq!(Some(portable.least), bytes[own].iter().copied().min());
+        prop_assert_eq!(portable.last, bytes[63]);
+        let mut removed = bytes.clone();
+        removed.remove(at as usize);
+        removed.push(0);
+        prop_assert!((0..64).all(|index| byte_at(&portable.removed, index) == removed[index]));
         bytes.insert(at as usize, byte);
         prop_assert_eq!(portable.equal, equal);
         prop_assert_eq!(words::equal_bytes(&line, byte), equal);

@@ -5,6 +5,7 @@
 //! Everything else is an entry point of its own.
 
 use super::{Fingerprints, Plan};
+use crate::block::BlockIndex;
 use crate::block::isa::{ANY, Target, kernel_table};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -15,7 +16,8 @@ kernel_table! {
     /// The steps of a lookup.
     pub(super) struct Lookups[S: Held,] [S] {
         fn contains(filter: &Fingerprints<S>, key: KeyHash) -> bool;
-        fn walk(filter: &Fingerprints<S>, key: KeyHash) -> bool;
+        fn look_closely(filter: &Fingerprints<S>, key: KeyHash, first: BlockIndex) -> bool;
+        fn look_further(filter: &Fingerprints<S>, key: KeyHash, first: BlockIndex) -> bool;
     }
 }
 
@@ -26,16 +28,46 @@ fn contains<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) ->
     let block = levels[0].first_block_of(key.candidate(0));
     let line = filter.words.snapshot(0, block.0 as usize);
     let byte = shape.byte_of::<T>(key);
-    if !shape.may_hold(t, &line, byte) && !shape.may_have_sent_on(t, &line, byte) {
-        return false;
+    if shape.may_hold(t, &line, byte) {
+        filter.lookups.look_closely(filter, key, block)
+    } else if shape.may_have_sent_on(t, &line, byte) {
+        filter.lookups.look_further(filter, key, block)
+    } else {
+        false
     }
-    filter.lookups.walk(filter, key)
 }
 
-/// The whole lookup.
+/// Tests the first block, which has the key's byte.
 #[inline(always)]
-fn walk<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
-    filter.walk(t, key, &mut ())
+fn look_closely<T: Target, S: Held>(
+    t: T,
+    filter: &Fingerprints<S>,
+    key: KeyHash,
+    first: BlockIndex,
+) -> bool {
+    let Plan { shape, .. } = &filter.plan;
+    let line = filter.words.snapshot(0, first.0 as usize);
+    if shape.holds(t, &line, shape.entry_of(t, key)) {
+        return true;
+    }
+    shape.may_have_sent_on(t, &line, shape.byte_of::<T>(key))
+        && filter.lookups.look_further(filter, key, first)
+}
+
+/// Tests the other blocks, if the first has sent on what the key stands for.
+#[inline(always)]
+fn look_further<T: Target, S: Held>(
+    t: T,
+    filter: &Fingerprints<S>,
+    key: KeyHash,
+    first: BlockIndex,
+) -> bool {
+    let Plan { shape, multiset, .. } = &filter.plan;
+    let line = filter.words.snapshot(0, first.0 as usize);
+    let entry = shape.entry_of(t, key);
+    // Another thread may have sent it on after the first block was tested: it is further on then, too.
+    shape.sends_on(t, &line, entry.byte(), *multiset)
+        && filter.walk(t, 1, entry.onward(first.0), &mut ())
 }
 
 impl<S: Held> Fingerprints<S> {
@@ -45,13 +77,20 @@ impl<S: Held> Fingerprints<S> {
         key: KeyHash,
         mut observer: O,
     ) -> bool {
-        self.walk(ANY, key, &mut observer)
+        self.walk(ANY, 0, key, &mut observer)
     }
 
+    /// Looks for a key in the level numbered `from` and further on.
     #[inline(always)]
-    fn walk<T: Target, O: Observer>(&self, t: T, mut key: KeyHash, observer: &mut O) -> bool {
+    fn walk<T: Target, O: Observer>(
+        &self,
+        t: T,
+        from: usize,
+        mut key: KeyHash,
+        observer: &mut O,
+    ) -> bool {
         let Plan { shape, multiset, .. } = &self.plan;
-        for (number, level) in self.plan.levels().iter().enumerate() {
+        for (number, level) in self.plan.levels().iter().enumerate().skip(from) {
             observer.block_read();
             let block = level.block_of(key.candidate(0));
             let line = self.words.snapshot(number, block.0 as usize);

@@ -18,19 +18,16 @@
 //!
 //! *Slabs* bound the memory beside the filter. They change nothing: a level receives the keys of the first
 //! slab before those of the second, in whatever order the levels run. *Chunks* stay in a cache between the
-//! two steps, and the next is prefetched while one is inserted. Every thread scans every key, at the cost
-//! of one vectorised comparison per key: a small part of an insert.
+//! two steps. Every thread scans every key: a small part of an insert.
 //!
 //! This needs levels that share no block. Where they do (sequential, two-choice, one-plus-alpha), the keys
 //! are inserted one by one. The same applies once the overflow list is full: then keys are refused, or
-//! saturate blocks, in order. A slab that might fill the list keeps a [`Journal`], by which it is undone.
+//! saturate blocks, in order. A slab that might fill the list keeps a [journal](scratch::Journal), by which it is undone.
 
-mod journal;
-mod level_pass;
-mod pending;
+mod pass;
+mod scratch;
 #[cfg(test)]
 mod tests;
-mod word_range;
 
 use alloc::vec::Vec;
 
@@ -39,14 +36,10 @@ use super::ledger::{Pushed, Record};
 use super::threads::each_by_a_thread;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::placement::{Choose, Level};
+use crate::placement::Choose;
 use equibloom_layout::WhenFull;
-use journal::Journal;
-use level_pass::{LevelPass, LevelPasses, Part};
-use pending::PendingKeys;
-
-/// Parts of a table begin at multiples of this many blocks, and so on a cache line, for any block size.
-const BLOCKS_TO_A_CUT: u64 = 64;
+use pass::{Part, Passes};
+use scratch::{PendingKeys, Scratch};
 
 /// How keys are divided into batches. Affects time and memory only.
 #[derive(Debug, Clone, Copy)]
@@ -64,14 +57,6 @@ impl BatchSizes {
     /// moment, and have 4 MiB of pending keys; a worker takes at least a tenth of a millisecond; a journal
     /// has 4 MiB.
     const COMMON: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
-}
-
-/// A worker's buffers, reused across levels and slabs, because new memory has to be zeroed page by page.
-#[derive(Default)]
-struct WorkerScratch {
-    /// The keys that a level rejects.
-    sent_on: PendingKeys,
-    journal: Journal,
 }
 
 /// The overflow list cannot hold the keys of a slab; the slab has been undone.
@@ -102,8 +87,7 @@ impl<R: Choose> Balanced<R> {
         }
         let mut new = 0;
         let mut pending = PendingKeys::default();
-        let mut scratch: Vec<WorkerScratch> =
-            (0..threads.max(1)).map(|_| WorkerScratch::default()).collect();
+        let mut scratch: Vec<_> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
         let mut rest = keys;
         while !rest.is_empty() {
             // If all keys fit into the list, no journal is needed.
@@ -114,7 +98,7 @@ impl<R: Choose> Balanced<R> {
             for own in &mut scratch {
                 own.journal.begin(without_journal < with_journal);
             }
-            pending.set_to_all(slab.len());
+            pending.set_to(true, slab.len());
             match self.insert_slab(slab, &mut pending, sizes.thread, &mut scratch) {
                 Ok(inserted) => new += inserted?,
                 Err(Undone) => return Ok(new + self.insert_one_by_one(rest)?),
@@ -140,19 +124,18 @@ impl<R: Choose> Balanced<R> {
         keys: &[KeyHash],
         pending: &mut PendingKeys,
         keys_for_a_thread: usize,
-        scratch: &mut [WorkerScratch],
+        scratch: &mut [Scratch],
     ) -> Result<Result<u64, FullError>, Undone> {
         let (mut placed, mut reads) = (0, 0);
-        let levels = self.plan.levels.as_slice().to_vec();
-        for (number, &level) in levels.iter().enumerate() {
+        for number in 0..self.plan.levels.as_slice().len() {
             let going = pending.count();
             if going == 0 {
                 break;
             }
             let threads = (going / keys_for_a_thread.max(1)).clamp(1, scratch.len());
             let scratch = &mut scratch[..threads];
-            let placed_here = self.pass_level(number, level, keys, pending, scratch);
-            pending.set_to_none(keys.len());
+            let placed_here = self.pass_level(number, keys, pending, scratch);
+            pending.set_to(false, keys.len());
             for (own, here) in scratch.iter().zip(placed_here) {
                 pending.join(&own.sent_on);
                 placed += here;
@@ -198,28 +181,18 @@ impl<R: Choose> Balanced<R> {
     fn pass_level(
         &mut self,
         number: usize,
-        level: Level,
         keys: &[KeyHash],
         pending: &PendingKeys,
-        scratch: &mut [WorkerScratch],
+        scratch: &mut [Scratch],
     ) -> Vec<u64> {
-        let passes = LevelPasses::new(self.isa, self.is_common);
+        let passes = Passes::new(self.isa, self.is_common);
         let Self { plan, words, .. } = self;
-        let parts = Part::all(words, plan.shape.words_per_block(), cuts(level, scratch.len()));
-        let run = |(part, scratch): (Part<'_>, &mut WorkerScratch)| {
-            scratch.sent_on.set_to_none(keys.len());
-            passes.pass(LevelPass { plan, number, level, keys, pending, part, scratch })
+        let level = plan.levels.level(number);
+        let parts = Part::all(words, plan.shape.words_per_block(), level, scratch.len());
+        let run = |(part, scratch): (Part<'_>, &mut Scratch)| {
+            scratch.sent_on.set_to(false, keys.len());
+            passes.pass(plan, number, keys, pending, part, scratch)
         };
         each_by_a_thread(parts.into_iter().zip(scratch).collect(), run)
     }
-}
-
-/// The cuts of a level into `parts` parts, or fewer if it is small. The first part includes everything
-/// before the level, the last everything after it.
-fn cuts(level: Level, parts: usize) -> impl Iterator<Item = u64> {
-    let end = level.offset + level.size;
-    let size = level.size.div_ceil(parts as u64).max(BLOCKS_TO_A_CUT);
-    let cut = move |part| level.offset.saturating_add(size.saturating_mul(part));
-    let on_a_line = move |cut: u64| cut - cut % BLOCKS_TO_A_CUT;
-    (1..parts as u64).map(move |part| on_a_line(cut(part))).take_while(move |&cut| cut < end)
 }

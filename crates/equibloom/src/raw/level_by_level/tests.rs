@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-use super::{BatchSizes, cuts};
+use super::BatchSizes;
+use super::pass::cuts;
 use crate::hashing::KeyHash;
 use crate::parameters::Parameters;
 use crate::placement::{Choose, Level};
@@ -18,7 +19,7 @@ fn check<R: Choose + PartialEq>(
     let (mut one, mut many) = (empty.clone(), empty.clone());
     // Into an empty filter, and into one that has keys.
     for keys in keys.chunks(keys.len() / 2 + 1) {
-        let expected = one.insert_batch(keys, 1);
+        let expected = one.insert_one_by_one(keys);
         prop_assert_eq!(many.insert_in_batches(keys, threads, sizes), expected);
         prop_assert!(one == many);
     }
