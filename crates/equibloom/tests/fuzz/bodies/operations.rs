@@ -73,10 +73,16 @@ impl Checked {
             Ok(insertion) => {
                 self.count(key);
                 assert!(self.filter.contains(&key), "{key}: {:?}", self.filter.parameters());
-                // A fingerprint block that another entry leaves does not look further on for the key; and a
-                // key that goes on may meet the equal of another.
-                if self.is_multiset() || !self.has_fingerprints() {
-                    assert_eq!(insertion == Insertion::New, self.is_multiset() || !present);
+                // An insert ends at the block that takes the key. A lookup may go on there, by a hint or a
+                // watermark, and meet the likeness of the key. And a fingerprint that goes on may meet its
+                // equal where no lookup for it came before.
+                let design = &self.filter.parameters().design;
+                let may_go_on = self.has_fingerprints() || design.hints() > 0;
+                match insertion {
+                    Insertion::New => assert!(!present || may_go_on),
+                    Insertion::AlreadyPresent => {
+                        assert!(!self.is_multiset() && (present || self.has_fingerprints()));
+                    }
                 }
                 u64::from(insertion.is_new())
             }
