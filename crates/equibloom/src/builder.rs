@@ -157,7 +157,7 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
-    /// Fixes the number of hint bits of a block; 0 is the papers' rule.
+    /// Fixes the number of hint bits of a Bloom block; 0 is the papers' rule.
     pub fn hints(mut self, hints: u32) -> Self {
         self.requirements.hints = Some(hints);
         self

@@ -15,8 +15,8 @@ use std::path::Path;
 use designs::{cases, fingerprints, keys, parameters};
 use equibloom::file::FileErrorKind;
 use equibloom::{
-    Blocks, Filter, HashFilter, KeyHasher, KeyKind, Layout, MergeError, Parameters, Stable,
-    StableKey, file,
+    Blocks, Filter, HashFilter, KeyHasher, KeyKind, Layout, MergeError, Overflow, Parameters,
+    Stable, StableKey, WhenFull, file,
 };
 use proptest::prelude::*;
 use samples::samples;
@@ -101,6 +101,27 @@ proptest! {
         }
         // The file is unchanged.
         prop_assert!(std::fs::read(&path).unwrap() == bytes);
+    }
+}
+
+/// A list that refuses keys has grown all the same: the file says so.
+#[test]
+fn a_refused_batch_is_saved_with_its_list() {
+    let blocks = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 9 };
+    let overflow = Overflow { capacity: 5, when_full: WhenFull::Refuse };
+    for multiset in [false, true] {
+        let layout = Layout::fingerprints(blocks, &[5, 2]).unwrap().with_overflow(overflow);
+        let design = Layout { multiset, ..layout }.into();
+        let mut filter = Filter::<u16>::new(&Parameters { keys: 50, seed: 2, design }).unwrap();
+        let keys: Vec<u16> = (0..100).collect();
+        let refused = filter.insert_batch(&keys).unwrap_err();
+        assert_eq!((refused.capacity, refused.stored), (5, filter.elements()));
+        let bytes = bytes_of(&filter);
+        let header = file::verify_from(&bytes[..]).unwrap().header;
+        assert!(header.overflow_entries > 5 && header.overflow_capacity > 5);
+        let read = Filter::<u16>::read_from(&bytes[..]).unwrap();
+        assert!(read == filter);
+        assert!(keys.iter().all(|key| read.contains(key)));
     }
 }
 

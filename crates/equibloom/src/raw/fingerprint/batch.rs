@@ -101,7 +101,7 @@ impl Fingerprints {
         }
         let refuses = plan.when_full == WhenFull::Refuse;
         if refuses && ledger.overflow.len() > plan.list_capacity {
-            return Err(ledger.full());
+            return Err(FullError { capacity: plan.list_capacity, ..ledger.full() });
         }
         Ok(())
     }
