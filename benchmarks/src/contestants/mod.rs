@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn plans_that_do_not_fit_are_named() {
-        let line_up = line_up(3_000, 6_000, &["removable".to_owned()]).unwrap();
+        let line_up = line_up(3_000, 2_500, &["removable".to_owned()]).unwrap();
         assert!(line_up.entries.is_empty());
         assert!(line_up.absent[0].starts_with("equibloom, removable: "), "{:?}", line_up.absent);
     }
