@@ -69,7 +69,8 @@ fn insert_slowly<T: Target>(
             }
             Arrived::Repeats { entry } => break entry,
             Arrived::Left { onward, stays } => {
-                if stays && visit.level == 0 {
+                // The first that stays is the key itself.
+                if stays {
                     insertion = Insertion::New;
                 }
                 onward
