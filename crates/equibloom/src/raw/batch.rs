@@ -248,7 +248,7 @@ impl<R: Choose> Balanced<R> {
 
 /// The indices of a word's set bits.
 #[inline(always)]
-fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
+pub(super) fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;
         word &= word.checked_sub(1)?;

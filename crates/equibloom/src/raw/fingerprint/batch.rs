@@ -17,6 +17,7 @@ use crate::block::isa::{Nearness, Target, prefetch};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
+use crate::raw::batch::set_bits;
 use crate::raw::ledger::{Ledger, Pushed, Record};
 use crate::storage::{Line, Storage};
 use equibloom_layout::WhenFull;
@@ -153,6 +154,11 @@ pub(super) fn insert_level<T: Target>(
     let mut own = [KeyHash::from_u64(0); CHUNK];
     let place_of =
         |key: KeyHash| plan.levels[level % plan.levels.len()].block_of(key.candidate(0)).0 as usize;
+    let start = lines.as_ptr();
+    let fetch = |key: &KeyHash| {
+        let line = start.wrapping_add(place_of(*key).wrapping_sub(first));
+        prefetch(line.cast(), Nearness::First);
+    };
     let lists = sent_on.iter().map(Vec::as_slice).chain([keys]);
     for chunk in lists.flat_map(|keys| keys.chunks(CHUNK)) {
         let mut count = 0;
@@ -162,16 +168,9 @@ pub(super) fn insert_level<T: Target>(
             count += usize::from(place_of(key).wrapping_sub(first) < lines.len());
         }
         let own = &own[..count.min(CHUNK)];
-        let fetch = |key: &KeyHash| {
-            let line = lines.as_ptr().wrapping_add(place_of(*key).wrapping_sub(first));
-            prefetch(line.cast(), Nearness::First);
-        };
         own.iter().take(AHEAD).for_each(fetch);
         for (index, &key) in own.iter().enumerate() {
-            if let Some(ahead) = own.get(index + AHEAD) {
-                let line = lines.as_ptr().wrapping_add(place_of(*ahead).wrapping_sub(first));
-                prefetch(line.cast(), Nearness::First);
-            }
+            own.get(index + AHEAD).into_iter().for_each(fetch);
             let Some(visit) = Visit::of(t, plan, level, key) else { continue };
             let Some(line) = lines.get_mut(visit.block as usize - first) else { continue };
             if let Some(place) = plan.shape.usual_place(t, line, visit.entry) {
@@ -296,14 +295,4 @@ fn finish<T: Target>(t: T, filter: &Fingerprints, waiting: &mut Waiting, found: 
             note(waiting.places[at]);
         }
     }
-}
-
-/// The indices of a word's set bits.
-#[inline(always)]
-fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        let bit = word.trailing_zeros() as usize;
-        word &= word.checked_sub(1)?;
-        Some(bit)
-    })
 }
