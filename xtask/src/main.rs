@@ -1,5 +1,7 @@
 //! `cargo xtask test`: installs the tools that a clean Debian machine lacks, then runs every check.
 //!
+//! `cargo xtask frontier`: writes the planner's table of the best blocks for each size.
+//!
 //! `cargo xtask compare <revision>`: measures this library and that of another revision side by side.
 
 mod compare;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
             let checks = checks().into_iter().filter(|check| check.name.contains(part));
             step::run_all(machine::missing_parts().into_iter().chain(checks))
         }
+        ["frontier"] => step::run_all([shell("frontier", FRONTIER)]),
         ["compare", revision, ref arguments @ ..] if !revision.starts_with('-') => {
             compare::run(revision, arguments)
         }
@@ -38,8 +41,15 @@ fn main() -> ExitCode {
 const USAGE: &str = "\
 usage: cargo xtask test [PART]
            set up the machine and run every check, or those with PART in their names
+       cargo xtask frontier
+           write the planner's table of the best blocks for each size
        cargo xtask compare <revision> [--quick] [--keys N,…] [--bits-per-key B,…] [--rounds N] …
            measure this library and that revision's turn by turn; --help shows all options";
+
+/// Written beside, then moved: the program is built with the table that it replaces.
+const FRONTIER: &str = "\
+    rows=crates/equibloom-theory/src/planner/frontier/rows.rs &&
+    cargo run --release -p equibloom-theory --example frontier > $rows.new && mv $rows.new $rows";
 
 /// Every filter, operation and kind of report, with few keys; the answers are checked.
 const BENCHMARKS: &str = "\

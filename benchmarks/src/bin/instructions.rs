@@ -32,6 +32,17 @@ const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-pl
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
 /// Operations of shared filters and of maps.
 const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
+/// Plans: keys, and bits per key (from 1 on) or a rate.
+const PLANS: [(&str, u64, f64); 8] = [
+    ("1k-rate-1e-3", 1_000, 1e-3),
+    ("10k-rate-1e-6", 10_000, 1e-6),
+    ("1M-rate-0.1", 1_000_000, 0.1),
+    ("1M-rate-1e-3", 1_000_000, 1e-3),
+    ("1G-rate-1e-2", 1_000_000_000, 1e-2),
+    ("1G-rate-1e-9", 1_000_000_000, 1e-9),
+    ("1M-16-bits", 1_000_000, 16.0),
+    ("1G-30-bits", 1_000_000_000, 30.0),
+];
 /// Allowed growth over the baseline.
 const TOLERANCE: f64 = 0.05;
 
@@ -205,6 +216,20 @@ fn use_map<T: RawTable<Entry = (u64, u64)>>(
     Ok(())
 }
 
+/// Makes a plan, or nothing. `build` makes a filter of a thousand keys from requirements.
+fn work_on_plan(operation: &str) -> Result<(), Box<dyn Error>> {
+    if operation == "build" {
+        black_box(Filter::<u64>::builder().keys(1_000).rate(0.01).build()?);
+    }
+    if let Some(&(_, keys, number)) = PLANS.iter().find(|(name, ..)| *name == operation) {
+        let builder = Filter::<u64>::builder().keys(keys);
+        let builder =
+            if number < 1.0 { builder.rate(number) } else { builder.bits_per_key(number) };
+        black_box(builder.plan()?);
+    }
+    Ok(())
+}
+
 /// Instructions of a whole run.
 fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
     let output = Command::new("valgrind")
@@ -221,6 +246,11 @@ fn count(kind: &str, operation: &str) -> Result<u64, Box<dyn Error>> {
 fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
     save_plans()?;
     let mut rows = Vec::new();
+    let none = count("planning", "empty")?;
+    for operation in PLANS.map(|(name, ..)| name).into_iter().chain(["build"]) {
+        let instructions = count("planning", operation)?.saturating_sub(none);
+        rows.push((format!("planning {operation}"), instructions));
+    }
     let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
     let shared = SHARED.map(|kind| (kind, &FEW_OPERATIONS[..]));
     let maps = MAPS.map(|kind| (kind, &FEW_OPERATIONS[..]));
@@ -276,6 +306,7 @@ fn main() -> ExitCode {
     let outcome = match arguments[..] {
         [] => check(false),
         ["--bless"] => check(true),
+        ["work", "planning", operation] => work_on_plan(operation).map(|()| true),
         ["work", kind, operation] if MAPS.contains(&kind) => {
             work_on_map(kind, operation).map(|()| true)
         }

@@ -7,6 +7,23 @@ use equibloom::LayoutError;
 use indicatif::HumanCount;
 use serde::Serialize;
 
+/// How much a command prints about its work, and in which form.
+#[derive(clap::Args)]
+pub(crate) struct Output {
+    /// Print errors only.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Output {
+    pub(crate) fn print<A: Serialize + Display>(&self, answer: &A) -> anyhow::Result<()> {
+        if self.quiet { Ok(()) } else { print(answer, self.json) }
+    }
+}
+
 /// Prints the answer as text or JSON.
 pub(crate) fn print<A: Serialize + Display>(answer: &A, json: bool) -> anyhow::Result<()> {
     write(&if json { serde_json::to_string_pretty(answer)? + "\n" } else { answer.to_string() })

@@ -8,8 +8,8 @@ use equibloom::{HashFilter, MergeError, file};
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::answer::{self, number};
-use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
+use crate::answer::{Output, number};
+use crate::build::{Filling, Saved, WhenFull, directory_for};
 use crate::query::open;
 
 /// Merges filters that were built with the same --keys, requirements and --seed: the result contains the keys
@@ -29,12 +29,8 @@ pub(crate) struct Arguments {
     /// How to handle more keys in total than each filter is planned for.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
     when_full: WhenFull,
-    /// Print errors only.
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    printing: Output,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -50,17 +46,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         filling.filter.merge(&other).map_err(|error| disagreement(first, path, error))?;
         filling.check()?;
     }
-    filling.filter.save(&arguments.output)?;
-    let statistics = filling.filter.statistics();
-    let merged = Merged {
-        file: arguments.output.display().to_string(),
-        filters: arguments.files.len(),
-        keys: statistics.elements,
-        planned_keys: filling.filter.parameters().keys,
-        rate_now: statistics.expected_rate,
-    };
-    warn_of_overload(&arguments.output, merged.keys, merged.planned_keys, merged.rate_now);
-    if arguments.quiet { Ok(()) } else { answer::print(&merged, arguments.json) }
+    let (saved, _) = filling.save(&arguments.output)?;
+    arguments.printing.print(&Merged { saved, filters: arguments.files.len() })
 }
 
 /// The difference between two filters, in terms of the flags of `build`.
@@ -93,18 +80,16 @@ fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error 
 
 #[derive(Serialize)]
 struct Merged {
-    file: String,
+    #[serde(flatten)]
+    saved: Saved,
     filters: usize,
-    /// The sum of all; keys in several filters are counted several times.
-    keys: u64,
-    planned_keys: u64,
-    rate_now: f64,
 }
 
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (keys, planned) = (HumanCount(self.keys), HumanCount(self.planned_keys));
-        writeln!(f, "{}: {} filters, {keys} keys of {planned} planned", self.file, self.filters)?;
-        writeln!(f, "  false-positive rate   {} now", number(self.rate_now))
+        let Saved { file, keys, planned_keys, rate_now } = &self.saved;
+        let (keys, planned) = (HumanCount(*keys), HumanCount(*planned_keys));
+        writeln!(f, "{file}: {} filters, {keys} keys of {planned} planned", self.filters)?;
+        writeln!(f, "  false-positive rate   {} now", number(*rate_now))
     }
 }

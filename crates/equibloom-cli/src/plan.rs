@@ -3,7 +3,7 @@
 use std::fmt;
 
 use equibloom::{Blocks, Parameters};
-use equibloom_theory::planner::{self, Plan, Requirements};
+use equibloom_theory::planner::{Plan, Requirements};
 use serde::Serialize;
 
 use crate::answer::{self, number};
@@ -37,8 +37,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { keys, hash_bits, ref requirements, .. } = *arguments;
-    let requirements = Requirements { hash_bits, ..requirements.requirements(keys) };
-    let plan = planner::plan(&requirements).map_err(answer::in_flags)?;
+    let wanted = Requirements { hash_bits, ..requirements.requirements(keys) };
+    let plan = requirements.plan(&wanted)?;
     answer::print(&Answer::from(plan), arguments.json)
 }
 
@@ -64,6 +64,8 @@ struct Answer {
     overflow_probes_miss: f64,
     parameters: Parameters,
     reasons: Vec<String>,
+    /// Why not another placement or kind of blocks.
+    alternatives: Vec<String>,
 }
 
 impl From<Plan> for Answer {
@@ -84,6 +86,7 @@ impl From<Plan> for Answer {
             lines_miss: plan.lines_miss,
             overflow: plan.expected.overflow_fraction,
             overflow_probes_miss: plan.expected.overflow_probes_miss,
+            alternatives: plan.alternatives(),
             parameters: Parameters { keys: plan.keys, seed: 0, design: plan.design },
             reasons: plan.reasons,
         }
@@ -113,6 +116,9 @@ impl fmt::Display for Answer {
             writeln!(f, "  misses that look there {:.3} %", 100.0 * self.overflow_probes_miss)?;
         }
         writeln!(f, "\nWhy:")?;
-        self.reasons.iter().try_for_each(|reason| writeln!(f, "- {reason}"))
+        self.reasons
+            .iter()
+            .chain(&self.alternatives)
+            .try_for_each(|reason| writeln!(f, "- {reason}"))
     }
 }

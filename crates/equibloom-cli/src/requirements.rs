@@ -1,9 +1,13 @@
 //! Requirements of a filter: the flags shared by `equibloom plan` and `equibloom build`.
 
-use equibloom::{BlockKind, DEFAULT_ACCESSES_MISS, Placement};
-use equibloom_theory::planner::Requirements;
+use anyhow::bail;
+use equibloom::{BlockKind, DEFAULT_ACCESSES_MISS, Lookup, Placement};
+use equibloom_theory::planner::{self, Plan, Requirements};
 
-use crate::quantity;
+use crate::{answer, quantity};
+
+/// A filter with a higher rate needs `--force`.
+const MOST_RATE: f64 = 0.5;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "The filter")]
@@ -46,6 +50,16 @@ pub(crate) struct RequirementFlags {
     /// blocks.
     #[arg(long)]
     removable: bool,
+    /// Plan for so many keys more, at the same rate, such as 20%.
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share, allow_negative_numbers = true)]
+    headroom: Option<f64>,
+    /// Keys will be looked up one by one: in the given memory, accept up to a quarter more false positives for
+    /// faster lookups.
+    #[arg(long)]
+    one_by_one: bool,
+    /// Accept a filter that says yes to most absent keys.
+    #[arg(long)]
+    force: bool,
 }
 
 impl RequirementFlags {
@@ -65,7 +79,29 @@ impl RequirementFlags {
             block: self.block,
             hints: self.hints,
             multiset: self.removable,
+            headroom: self.headroom,
+            prefer: self.one_by_one.then_some(Lookup::OneByOne),
             ..Requirements::default()
         }
+    }
+
+    /// The best filter, unless it would say yes to most absent keys.
+    pub(crate) fn plan(&self, requirements: &Requirements) -> anyhow::Result<Plan> {
+        let plan = planner::plan(requirements).map_err(answer::in_flags)?;
+        if plan.rate() <= MOST_RATE || requirements.rate.is_some() || self.force {
+            return Ok(plan);
+        }
+        let (keys, rate) = (Some(plan.keys), Some(0.01));
+        let enough =
+            Requirements { keys, rate, memory: None, bits_per_key: None, ..requirements.clone() };
+        let enough = planner::plan(&enough).map_err(answer::in_flags)?;
+        bail!(
+            "{} keys in {} bytes: the filter would say yes to {:.1} % of absent keys. Give --memory {} for 1 %, or \
+             --force to have it all the same",
+            plan.keys,
+            plan.bytes(),
+            100.0 * plan.rate(),
+            enough.bytes()
+        )
     }
 }

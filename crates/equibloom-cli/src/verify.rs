@@ -7,7 +7,7 @@ use equibloom::file;
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::answer;
+use crate::answer::Output;
 
 /// Reads filter files and checks every byte against their checksums.
 ///
@@ -19,26 +19,22 @@ pub(crate) struct Arguments {
     /// The filter files.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Print errors only.
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print one JSON list.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut whole = Whole(Vec::new());
     for path in &arguments.files {
-        let report = file::verify(path)?;
+        let header = file::verify(path)?;
         whole.0.push(File {
             file: path.display().to_string(),
-            version: report.header.version,
-            bytes: report.bytes,
-            keys: report.header.elements,
+            version: header.version,
+            bytes: header.file_length,
+            keys: header.counters.elements,
         });
     }
-    if arguments.quiet { Ok(()) } else { answer::print(&whole, arguments.json) }
+    arguments.output.print(&whole)
 }
 
 #[derive(Serialize)]

@@ -28,7 +28,8 @@ fn a_plan_says_what_to_build_and_what_to_expect() {
     assert!(plan["placement"].is_string());
     assert!(plan["bits_per_key"].as_f64().unwrap() <= 12.0);
     assert!(plan["rate"].as_f64().unwrap() < 0.0041);
-    assert!(plan["reasons"].as_array().unwrap().len() >= 8);
+    assert!(plan["reasons"].as_array().unwrap().len() >= 4);
+    assert!(plan["alternatives"].as_array().unwrap().len() >= 7);
     let parameters: Parameters = serde_json::from_value(plan["parameters"].clone()).unwrap();
     parameters.check().unwrap();
     assert_eq!(parameters.keys, 100_000_000);
@@ -136,4 +137,25 @@ fn bad_requirements_are_refused_by_name_value_and_range() {
             assert!(error.contains(words), "{arguments}: `{words}` is missing in {error}");
         }
     }
+}
+
+#[test]
+fn a_filter_that_says_yes_to_nearly_everything_needs_force() {
+    let refused = run("--keys 100000 --memory 1100");
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success());
+    assert!(text.contains("100.0 % of absent keys") && text.contains("--force"), "{text}");
+    let enough: u64 =
+        text.split("--memory ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(json(&format!("--keys 100000 --memory {enough}"))["rate"].as_f64().unwrap() <= 0.0101);
+    assert!(json("--keys 100000 --memory 1100 --force")["rate"].as_f64().unwrap() > 0.99);
+}
+
+#[test]
+fn headroom_is_planned_for() {
+    let plan = json("--keys 1M --fpr 1% --headroom 20%");
+    assert_eq!(plan["keys"], 1_200_000);
+    assert!(plan["rate"].as_f64().unwrap() <= 0.01);
+    let bytes = json("--keys 1.2M --fpr 1%")["bytes"].as_u64();
+    assert_eq!(plan["bytes"].as_u64(), bytes);
 }

@@ -48,15 +48,7 @@ impl<K, T, S> From<Map<K, (), T, S>> for Set<K, T, S> {
 }
 
 #[cfg(feature = "std")]
-impl<K> BalancedSet<K> {
-    /// An empty set that allocates nothing yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-#[cfg(feature = "std")]
-impl<K, const SLOTS: usize> CuckooSet<K, DefaultHashBuilder, SLOTS> {
+impl<K, T: DefaultTable> Set<K, T, DefaultHashBuilder> {
     /// An empty set that allocates nothing yet.
     pub fn new() -> Self {
         Self::default()

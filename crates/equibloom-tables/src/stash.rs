@@ -4,6 +4,7 @@
 //! are all equal, it is a list.
 
 use alloc::vec::Vec;
+use core::iter::{Chain, Map};
 use core::slice;
 
 /// Ends a chain.
@@ -20,11 +21,20 @@ pub(crate) struct Stash<T> {
 }
 
 #[derive(Clone)]
-struct Node<T> {
+pub(crate) struct Node<T> {
     hash: u64,
     next: usize,
     entry: T,
 }
+
+/// Shared references to all entries.
+pub(crate) type Iter<'a, T> =
+    Chain<Map<slice::Iter<'a, Node<T>>, fn(&'a Node<T>) -> &'a T>, slice::Iter<'a, T>>;
+/// Exclusive references to all entries.
+pub(crate) type IterMut<'a, T> = Chain<
+    Map<slice::IterMut<'a, Node<T>>, fn(&'a mut Node<T>) -> &'a mut T>,
+    slice::IterMut<'a, T>,
+>;
 
 /// Position in the stash: first the chained entries, then those without a hash.
 pub(crate) type StashIndex = usize;
@@ -162,11 +172,13 @@ impl<T> Stash<T> {
     }
 
     pub(crate) fn iter(&self) -> Iter<'_, T> {
-        Iter { nodes: self.nodes.iter(), unhashed: self.unhashed.iter() }
+        let entry: fn(&Node<T>) -> &T = |node| &node.entry;
+        self.nodes.iter().map(entry).chain(&self.unhashed)
     }
 
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut { nodes: self.nodes.iter_mut(), unhashed: self.unhashed.iter_mut() }
+        let entry: fn(&mut Node<T>) -> &mut T = |node| &mut node.entry;
+        self.nodes.iter_mut().map(entry).chain(&mut self.unhashed)
     }
 
     /// Drops all entries and keeps the memory.
@@ -174,40 +186,6 @@ impl<T> Stash<T> {
         self.heads.fill(NONE);
         self.nodes.clear();
         self.unhashed.clear();
-    }
-}
-
-/// Shared references to all entries.
-pub(crate) struct Iter<'a, T> {
-    nodes: slice::Iter<'a, Node<T>>,
-    unhashed: slice::Iter<'a, T>,
-}
-
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Self { nodes: self.nodes.clone(), unhashed: self.unhashed.clone() }
-    }
-}
-
-impl<'a, T> Iterator for Iter<'a, T> {
-    type Item = &'a T;
-
-    fn next(&mut self) -> Option<&'a T> {
-        self.nodes.next().map(|node| &node.entry).or_else(|| self.unhashed.next())
-    }
-}
-
-/// Exclusive references to all entries.
-pub(crate) struct IterMut<'a, T> {
-    nodes: slice::IterMut<'a, Node<T>>,
-    unhashed: slice::IterMut<'a, T>,
-}
-
-impl<'a, T> Iterator for IterMut<'a, T> {
-    type Item = &'a mut T;
-
-    fn next(&mut self) -> Option<&'a mut T> {
-        self.nodes.next().map(|node| &mut node.entry).or_else(|| self.unhashed.next())
     }
 }
 

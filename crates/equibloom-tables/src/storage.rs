@@ -178,11 +178,11 @@ impl<T> Storage<T> {
     }
 
     pub(crate) fn iter(&self) -> Iter<'_, T> {
-        Iter { buckets: self.buckets.iter(), stash: self.stash.iter(), left: self.len }
+        Entries { buckets: self.buckets.iter(), stash: self.stash.iter(), left: self.len }
     }
 
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut { buckets: self.buckets.iter_mut(), stash: self.stash.iter_mut(), left: self.len }
+        Entries { buckets: self.buckets.iter_mut(), stash: self.stash.iter_mut(), left: self.len }
     }
 
     /// Takes one entry after the other out of the storage.
@@ -200,46 +200,25 @@ impl<T: Clone> Clone for Storage<T> {
     }
 }
 
-/// Shared references to all entries of a table.
-pub(crate) struct Iter<'a, T> {
-    buckets: buckets::Iter<'a, T>,
-    stash: stash::Iter<'a, T>,
+/// References to all entries of a table, in the buckets and in the stash.
+#[derive(Clone)]
+pub(crate) struct Entries<B, S> {
+    buckets: B,
+    stash: S,
     left: usize,
 }
 
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Self { buckets: self.buckets.clone(), stash: self.stash.clone(), left: self.left }
-    }
-}
+/// Shared references to all entries.
+pub(crate) type Iter<'a, T> = Entries<buckets::Iter<'a, T>, stash::Iter<'a, T>>;
+/// Exclusive references to all entries.
+pub(crate) type IterMut<'a, T> = Entries<buckets::IterMut<'a, T>, stash::IterMut<'a, T>>;
 
-impl<'a, T> Iterator for Iter<'a, T> {
-    type Item = &'a T;
+impl<B: Iterator, S: Iterator<Item = B::Item>> Iterator for Entries<B, S> {
+    type Item = B::Item;
 
     #[inline]
-    fn next(&mut self) -> Option<&'a T> {
+    fn next(&mut self) -> Option<B::Item> {
         // Stops at the last entry: millions of free slots may follow.
-        self.left = self.left.checked_sub(1)?;
-        self.buckets.next().or_else(|| self.stash.next())
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-/// Exclusive references to all entries of a table.
-pub(crate) struct IterMut<'a, T> {
-    buckets: buckets::IterMut<'a, T>,
-    stash: stash::IterMut<'a, T>,
-    left: usize,
-}
-
-impl<'a, T> Iterator for IterMut<'a, T> {
-    type Item = &'a mut T;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a mut T> {
         self.left = self.left.checked_sub(1)?;
         self.buckets.next().or_else(|| self.stash.next())
     }

@@ -10,7 +10,7 @@
 use equibloom_layout::{BlockKind, Placement};
 use equibloom_theory::Error;
 use equibloom_theory::paper::{Hashes, Scheme};
-use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Plan, Requirements, paper_design, plan};
+use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Requirements, paper_design, plan};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -101,9 +101,9 @@ fn the_least_memory_and_the_most_keys_just_reach_the_rate() {
 }
 
 #[test]
-fn reasons_name_every_placement() {
-    let Plan { reasons, .. } = plan(&requirements(16.0)).unwrap();
-    let all = reasons.join("\n");
+fn reasons_and_alternatives_name_every_placement() {
+    let plan = plan(&requirements(16.0)).unwrap();
+    let all = [plan.reasons.clone(), plan.alternatives()].concat().join("\n");
     for placement in Placement::ALL {
         assert!(all.contains(placement.as_str()), "{placement} is missing in {all}");
     }

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use equibloom_layout::{BlockKind, Design, Placement, Rule, WhenFull};
-pub use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Plan};
+use equibloom_layout::{BlockKind, Placement, WhenFull};
+pub use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Lookup, Plan};
 use equibloom_theory::planner::{Requirements, plan};
 
 use crate::error::{BuildError, FullError, wraps};
@@ -73,7 +73,6 @@ wraps!(PlanError { Requirements(PredictionError), Build(BuildError), Full(FullEr
 pub struct FilterBuilder<K: ?Sized> {
     requirements: Requirements,
     seed: u64,
-    when_full: WhenFull,
     key: PhantomData<fn(&K)>,
 }
 
@@ -81,88 +80,54 @@ impl<K: ?Sized> Filter<K> {
     /// Starts a builder; [`FilterBuilder::build`] finishes it. The first inserted key determines the key
     /// type.
     pub fn builder() -> FilterBuilder<K> {
-        FilterBuilder {
-            requirements: Requirements::default(),
-            seed: 0,
-            when_full: WhenFull::Saturate,
-            key: PhantomData,
-        }
+        FilterBuilder { requirements: Requirements::default(), seed: 0, key: PhantomData }
     }
 }
 
-impl<K: ?Sized> FilterBuilder<K> {
+/// Setters of what is required.
+macro_rules! requirements {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        impl<K: ?Sized> FilterBuilder<K> {$(
+            $(#[$doc])*
+            pub fn $name(mut self, $name: $type) -> Self {
+                self.requirements.$name = Some($name);
+                self
+            }
+        )*}
+    };
+}
+
+requirements! {
     /// How many keys there will be.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.requirements.keys = Some(keys);
-        self
-    }
-
+    keys: u64;
     /// Maximum memory in bytes: blocks, overflow list and header.
-    pub fn memory(mut self, bytes: u64) -> Self {
-        self.requirements.memory = Some(bytes);
-        self
-    }
-
+    memory: u64;
     /// Maximum memory per key in bits: blocks, overflow list and header.
-    pub fn bits_per_key(mut self, bits: f64) -> Self {
-        self.requirements.bits_per_key = Some(bits);
-        self
-    }
-
+    bits_per_key: f64;
     /// Maximum false-positive rate.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.requirements.rate = Some(rate);
-        self
-    }
-
+    rate: f64;
     /// Maximum mean block accesses of a lookup for an absent key; [`DEFAULT_ACCESSES_MISS`] by default.
-    pub fn accesses_miss(mut self, accesses: f64) -> Self {
-        self.requirements.accesses_miss = Some(accesses);
-        self
-    }
-
+    accesses_miss: f64;
     /// Maximum mean block accesses of an insert.
-    pub fn accesses_insert(mut self, accesses: f64) -> Self {
-        self.requirements.accesses_insert = Some(accesses);
-        self
-    }
-
+    accesses_insert: f64;
     /// Bits of a block; by default 512, a cache line.
-    pub fn block_bits(mut self, bits: u32) -> Self {
-        self.requirements.block_bits = Some(bits);
-        self
-    }
-
+    block_bits: u32;
     /// Maximum block accesses of any key.
-    pub fn choices(mut self, choices: u32) -> Self {
-        self.requirements.choices = Some(choices);
-        self
-    }
-
+    choices: u32;
     /// Maximum share of the keys in the overflow list.
-    pub fn overflow(mut self, share: f64) -> Self {
-        self.requirements.overflow = Some(share);
-        self
-    }
-
+    overflow: f64;
     /// Fixes the placement.
-    pub fn placement(mut self, placement: Placement) -> Self {
-        self.requirements.placement = Some(placement);
-        self
-    }
-
+    placement: Placement;
     /// Fixes the kind of blocks.
-    pub fn block(mut self, kind: BlockKind) -> Self {
-        self.requirements.block = Some(kind);
-        self
-    }
-
+    block: BlockKind;
     /// Fixes the number of hint bits of a Bloom block; 0 is the papers' rule.
-    pub fn hints(mut self, hints: u32) -> Self {
-        self.requirements.hints = Some(hints);
-        self
-    }
+    hints: u32;
+    /// Width of the hash, for [`build_with_hasher`](Self::build_with_hasher). With 64 bits the rate cannot
+    /// fall below keys/2⁶⁴, and the plan accounts for that.
+    hash_bits: u32;
+}
 
+impl<K: ?Sized> FilterBuilder<K> {
     /// Makes keys [removable](crate::Filter::remove): every insert is stored.
     ///
     /// ```
@@ -179,13 +144,6 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
-    /// Width of the hash, for [`build_with_hasher`](Self::build_with_hasher). With 64 bits the rate cannot
-    /// fall below keys/2⁶⁴, and the plan accounts for that.
-    pub fn hash_bits(mut self, bits: u32) -> Self {
-        self.requirements.hash_bits = Some(bits);
-        self
-    }
-
     /// Seed of the hash; 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -193,9 +151,32 @@ impl<K: ?Sized> FilterBuilder<K> {
     }
 
     /// What happens to a key that no block admits when the overflow list is full. By default it is stored
-    /// in a block all the same, as in any overfull Bloom filter.
+    /// all the same, as in any overfull Bloom filter. [`WhenFull::Refuse`] requires a filter that can be full:
+    /// one with a threshold or with fingerprint blocks.
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
-        self.when_full = when_full;
+        self.requirements.when_full = Some(when_full);
+        self
+    }
+
+    /// Plans for so large a share of keys more, at the same rate: 0.2 for a fifth.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let plan = Filter::<u64>::builder().keys(100_000).rate(0.001).headroom(0.2).plan()?;
+    /// assert_eq!(plan.keys, 120_000);
+    /// assert!(plan.rate() <= 0.001);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn headroom(mut self, share: f64) -> Self {
+        self.requirements.headroom = Some(share);
+        self
+    }
+
+    /// How keys will be looked up. With [`Lookup::OneByOne`] and a given memory, a filter with faster lookups may
+    /// have up to a quarter more false positives.
+    pub fn prefer(mut self, lookup: Lookup) -> Self {
+        self.requirements.prefer = Some(lookup);
         self
     }
 
@@ -232,12 +213,7 @@ impl<K: ?Sized> FilterBuilder<K> {
 
     /// The plan as the parameters of a filter.
     pub fn parameters(&self) -> Result<Parameters, PlanError> {
-        let Plan { keys, mut design, .. } = self.plan()?;
-        if let Design::Blocked(layout) = &mut design
-            && layout.rule != Rule::LeastLoaded
-        {
-            layout.overflow.when_full = self.when_full;
-        }
+        let Plan { keys, design, .. } = self.plan()?;
         Ok(Parameters { keys, seed: self.seed, design })
     }
 
@@ -280,8 +256,8 @@ impl<K: ?Sized> FilterBuilder<K> {
 /// Implemented by hand: deriving would require `K: Clone`.
 impl<K: ?Sized> Clone for FilterBuilder<K> {
     fn clone(&self) -> Self {
-        let Self { requirements, seed, when_full, key } = self;
-        Self { requirements: requirements.clone(), seed: *seed, when_full: *when_full, key: *key }
+        let Self { requirements, seed, key } = self;
+        Self { requirements: requirements.clone(), seed: *seed, key: *key }
     }
 }
 
@@ -291,7 +267,6 @@ impl<K: ?Sized> fmt::Debug for FilterBuilder<K> {
         f.debug_struct("FilterBuilder")
             .field("requirements", &self.requirements)
             .field("seed", &self.seed)
-            .field("when_full", &self.when_full)
             .finish()
     }
 }

@@ -197,9 +197,3 @@ impl fmt::Display for ShrinkError {
 impl core::error::Error for ShrinkError {}
 
 wraps!(ShrinkError { Build(BuildError), Merge(MergeError) });
-
-impl From<LayoutError> for ShrinkError {
-    fn from(error: LayoutError) -> Self {
-        Self::Build(error.into())
-    }
-}

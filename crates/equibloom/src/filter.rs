@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::convert::Infallible;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -39,10 +38,10 @@ use crate::statistics::Statistics;
 ///
 /// [`HashFilter`] offers the same operations on hashes, and counts block accesses.
 pub struct Filter<K: ?Sized, H = Stable> {
-    hashes: HashFilter,
-    hasher: H,
+    pub(crate) hashes: HashFilter,
+    pub(crate) hasher: H,
     // `fn(&K)`, because no key is stored: a filter is `Send` and `Sync` for every `K`.
-    key: PhantomData<fn(&K)>,
+    pub(crate) key: PhantomData<fn(&K)>,
 }
 
 impl<K: StableKey + ?Sized> Filter<K> {
@@ -97,11 +96,6 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// The underlying filter over hashes.
     pub fn into_hash_filter(self) -> HashFilter {
         self.hashes
-    }
-
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) fn into_parts(self) -> (HashFilter, H) {
-        (self.hashes, self.hasher)
     }
 
     /// The parameters that the filter was built from.
@@ -272,7 +266,7 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     ) -> Result<u64, FullError> {
         let Self { hashes, hasher, .. } = self;
         let mut new = 0;
-        hash_chunks::<INSERTED_AT_ONCE, K, _, _, _>(hasher, keys, |chunk| {
+        hash_chunks::<INSERTED_AT_ONCE, K, _, _>(hasher, keys, |chunk| {
             new += hashes.insert_batch(chunk)?;
             Ok(())
         })?;
@@ -308,11 +302,10 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     fn for_each_chunk<Q: Borrow<K>>(&self, keys: &[Q], mut look_up: impl FnMut(&[KeyHash])) {
         let keys = keys.iter().map(Borrow::borrow);
         // Lookups cannot fail.
-        let _: Result<(), Infallible> =
-            hash_chunks::<ANSWERED_AT_ONCE, K, _, _, _>(&self.hasher, keys, |chunk| {
-                look_up(chunk);
-                Ok(())
-            });
+        let _ = hash_chunks::<ANSWERED_AT_ONCE, K, _, _>(&self.hasher, keys, |chunk| {
+            look_up(chunk);
+            Ok(())
+        });
     }
 }
 

@@ -62,33 +62,6 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         Ok(HashFilter::new(&builder.parameters()?)?)
     }
 
-    /// [`insert`](Self::insert) for a precomputed hash.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    pub fn insert_hash(&mut self, hash: KeyHash) -> Result<Insertion, PlanError> {
-        if self.contains_hash(hash) {
-            return Ok(Insertion::AlreadyPresent);
-        }
-        // A stage that is told to refuse may be full before its time.
-        if let Some(stage) = self.stages.last_mut()
-            && stage.elements() < stage.parameters().keys
-            && let Ok(insertion) = stage.insert(hash)
-        {
-            return Ok(insertion);
-        }
-        let mut stage = self.next_stage()?;
-        let insertion = stage.insert(hash)?;
-        self.stages.push(stage);
-        Ok(insertion)
-    }
-
-    /// [`contains`](Self::contains) for a precomputed hash.
-    pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        // The newest first: it holds half of all keys.
-        self.stages.iter().rev().any(|stage| stage.contains(hash))
-    }
-
     /// The hash function.
     pub const fn hasher(&self) -> &H {
         &self.hasher
@@ -128,12 +101,31 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
     /// # Errors
     /// [`PlanError`] if a new stage is needed and cannot be built; the filter is unchanged.
     pub fn insert(&mut self, key: &K) -> Result<Insertion, PlanError> {
-        self.insert_hash(self.hasher.hash_key(key))
+        let hash = self.hasher.hash_key(key);
+        if self.holds(hash) {
+            return Ok(Insertion::AlreadyPresent);
+        }
+        // A stage that is told to refuse may be full before its time.
+        if let Some(stage) = self.stages.last_mut()
+            && stage.elements() < stage.parameters().keys
+            && let Ok(insertion) = stage.insert(hash)
+        {
+            return Ok(insertion);
+        }
+        let mut stage = self.next_stage()?;
+        let insertion = stage.insert(hash)?;
+        self.stages.push(stage);
+        Ok(insertion)
     }
 
     /// Whether the key may have been inserted. Never `false` for an inserted key.
     pub fn contains(&self, key: &K) -> bool {
-        self.contains_hash(self.hasher.hash_key(key))
+        self.holds(self.hasher.hash_key(key))
+    }
+
+    fn holds(&self, hash: KeyHash) -> bool {
+        // The newest first: it holds half of all keys.
+        self.stages.iter().rev().any(|stage| stage.contains(hash))
     }
 }
 

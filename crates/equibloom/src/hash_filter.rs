@@ -31,9 +31,9 @@ const WORD: usize = u64::BITS as usize;
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct HashFilter {
-    parameters: Parameters,
+    pub(crate) parameters: Parameters,
     pub(crate) raw: Any,
-    key_kind: KeyKind,
+    pub(crate) key_kind: KeyKind,
 }
 
 impl HashFilter {
@@ -42,16 +42,8 @@ impl HashFilter {
     /// # Errors
     /// [`BuildError`] if the parameters are invalid or memory is short; nothing has been allocated then.
     pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        Ok(Self::from_raw(*parameters, Any::new(&parameters.design)?, KeyKind::Unspecified))
-    }
-
-    pub(crate) const fn from_raw(parameters: Parameters, raw: Any, key_kind: KeyKind) -> Self {
-        Self { parameters, raw, key_kind }
-    }
-
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(crate) fn into_raw(self) -> (Parameters, Any, KeyKind) {
-        (self.parameters, self.raw, self.key_kind)
+        let raw = Any::new(&parameters.design)?;
+        Ok(Self { parameters: *parameters, raw, key_kind: KeyKind::Unspecified })
     }
 
     /// The parameters that the filter was built from.
@@ -94,7 +86,7 @@ impl HashFilter {
     ) -> Result<Insertion, FullError> {
         let mut counted = Accesses::default();
         let insertion = self.raw.insert_observed(hash, &mut counted)?;
-        accesses.record_insert(counted);
+        accesses.inserts.record(counted);
         Ok(insertion)
     }
 
@@ -102,7 +94,8 @@ impl HashFilter {
     pub fn contains_counted(&self, hash: KeyHash, accesses: &mut AccessStatistics) -> bool {
         let mut counted = Accesses::default();
         let found = self.raw.contains_observed(hash, &mut counted);
-        accesses.record_lookup(found, counted);
+        let lookups = if found { &mut accesses.hits } else { &mut accesses.misses };
+        lookups.record(counted);
         found
     }
 

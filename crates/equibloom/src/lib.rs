@@ -34,8 +34,8 @@
 //! - No panics: invalid parameters give a [`BuildError`] before anything is allocated.
 //!
 //! # Features
-//! - `std` (default): [`Parameters::with_random_seed`], and threads: [`SharedFilter`] and
-//!   [`HashFilter::insert_parallel`]. Without it the crate needs `alloc` only.
+//! - `std` (default): threads, [`SharedFilter`] and [`HashFilter::insert_parallel`]. Without it the crate needs
+//!   `alloc` only.
 //! - `planner` (default): [`Filter::builder`], [`GrowingFilter`], and [`Parameters::predict`], which
 //!   predicts a filter's rate and accesses before it is built.
 //! - `file`: filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
@@ -80,7 +80,7 @@ mod storage;
 use equibloom_layout::placement;
 
 #[cfg(feature = "planner")]
-pub use builder::{DEFAULT_ACCESSES_MISS, FilterBuilder, Plan, PlanError};
+pub use builder::{DEFAULT_ACCESSES_MISS, FilterBuilder, Lookup, Plan, PlanError};
 pub use equibloom_layout::{
     Accepted, BlockKind, Blocks, Candidates, Design, Layout, LayoutError, MAX_BLOCK_BITS,
     MAX_CHOICES, MAX_HASHES, MAX_HINTS, MIN_BLOCK_BITS, Number, Overflow, PerSubtable, Placement,

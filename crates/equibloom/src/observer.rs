@@ -35,7 +35,7 @@ pub struct AccessSum {
 }
 
 impl AccessSum {
-    fn record(&mut self, accesses: Accesses) {
+    pub(crate) fn record(&mut self, accesses: Accesses) {
         self.operations += 1;
         self.accesses.blocks += accesses.blocks;
         self.accesses.overflow_probes += accesses.overflow_probes;
@@ -79,14 +79,4 @@ pub struct AccessStatistics {
     pub hits: AccessSum,
     /// Lookups that answered "absent".
     pub misses: AccessSum,
-}
-
-impl AccessStatistics {
-    pub(crate) fn record_insert(&mut self, accesses: Accesses) {
-        self.inserts.record(accesses);
-    }
-
-    pub(crate) fn record_lookup(&mut self, found: bool, accesses: Accesses) {
-        if found { self.hits.record(accesses) } else { self.misses.record(accesses) }
-    }
 }

@@ -22,7 +22,7 @@ const FREE: u64 = 0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OverflowList {
     /// The entry of each slot; behind them, if copies are counted, the copies of each entry but one.
-    slots: Words,
+    pub(crate) slots: Words,
     slot_count: u64,
     capacity: u64,
     len: u64,
@@ -53,12 +53,6 @@ impl OverflowList {
         let words = slot_count.saturating_mul(1 + u64::from(is_counted));
         let fits = slots.bytes() == crate::storage::bytes_for(words) && len <= capacity;
         fits.then_some(Self { slots, slot_count, capacity, len, is_counted })
-    }
-
-    /// The slots.
-    #[cfg(feature = "file")]
-    pub(crate) fn storage(&self) -> &Words {
-        &self.slots
     }
 
     /// Copies a mapped list into memory, where it can be changed. The mapped words are unverified, so the
@@ -99,14 +93,6 @@ impl OverflowList {
     /// Whether one more entry can be added without allocating memory.
     pub(crate) fn has_room(&self) -> bool {
         self.len < self.capacity && !self.slots.is_mapped()
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.slots.bytes()
-    }
-
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        self.slots.iter()
     }
 
     pub(crate) fn contains(&self, entry: u64) -> bool {

@@ -2,7 +2,7 @@
 
 use equibloom_layout::{Design, LayoutError, check_whole};
 
-use crate::error::ShrinkError;
+use crate::error::{BuildError, ShrinkError};
 
 /// The complete description of a filter, as plain data.
 ///
@@ -28,15 +28,6 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The same filter with a random seed. Use it if an attacker may choose the keys.
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn with_random_seed(self) -> Self {
-        use core::hash::{BuildHasher, Hasher};
-        let seed = std::collections::hash_map::RandomState::new().build_hasher().finish();
-        Self { seed, ..self }
-    }
-
     /// Checks that the filter can be built, without allocating anything.
     pub fn check(&self) -> Result<(), LayoutError> {
         self.design.check()
@@ -44,7 +35,7 @@ impl Parameters {
 
     /// The same filter with every `factor` blocks folded into one.
     pub(crate) fn folded(mut self, factor: u64) -> Result<Self, ShrinkError> {
-        check_whole("factor", factor, 1, u64::MAX)?;
+        check_whole("factor", factor, 1, u64::MAX).map_err(BuildError::from)?;
         if let Some(equibloom_layout::BlockKind::Fingerprint) = self.design.block_kind() {
             return Err(ShrinkError::Fingerprints);
         }

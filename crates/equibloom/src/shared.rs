@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 use core::borrow::Borrow;
-use core::convert::Infallible;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -74,21 +73,21 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// # Errors
     /// [`BuildError::OutOfMemory`] if memory for that copy is short.
     pub fn into_shared(self) -> Result<SharedFilter<K, H>, BuildError> {
-        let (hashes, hasher) = self.into_parts();
+        let Self { hashes, hasher, key } = self;
         #[cfg_attr(not(feature = "file"), expect(unused_mut))]
-        let (parameters, mut raw, key_kind) = hashes.into_raw();
+        let HashFilter { parameters, mut raw, key_kind } = hashes;
         #[cfg(feature = "file")]
         raw.detach()?;
         let raw = Shared::share(raw);
-        Ok(SharedFilter { parameters, raw, key_kind, hasher, key: PhantomData })
+        Ok(SharedFilter { parameters, raw, key_kind, hasher, key })
     }
 }
 
 impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
-        let hashes = HashFilter::from_raw(self.parameters, self.raw.into_own(), self.key_kind);
-        Filter::from_hash_filter(hashes, self.hasher)
+        let Self { parameters, raw, key_kind, hasher, key } = self;
+        Filter { hashes: HashFilter { parameters, raw: raw.into_own(), key_kind }, hasher, key }
     }
 
     /// The parameters that the filter was built from.
@@ -114,21 +113,6 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.raw.contains(hash)
-    }
-
-    /// [`insert_batch`](Self::insert_batch) for precomputed hashes.
-    ///
-    /// # Errors
-    /// As [`insert_batch`](Self::insert_batch).
-    pub fn insert_hashes(&self, hashes: &[KeyHash]) -> Result<u64, FullError> {
-        self.raw.insert_batch(hashes)
-    }
-
-    /// [`contains_batch`](Self::contains_batch) for precomputed hashes.
-    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
-        found.clear();
-        found.reserve(hashes.len());
-        found.extend(self.raw.contains_batch(hashes));
     }
 
     /// Number of elements whose inserts have returned, and perhaps some whose inserts are running.
@@ -179,19 +163,19 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         found.clear();
         found.reserve(keys.len());
         // Lookups cannot fail.
-        let _: Result<(), Infallible> = self.for_each_chunk(keys, |chunk| {
+        let _ = self.for_each_chunk(keys, |chunk| {
             found.extend(self.raw.contains_batch(chunk));
             Ok(())
         });
     }
 
-    fn for_each_chunk<Q: Borrow<K>, E>(
+    fn for_each_chunk<Q: Borrow<K>>(
         &self,
         keys: &[Q],
-        visit: impl FnMut(&[KeyHash]) -> Result<(), E>,
-    ) -> Result<(), E> {
+        visit: impl FnMut(&[KeyHash]) -> Result<(), FullError>,
+    ) -> Result<(), FullError> {
         let keys = keys.iter().map(Borrow::borrow);
-        hash_chunks::<ANSWERED_AT_ONCE, K, _, _, _>(&self.hasher, keys, visit)
+        hash_chunks::<ANSWERED_AT_ONCE, K, _, _>(&self.hasher, keys, visit)
     }
 }
 

@@ -101,10 +101,9 @@ pub struct LevelStatistics {
 
 /// Statistics and match probabilities of one level, from a scan of its blocks.
 pub(crate) struct LevelSurvey {
-    level: Level,
-    statistics: LevelStatistics,
+    pub(crate) statistics: LevelStatistics,
     /// Mean probability that a block matches an absent key.
-    matching: f64,
+    pub(crate) matching: f64,
     /// Mean probability that a lookup of an absent key continues after a block.
     passing: f64,
 }
@@ -124,25 +123,12 @@ impl LevelSurvey {
         }
         let size = level.size as f64;
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };
-        Self { level, statistics, matching: matching / size, passing: passing / size }
-    }
-
-    /// Mean probability that a block matches an absent key.
-    pub(crate) fn matching(&self) -> f64 {
-        self.matching
+        Self { statistics, matching: matching / size, passing: passing / size }
     }
 
     /// Combines the mean match probability with that of an independent cause.
     pub(crate) fn add_matching(&mut self, probability: f64) {
         self.matching += (1.0 - self.matching) * probability.min(1.0);
-    }
-
-    pub(crate) fn level(&self) -> Level {
-        self.level
-    }
-
-    pub(crate) fn into_statistics(self) -> LevelStatistics {
-        self.statistics
     }
 }
 

@@ -64,7 +64,7 @@ fn a_flipped_bit_in_a_file_is_found_by_load_and_harmless_when_mapped() {
     let path = scratch.path("filter.eqb");
     let sample = sample("multi-level-hints");
     let bytes = sample.bytes();
-    let header_length = file::verify_from(&bytes[..]).unwrap().header.header_length as usize;
+    let header_length = file::verify_from(&bytes[..]).unwrap().header_length as usize;
     std::fs::write(&path, &bytes).unwrap();
     let mut file = OpenOptions::new().write(true).open(&path).unwrap();
     let mut set = |at: usize, byte: u8| {
@@ -396,7 +396,7 @@ fn errors_behind_the_header_name_the_section_and_the_byte() {
 #[test]
 fn unknown_sections_are_skipped_unless_they_are_necessary() {
     let sample = sample("classical");
-    let header = file::verify_from(&sample.bytes()[..]).unwrap().header;
+    let header = file::verify_from(&sample.bytes()[..]).unwrap();
     let with_section = |flags: u64| {
         let mut bytes = sample.bytes();
         // A new entry follows the first section's; the design moves on.
@@ -429,8 +429,7 @@ fn unknown_sections_are_skipped_unless_they_are_necessary() {
     for filter in [load(&bytes).unwrap(), open(&path).unwrap()] {
         assert!(sample.holds_its_keys(&filter));
     }
-    let names: Vec<_> =
-        file::verify(&path).unwrap().header.sections.into_iter().map(|s| s.name).collect();
+    let names: Vec<_> = file::verify(&path).unwrap().sections.into_iter().map(|s| s.name).collect();
     assert_eq!(names, ["blocks", "comment"]);
     // Their checksums count nevertheless.
     let last = bytes.len() - 1;

@@ -55,13 +55,13 @@ fn samples_cover_all_parts_of_a_file() {
         let sample = samples().into_iter().find(|sample| sample.name == name).unwrap();
         file::inspect(sample.path(file::VERSION)).unwrap()
     };
-    assert!(header("sequential").budget_spent);
+    assert!(header("sequential").counters.budget_spent);
     let grown = header("fingerprint-multiset-grown");
-    assert!(grown.overflow_capacity > 3 && grown.elements > 100);
-    assert!(header("fingerprint").overflow_entries > 0);
-    assert!(header("fingerprint-short").overflow_entries > 0);
-    assert!(header("single-hints").saturated > 0);
-    assert!(header("multi-level").overflow_entries > 0);
+    assert!(grown.counters.overflow_capacity > 3 && grown.counters.elements > 100);
+    assert!(header("fingerprint").counters.overflow_entries > 0);
+    assert!(header("fingerprint-short").counters.overflow_entries > 0);
+    assert!(header("single-hints").counters.saturated > 0);
+    assert!(header("multi-level").counters.overflow_entries > 0);
     assert_eq!(header("classical").sections.len(), 1);
     assert_eq!(header("multi-level").sections.len(), 2);
 }

@@ -4,7 +4,6 @@ mod lock;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -12,9 +11,9 @@ use equibloom::{HashFilter, RemoveError, Stable};
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::answer::{self, number};
-use crate::build::{Filling, WhenFull, directory_for, warn_of_overload};
-use crate::keys::{self, Batch, Input, KeyFiles, Unit, Wanted};
+use crate::answer::{self, Output, number};
+use crate::build::{Filling, Saved, WhenFull, directory_for};
+use crate::keys::{self, Batch, Input, KeyFiles, Unit};
 use lock::Lock;
 
 /// Adds keys to a filter file.
@@ -56,12 +55,8 @@ struct Change {
     /// A key; can be repeated. Standard input is then not read, unless given as `-`.
     #[arg(short = 'e', long = "key", value_name = "KEY", allow_hyphen_values = true)]
     literal: Vec<OsString>,
-    /// Print errors only.
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
     #[command(flatten)]
     key_files: KeyFiles,
 }
@@ -113,53 +108,35 @@ impl Change {
         directory_for(&self.filter)?;
         let before = filling.filter.elements();
         let hasher = Stable::with_seed(filling.filter.parameters().seed);
-        let progress = keys::progress("changing", input.bytes(), Unit::Bytes, self.quiet);
-        let missing = keys::for_each_batch(
-            &input,
-            Wanted::Slabs,
-            hasher,
-            &progress,
-            &mut |batch: &Batch| {
-                change(&mut filling, batch)?;
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
-        progress.finish_and_clear();
-        filling.filter.save(&self.filter)?;
-
-        let statistics = filling.filter.statistics();
-        let changed = Changed {
-            file: self.filter.display().to_string(),
+        let progress = keys::progress("changing", input.bytes(), Unit::Bytes, self.output.quiet);
+        let missing =
+            keys::for_each_slab(&input, hasher, &progress, |batch| change(&mut filling, batch))?;
+        let (saved, _) = filling.save(&self.filter)?;
+        self.output.print(&Changed {
+            saved,
             keys_read: filling.read,
             keys_missing: missing,
             keys_before: before,
-            keys: statistics.elements,
-            planned_keys: filling.filter.parameters().keys,
-            rate_now: statistics.expected_rate,
-        };
-        warn_of_overload(&self.filter, changed.keys, changed.planned_keys, changed.rate_now);
-        if self.quiet { Ok(()) } else { answer::print(&changed, self.json) }
+        })
     }
 }
 
 #[derive(Serialize)]
 struct Changed {
-    file: String,
+    #[serde(flatten)]
+    saved: Saved,
     keys_read: u64,
     /// Records without a key.
     keys_missing: u64,
     keys_before: u64,
-    keys: u64,
-    planned_keys: u64,
-    rate_now: f64,
 }
 
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [before, now, planned] =
-            [self.keys_before, self.keys, self.planned_keys].map(HumanCount);
-        writeln!(f, "{}: {now} keys, {before} before, {planned} planned", self.file)?;
+        let Saved { file, keys, planned_keys, rate_now } = &self.saved;
+        let [before, now, planned] = [self.keys_before, *keys, *planned_keys].map(HumanCount);
+        writeln!(f, "{file}: {now} keys, {before} before, {planned} planned")?;
         answer::write_missing(f, self.keys_missing)?;
-        writeln!(f, "  false-positive rate   {} now", number(self.rate_now))
+        writeln!(f, "  false-positive rate   {} now", number(*rate_now))
     }
 }

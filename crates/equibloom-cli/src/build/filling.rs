@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::bail;
-use equibloom::{HashFilter, KeyHash};
+use equibloom::{HashFilter, KeyHash, Statistics};
 use indicatif::HumanCount;
+use serde::Serialize;
 
 use crate::answer::number;
 
@@ -56,17 +57,37 @@ impl Filling {
         }
         Ok(())
     }
+
+    /// Writes the filter. Warns on standard error if it has more keys than planned.
+    pub(crate) fn save(&self, path: &Path) -> anyhow::Result<(Saved, Statistics)> {
+        self.filter.save(path)?;
+        let statistics = self.filter.statistics();
+        let saved = Saved {
+            file: path.display().to_string(),
+            keys: statistics.elements,
+            planned_keys: self.filter.parameters().keys,
+            rate_now: statistics.expected_rate,
+        };
+        if saved.keys > saved.planned_keys {
+            eprintln!(
+                "warning: {}: {} keys in a filter planned for {}: its false-positive rate is now {}",
+                saved.file,
+                HumanCount(saved.keys),
+                HumanCount(saved.planned_keys),
+                number(saved.rate_now)
+            );
+        }
+        Ok((saved, statistics))
+    }
 }
 
-/// Warns on standard error that a filter has more keys than planned.
-pub(crate) fn warn_of_overload(file: &Path, keys: u64, planned: u64, rate: f64) {
-    if keys > planned {
-        eprintln!(
-            "warning: {}: {} keys in a filter planned for {}: its false-positive rate is now {}",
-            file.display(),
-            HumanCount(keys),
-            HumanCount(planned),
-            number(rate)
-        );
-    }
+/// A filter file that was written.
+#[derive(Serialize)]
+pub(crate) struct Saved {
+    pub(crate) file: String,
+    /// Distinct keys, as far as the filter can tell; after a merge the sum of all filters.
+    pub(crate) keys: u64,
+    pub(crate) planned_keys: u64,
+    /// The rate computed from the filter's bits.
+    pub(crate) rate_now: f64,
 }

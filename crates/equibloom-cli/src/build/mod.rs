@@ -9,21 +9,20 @@ mod filling;
 mod spool;
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use equibloom::{HashFilter, KeyKind, Parameters, Stable};
-use equibloom_theory::planner::{self, Plan};
+use equibloom_theory::planner::Plan;
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::answer::{self, number};
-use crate::keys::{self, Batch, Input, KeyFiles, Unit, Wanted};
+use crate::answer::{self, Output, number};
+use crate::keys::{self, Input, KeyFiles, Unit};
 use crate::quantity;
 use crate::requirements::RequirementFlags;
-pub(crate) use filling::{Filling, WhenFull, warn_of_overload};
+pub(crate) use filling::{Filling, Saved, WhenFull};
 use spool::Spool;
 
 /// The rate if neither rate nor size is given.
@@ -59,12 +58,8 @@ pub(crate) struct Arguments {
     /// keys.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print errors only.
-    #[arg(short, long)]
-    quiet: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    printing: Output,
     #[command(flatten)]
     key_files: KeyFiles,
     #[command(flatten)]
@@ -87,10 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None if input.is_repeatable() => job.filled(job.counted()?)?,
         None => job.spooled(directory)?,
     };
-    built.filling.filter.save(&arguments.output)?;
-    let summary = Summary::new(arguments, built, start);
-    warn_of_overload(&arguments.output, summary.keys, summary.planned_keys, summary.rate_now);
-    if arguments.quiet { Ok(()) } else { answer::print(&summary, arguments.json) }
+    arguments.printing.print(&Summary::save(&arguments.output, &built, start)?)
 }
 
 /// The directory of the output, checked before hours of work are spent.
@@ -138,7 +130,7 @@ impl Job<'_> {
         if requirements.memory.is_none() && requirements.bits_per_key.is_none() {
             requirements.rate = requirements.rate.or(Some(RATE));
         }
-        let plan = planner::plan(&requirements).map_err(answer::in_flags)?;
+        let plan = self.arguments.requirements.plan(&requirements)?;
         let (seed, design) = (self.hasher.seed(), plan.design);
         let parameters = Parameters { keys: plan.keys, seed, design };
         let filter = HashFilter::new(&parameters)?.with_key_kind(self.kind);
@@ -152,17 +144,9 @@ impl Job<'_> {
         }
         let mut built = self.planned(keys)?;
         let progress = self.progress("building");
-        built.missing = keys::for_each_batch(
-            self.input,
-            Wanted::Slabs,
-            self.hasher,
-            &progress,
-            &mut |batch: &Batch| {
-                built.filling.insert(batch.hashes())?;
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
-        progress.finish_and_clear();
+        built.missing = keys::for_each_slab(self.input, self.hasher, &progress, |batch| {
+            built.filling.insert(batch.hashes())
+        })?;
         Ok(built)
     }
 
@@ -170,20 +154,13 @@ impl Job<'_> {
     fn spooled(&self, directory: &Path) -> anyhow::Result<Built> {
         let mut spool = Spool::in_directory(directory)?;
         let progress = self.progress("reading");
-        let missing = keys::for_each_batch(
-            self.input,
-            Wanted::Slabs,
-            self.hasher,
-            &progress,
-            &mut |batch: &Batch| {
-                spool.write(batch.hashes())?;
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
-        progress.finish_and_clear();
+        let missing = keys::for_each_slab(self.input, self.hasher, &progress, |batch| {
+            spool.write(batch.hashes())
+        })?;
         let keys = spool.keys();
         let mut built = Built { missing, ..self.planned(keys)? };
-        let progress = keys::progress("building", Some(keys), Unit::Keys, self.arguments.quiet);
+        let progress =
+            keys::progress("building", Some(keys), Unit::Keys, self.arguments.printing.quiet);
         spool.replay(|hashes| {
             progress.inc(hashes.len() as u64);
             built.filling.insert(hashes)
@@ -193,63 +170,58 @@ impl Job<'_> {
     }
 
     fn progress(&self, doing: &'static str) -> indicatif::ProgressBar {
-        keys::progress(doing, self.input.bytes(), Unit::Bytes, self.arguments.quiet)
+        keys::progress(doing, self.input.bytes(), Unit::Bytes, self.arguments.printing.quiet)
     }
 }
 
 #[derive(Serialize)]
 struct Summary {
-    file: String,
+    #[serde(flatten)]
+    saved: Saved,
     placement: &'static str,
     /// Keys read, repeated ones included.
     keys_read: u64,
     /// Records without a key.
     keys_missing: u64,
     key_kind: KeyKind,
-    /// Distinct keys, as far as the filter can tell.
-    keys: u64,
-    planned_keys: u64,
     bytes: u64,
     bits_per_key: f64,
     /// The plan's rate for the planned number of keys.
     rate_planned: f64,
-    /// The rate computed from the filter's bits.
-    rate_now: f64,
     accesses_miss: f64,
     seconds: f64,
 }
 
 impl Summary {
-    fn new(arguments: &Arguments, built: Built, start: Instant) -> Self {
-        let Built { plan, missing, filling: Filling { filter, read, .. } } = built;
-        let statistics = filter.statistics();
-        Self {
-            file: arguments.output.display().to_string(),
+    /// Writes the filter.
+    fn save(output: &Path, built: &Built, start: Instant) -> anyhow::Result<Self> {
+        let Built { plan, missing, filling } = built;
+        let (saved, statistics) = filling.save(output)?;
+        Ok(Self {
+            saved,
             placement: plan.design.placement().as_str(),
-            keys_read: read,
-            keys_missing: missing,
-            key_kind: filter.key_kind(),
-            keys: statistics.elements,
-            planned_keys: plan.keys,
+            keys_read: filling.read,
+            keys_missing: *missing,
+            key_kind: filling.filter.key_kind(),
             bytes: statistics.memory.total(),
             bits_per_key: 8.0 * statistics.memory.total() as f64 / plan.keys as f64,
             rate_planned: plan.rate(),
-            rate_now: statistics.expected_rate,
             accesses_miss: statistics.expected_accesses_per_miss,
             seconds: start.elapsed().as_secs_f64(),
-        }
+        })
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (keys, read) = (HumanCount(self.keys), HumanCount(self.keys_read));
-        writeln!(f, "{}: {keys} different keys of {read}, {}", self.file, self.placement)?;
+        let Saved { file, keys, rate_now, .. } = &self.saved;
+        let (keys, read) = (HumanCount(*keys), HumanCount(self.keys_read));
+        writeln!(f, "{file}: {keys} different keys of {read}, {}", self.placement)?;
         writeln!(f, "  keys are              {}", self.key_kind)?;
         answer::write_missing(f, self.keys_missing)?;
         let (bytes, bits) = (DecimalBytes(self.bytes), self.bits_per_key);
         writeln!(f, "  memory                {bytes}, {bits:.2} bits per planned key")?;
-        let (now, planned) = (number(self.rate_now), number(self.rate_planned));
+        let (now, planned) = (number(*rate_now), number(self.rate_planned));
         writeln!(f, "  false-positive rate   {now} now, {planned} planned")?;
         writeln!(f, "  accesses per miss     {:.3}", self.accesses_miss)?;
         let rate = self.keys_read as f64 / self.seconds / 1e6;

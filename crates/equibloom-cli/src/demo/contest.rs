@@ -7,8 +7,9 @@ use equibloom::{AccessStatistics, Design, HashFilter, KeyHash, KeyHasher, Stable
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use super::Arguments;
 use super::addresses::write_address;
-use super::lineup::{Entry, Request};
+use super::lineup::Entry;
 
 /// Lookups of absent addresses, for every filter.
 const QUERIES: u64 = 5_000_000;
@@ -64,15 +65,15 @@ struct Hashes {
 }
 
 pub(super) fn run(
-    request: &Request,
+    arguments: &Arguments,
     filters: &[Entry],
     progress: &ProgressBar,
 ) -> anyhow::Result<Results> {
     progress.set_message("hashing addresses");
     let start = Instant::now();
     let hashes = Hashes {
-        members: hash_addresses(request.seed, 0, request.keys)?,
-        absent: hash_addresses(request.seed, request.keys, QUERIES)?,
+        members: hash_addresses(arguments.seed, 0, arguments.keys)?,
+        absent: hash_addresses(arguments.seed, arguments.keys, QUERIES)?,
     };
     let ns_hash = nanoseconds_each(start, hashes.members.len() + hashes.absent.len());
     progress.inc(HASHING_STEPS);
@@ -82,11 +83,11 @@ pub(super) fn run(
         results.push(measure(entry, &hashes, progress).with_context(|| entry.name)?);
     }
     Ok(Results {
-        keys: request.keys,
+        keys: arguments.keys,
         queries: QUERIES,
-        block_bits: request.block_bits,
-        bits_per_key: request.bits_per_key,
-        seed: request.seed,
+        block_bits: arguments.block_bits,
+        bits_per_key: arguments.bits_per_key,
+        seed: arguments.seed,
         ns_hash,
         filters: results,
     })

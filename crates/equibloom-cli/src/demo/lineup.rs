@@ -7,6 +7,8 @@ use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes};
 use equibloom_theory::planner::paper_design;
 
+use super::Arguments;
+
 /// Mean accesses per insert of sequential and multi-level: the papers' value, or the first of these whose
 /// overflow list leaves enough memory to the blocks.
 const ACCESSES: [f64; 6] = [1.2, 1.15, 1.1, 1.05, 1.02, 1.01];
@@ -20,14 +22,6 @@ const ALPHA: f64 = 0.3;
 /// Limit on blocks read per miss in the filters past the papers; doubled if there is too little memory for it.
 const ACCESSES_MISS: [f64; 2] = [1.25, 2.5];
 
-/// The command's arguments.
-pub(super) struct Request {
-    pub(super) keys: u64,
-    pub(super) bits_per_key: f64,
-    pub(super) block_bits: u32,
-    pub(super) seed: u64,
-}
-
 /// A filter and its name in the table.
 pub(super) struct Entry {
     pub(super) name: &'static str,
@@ -35,16 +29,16 @@ pub(super) struct Entry {
 }
 
 /// All filters, in the order of the table.
-pub(super) fn lineup(request: &Request) -> anyhow::Result<Vec<Entry>> {
-    let mut entries = of_the_papers(request)?;
-    entries.extend(past_the_papers(request));
+pub(super) fn lineup(arguments: &Arguments) -> anyhow::Result<Vec<Entry>> {
+    let mut entries = of_the_papers(arguments)?;
+    entries.extend(past_the_papers(arguments));
     Ok(entries)
 }
 
 /// Multi-level with hints, and with fingerprint blocks, which are always cache lines. Left out if the memory
 /// does not suffice.
-fn past_the_papers(request: &Request) -> impl Iterator<Item = Entry> {
-    let Request { keys, bits_per_key, block_bits, seed } = *request;
+fn past_the_papers(arguments: &Arguments) -> impl Iterator<Item = Entry> {
+    let Arguments { keys, bits_per_key, block_bits, seed, .. } = *arguments;
     let multi_level = Filter::<str>::builder()
         .keys(keys)
         .bits_per_key(bits_per_key)
@@ -61,16 +55,16 @@ fn past_the_papers(request: &Request) -> impl Iterator<Item = Entry> {
         .filter_map(|(name, parameters)| Some(Entry { name, parameters: parameters? }))
 }
 
-fn of_the_papers(request: &Request) -> anyhow::Result<Vec<Entry>> {
-    let Request { keys, bits_per_key, seed, .. } = *request;
+fn of_the_papers(arguments: &Arguments) -> anyhow::Result<Vec<Entry>> {
+    let Arguments { keys, bits_per_key, seed, .. } = *arguments;
     ensure!(
         bits_per_key.is_finite() && bits_per_key > 0.0,
         "--bits-per-key is {bits_per_key}: give a finite number above 0"
     );
-    let (multi_level, accesses) = design_in_budget(request, |accesses| {
+    let (multi_level, accesses) = design_in_budget(arguments, |accesses| {
         paper::Scheme::MultiLevel { accesses, choices: CHOICES, overflow: None }
     })?;
-    let (sequential, _) = design_in_budget(request, |accesses| paper::Scheme::Sequential {
+    let (sequential, _) = design_in_budget(arguments, |accesses| paper::Scheme::Sequential {
         accesses,
         choices: CHOICES,
         overflow: None,
@@ -78,13 +72,13 @@ fn of_the_papers(request: &Request) -> anyhow::Result<Vec<Entry>> {
     // The same overflow as multi-level, as in the papers' comparison.
     let overflow = optimum::multi_level(1.0, accesses, CHOICES, None)?.overflow;
     let designs = [
-        design(request, paper::Scheme::Classical)?,
-        design(request, paper::Scheme::Blocked)?,
-        design(request, paper::Scheme::Single { overflow })?,
+        design(arguments, paper::Scheme::Classical)?,
+        design(arguments, paper::Scheme::Blocked)?,
+        design(arguments, paper::Scheme::Single { overflow })?,
         sequential,
         multi_level,
-        design(request, paper::Scheme::TwoChoice)?,
-        design(request, paper::Scheme::OnePlusAlpha { alpha: ALPHA })?,
+        design(arguments, paper::Scheme::TwoChoice)?,
+        design(arguments, paper::Scheme::OnePlusAlpha { alpha: ALPHA })?,
     ];
     designs
         .into_iter()
@@ -97,8 +91,8 @@ fn of_the_papers(request: &Request) -> anyhow::Result<Vec<Entry>> {
         .collect()
 }
 
-fn design(request: &Request, scheme: paper::Scheme) -> anyhow::Result<Design> {
-    let Request { keys, bits_per_key, block_bits, .. } = *request;
+fn design(arguments: &Arguments, scheme: paper::Scheme) -> anyhow::Result<Design> {
+    let Arguments { keys, bits_per_key, block_bits, .. } = *arguments;
     let memory = (keys as f64 * bits_per_key / 8.0) as u64;
     let asked =
         || format!("with --keys {keys}, --bits-per-key {bits_per_key}, --block-bits {block_bits}");
@@ -107,11 +101,11 @@ fn design(request: &Request, scheme: paper::Scheme) -> anyhow::Result<Design> {
 
 /// The design with the most of [`ACCESSES`] whose overflow list is small enough, and those accesses.
 fn design_in_budget(
-    request: &Request,
+    arguments: &Arguments,
     scheme: impl Fn(f64) -> paper::Scheme,
 ) -> anyhow::Result<(Design, f64)> {
-    let most = OVERFLOW_SHARE * request.bits_per_key * request.keys as f64;
-    let at = |accesses| Ok((design(request, scheme(accesses))?, accesses));
+    let most = OVERFLOW_SHARE * arguments.bits_per_key * arguments.keys as f64;
+    let at = |accesses| Ok((design(arguments, scheme(accesses))?, accesses));
     let mut found = at(ACCESSES[0]);
     for &accesses in &ACCESSES[1..] {
         let fits = |(design, _): &(Design, f64)| 8.0 * design.overflow().bytes() as f64 <= most;

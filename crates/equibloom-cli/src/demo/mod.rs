@@ -6,9 +6,8 @@ mod lineup;
 mod report;
 
 use std::io::IsTerminal;
-use std::num::NonZeroU64;
 
-use anyhow::Context;
+use anyhow::ensure;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{answer, quantity};
@@ -37,16 +36,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let keys = NonZeroU64::new(arguments.keys).context("--keys is 0: give at least 1")?;
-    let request = lineup::Request {
-        keys: keys.get(),
-        bits_per_key: arguments.bits_per_key,
-        block_bits: arguments.block_bits,
-        seed: arguments.seed,
-    };
-    let filters = lineup::lineup(&request)?;
+    ensure!(arguments.keys > 0, "--keys is 0: give at least 1");
+    let filters = lineup::lineup(arguments)?;
     let progress = progress_bar(contest::steps(filters.len()));
-    let results = contest::run(&request, &filters, &progress)?;
+    let results = contest::run(arguments, &filters, &progress)?;
     progress.finish_and_clear();
     answer::print(&results, arguments.json)
 }

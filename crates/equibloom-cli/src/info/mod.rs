@@ -67,9 +67,9 @@ impl fmt::Display for Info {
             self.accesses_miss_planned.map(|mean| format!(", {mean:.3} with all planned keys"));
         let accesses = statistics.expected_accesses_per_miss;
         writeln!(f, "  accesses per miss     {accesses:.3} now{}", planned.unwrap_or_default())?;
-        if header.overflow_capacity > 0 {
-            let entries = HumanCount(header.overflow_entries);
-            let room = HumanCount(header.overflow_capacity);
+        if header.counters.overflow_capacity > 0 {
+            let entries = HumanCount(header.counters.overflow_entries);
+            let room = HumanCount(header.counters.overflow_capacity);
             writeln!(f, "  overflow list         {entries} entries, room for {room}")?;
         }
         if statistics.saturated > 0 {

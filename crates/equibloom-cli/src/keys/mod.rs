@@ -34,7 +34,7 @@ use indicatif::ProgressBar;
 
 pub(crate) use batch::{Batch, Wanted};
 use kind::KeyType;
-pub(crate) use pipeline::{Consumer, for_each_batch};
+pub(crate) use pipeline::{Consumer, for_each_batch, for_each_slab};
 pub(crate) use progress::{Unit, progress};
 use source::Source;
 

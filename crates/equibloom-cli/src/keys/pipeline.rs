@@ -33,6 +33,22 @@ impl<F: FnMut(&Batch) -> anyhow::Result<ControlFlow<()>>> Consumer for F {
     }
 }
 
+/// Reads all keys and passes them on in very large batches; returns the number of records without a key.
+pub(crate) fn for_each_slab(
+    input: &Input,
+    hasher: Stable,
+    progress: &ProgressBar,
+    mut take: impl FnMut(&Batch) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    let mut consumer = |batch: &Batch| {
+        take(batch)?;
+        Ok(ControlFlow::Continue(()))
+    };
+    let missing = for_each_batch(input, Wanted::Slabs, hasher, progress, &mut consumer)?;
+    progress.finish_and_clear();
+    Ok(missing)
+}
+
 /// Reads all keys, hashes them by `hasher` and passes them to the consumer; returns the number of records
 /// without a key.
 pub(crate) fn for_each_batch(

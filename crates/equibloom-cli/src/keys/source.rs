@@ -87,7 +87,7 @@ impl Source {
             Self::File(path) => Box::new(File::open(path).with_context(|| unreadable(path))?),
             Self::StandardInput => Box::new(io::stdin()),
         };
-        self.unpacked(Counted { inner: raw, progress: progress.clone() }, is_text)
+        self.unpacked(progress.wrap_read(raw), is_text)
     }
 
     fn unpacked(
@@ -183,20 +183,6 @@ pub(super) fn unreadable_bytes(name: &str, error: io::Error) -> anyhow::Error {
         _ => "check the file and its disk",
     };
     anyhow::anyhow!("{name}: could not read on: {error}; {cure}")
-}
-
-/// Advances the progress bar by the bytes read.
-struct Counted<R> {
-    inner: R,
-    progress: ProgressBar,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.inner.read(buffer)?;
-        self.progress.inc(bytes as u64);
-        Ok(bytes)
-    }
 }
 
 /// Keys of the command line. An empty one counts.

@@ -12,7 +12,7 @@ use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
 use hashbrown::DefaultHashBuilder;
 use serde::Serialize;
 
-use super::lineup::{self, Requirements};
+use super::{Arguments, lineup};
 
 /// Lookups of each kind per round, rounds, and parts in which maps are filled.
 const LOOKUPS: usize = 1_000_000;
@@ -26,12 +26,14 @@ const ABSENT: u64 = 1 << 63;
 
 /// All measurements; the JSON of `--json`.
 #[derive(Serialize)]
-pub(super) struct Results {
+pub(super) struct Results<'a> {
+    #[serde(skip)]
+    pub(super) arguments: &'a Arguments,
     pub(super) maps: Vec<MapResult>,
 }
 
 /// One map; `None` where a field does not apply or is private.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub(super) struct MapResult {
     pub(super) map: &'static str,
     pub(super) occupancy: Option<f64>,
@@ -57,45 +59,31 @@ trait MeasuredMap {
     fn contains(&self, key: u64) -> bool;
 }
 
-impl<T: RawTable<Entry = (u64, u64)>, S: BuildHasher> MeasuredMap for Map<u64, u64, T, S> {
-    #[inline]
-    fn insert(&mut self, key: u64, value: u64) {
-        Map::insert(self, key, value);
-    }
+macro_rules! measured_maps {
+    ($([$($parameters:tt)*] $map:ty;)*) => {$(
+        impl<$($parameters)*> MeasuredMap for $map {
+            #[inline]
+            fn insert(&mut self, key: u64, value: u64) {
+                <$map>::insert(self, key, value);
+            }
 
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.get(&key).is_some()
-    }
+            #[inline]
+            fn contains(&self, key: u64) -> bool {
+                self.get(&key).is_some()
+            }
+        }
+    )*};
 }
 
-impl<S: BuildHasher> MeasuredMap for HashMap<u64, u64, S> {
-    #[inline]
-    fn insert(&mut self, key: u64, value: u64) {
-        HashMap::insert(self, key, value);
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.get(&key).is_some()
-    }
+measured_maps! {
+    [T: RawTable<Entry = (u64, u64)>, S: BuildHasher] Map<u64, u64, T, S>;
+    [S: BuildHasher] HashMap<u64, u64, S>;
+    [S: BuildHasher] hashbrown::HashMap<u64, u64, S>;
 }
 
-impl<S: BuildHasher> MeasuredMap for hashbrown::HashMap<u64, u64, S> {
-    #[inline]
-    fn insert(&mut self, key: u64, value: u64) {
-        hashbrown::HashMap::insert(self, key, value);
-    }
-
-    #[inline]
-    fn contains(&self, key: u64) -> bool {
-        self.get(&key).is_some()
-    }
-}
-
-pub(super) fn run(requirements: &Requirements) -> anyhow::Result<Results> {
-    let entries = requirements.entries;
-    let plans = lineup::balanced(requirements)?;
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Results<'_>> {
+    let entries = usize::try_from(arguments.entries)?;
+    let plans = lineup::balanced(arguments)?;
     let too_many = || format!("{entries} entries do not fit into memory: give fewer --entries");
     // One hasher for all maps but std's, which has its own.
     let hasher = DefaultHashBuilder::default();
@@ -134,7 +122,7 @@ pub(super) fn run(requirements: &Requirements) -> anyhow::Result<Results> {
     result.occupancy = Some(entries as f64 / slots);
     result.bytes_per_entry = Some(bytes / entries as f64);
     maps.push(result);
-    Ok(Results { maps })
+    Ok(Results { arguments, maps })
 }
 
 /// Slots of std's or hashbrown's map: a power of two, at most 7/8 full.
@@ -212,14 +200,6 @@ fn measure<M: MeasuredMap>(
 
     let result = MapResult {
         map: name,
-        occupancy: None,
-        variance: None,
-        variance_bound: None,
-        buckets_hit: None,
-        buckets_miss: None,
-        buckets_max: None,
-        lines_miss: None,
-        bytes_per_entry: None,
         // Inserts slow down as a map fills: all parts count.
         ns_insert: inserts.mean(),
         ns_hit: hits.median(),
@@ -227,6 +207,7 @@ fn measure<M: MeasuredMap>(
         ratio_insert: inserts.ratio_of_means(),
         ratio_hit: hits.median_ratio(),
         ratio_miss: misses.median_ratio(),
+        ..MapResult::default()
     };
     Ok((result, map))
 }

@@ -6,13 +6,7 @@ use equibloom_tables::BucketPlan;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 
-/// The command's arguments.
-pub(super) struct Requirements {
-    pub(super) entries: usize,
-    pub(super) load: f64,
-    pub(super) accesses: f64,
-    pub(super) choices: u32,
-}
+use super::Arguments;
 
 /// A balanced map with the least variance of bucket sizes for its accesses and overflow.
 pub(super) struct BalancedEntrant {
@@ -26,8 +20,8 @@ fn slots_for(load: f64) -> u32 {
     load.floor() as u32 + 1
 }
 
-pub(super) fn balanced(requirements: &Requirements) -> anyhow::Result<Vec<BalancedEntrant>> {
-    let Requirements { load, accesses, choices, .. } = *requirements;
+pub(super) fn balanced(arguments: &Arguments) -> anyhow::Result<Vec<BalancedEntrant>> {
+    let Arguments { load, accesses, choices, .. } = *arguments;
     anyhow::ensure!(
         (1..=MAX_CHOICES).contains(&choices),
         "--choices is {choices}: give a whole number from 1 to {MAX_CHOICES}"

@@ -31,13 +31,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Arguments { entries, load, accesses, choices, json } = *arguments;
-    ensure!(entries > 0, "--entries is 0: give at least 1");
-    let requirements =
-        lineup::Requirements { entries: usize::try_from(entries)?, load, accesses, choices };
-    let results = contest::run(&requirements)?;
-    if json {
-        return answer::write(&(serde_json::to_string_pretty(&results)? + "\n"));
-    }
-    answer::write(&report::Report { requirements: &requirements, results: &results }.to_string())
+    ensure!(arguments.entries > 0, "--entries is 0: give at least 1");
+    answer::print(&contest::run(arguments)?, arguments.json)
 }

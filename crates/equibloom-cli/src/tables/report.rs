@@ -4,25 +4,20 @@ use std::fmt;
 
 use comfy_table::Table;
 
+use super::Arguments;
 use super::contest::{MapResult, Results};
-use super::lineup::Requirements;
 use crate::columns;
 
-pub(super) struct Report<'a> {
-    pub(super) requirements: &'a Requirements,
-    pub(super) results: &'a Results,
-}
-
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Results<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Requirements { entries, load, accesses, choices } = self.requirements;
+        let Arguments { entries, load, accesses, choices, .. } = self.arguments;
         writeln!(
             f,
             "{entries} entries of 8-byte keys and values. Balanced maps: {load} entries per bucket, \
              {accesses} buckets per insert, at most {choices}.\n"
         )?;
-        writeln!(f, "{}\n", table(&self.results.maps).trim_fmt())?;
-        for sentence in sentences(&self.results.maps) {
+        writeln!(f, "{}\n", table(&self.maps).trim_fmt())?;
+        for sentence in sentences(&self.maps) {
             writeln!(f, "- {sentence}")?;
         }
         Ok(())

@@ -153,7 +153,7 @@ impl<'a, T> Bucket<'a, T> {
         }
         observer.bucket_read(self.index);
         observer.bucket_read(other.index);
-        let slots = self.array.geometry.slots_of_first_word.in_both_halves();
+        let slots = const { Positions::first(SLOTS).in_both_halves() };
         for position in slots.with_tag(first_halves(self.tags(0), other.tags(0)), tag.get()) {
             let either = [self.index, other.index][position / HALF];
             let bucket = Self { index: either, ..self };

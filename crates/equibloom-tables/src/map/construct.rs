@@ -23,18 +23,33 @@ impl<K, V, T, S> Map<K, V, T, S> {
     }
 }
 
-impl<K, V, S> BalancedMap<K, V, S> {
+impl<K, V, T: DefaultTable, S> Map<K, V, T, S> {
     /// An empty map that allocates nothing yet.
     pub fn with_hasher(hasher: S) -> Self {
         Self::with_capacity_and_hasher(0, hasher)
     }
 
-    /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default).
-    /// If the allocation fails, it starts without memory.
+    /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default) or up
+    /// to the [default load](Cuckoo::DEFAULT_LOAD). If the allocation fails, it starts without memory.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        Self::from_table(Balanced::with_capacity_or_empty(capacity), hasher)
+        Self::from_table(T::with_capacity_or_empty(capacity), hasher)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<K, V, T: DefaultTable> Map<K, V, T, DefaultHashBuilder> {
+    /// An empty map that allocates nothing yet.
+    pub fn new() -> Self {
+        Self::default()
     }
 
+    /// An empty map with room for `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::new())
+    }
+}
+
+impl<K, V, S> BalancedMap<K, V, S> {
     /// An empty map for `capacity` entries, filled by this plan.
     ///
     /// # Errors
@@ -53,18 +68,18 @@ impl<K, V, S> BalancedMap<K, V, S> {
     }
 }
 
+#[cfg(feature = "std")]
+impl<K, V> BalancedMap<K, V> {
+    /// An empty map for `capacity` entries, filled by this plan.
+    ///
+    /// # Errors
+    /// If the plan is invalid or the allocation fails.
+    pub fn with_plan(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
+        Self::with_plan_and_hasher(capacity, plan, DefaultHashBuilder::new())
+    }
+}
+
 impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
-    /// An empty map that allocates nothing yet.
-    pub fn with_hasher(hasher: S) -> Self {
-        Self::with_capacity_and_hasher(0, hasher)
-    }
-
-    /// An empty map with room for `capacity` entries at the [default load](Cuckoo::DEFAULT_LOAD). If the
-    /// allocation fails, it starts without memory.
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        Self::from_table(Cuckoo::with_capacity_or_empty(capacity), hasher)
-    }
-
     /// An empty map for `capacity` entries that fill a share `load` of its slots.
     ///
     /// ```
@@ -85,40 +100,6 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
     /// Events in the map so far.
     pub fn history(&self) -> CuckooHistory {
         self.table.history()
-    }
-}
-
-#[cfg(feature = "std")]
-impl<K, V> BalancedMap<K, V> {
-    /// An empty map that allocates nothing yet.
-    pub fn new() -> Self {
-        Self::with_hasher(DefaultHashBuilder::new())
-    }
-
-    /// An empty map with room for `capacity` entries.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::new())
-    }
-
-    /// An empty map for `capacity` entries, filled by this plan.
-    ///
-    /// # Errors
-    /// If the plan is invalid or the allocation fails.
-    pub fn with_plan(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
-        Self::with_plan_and_hasher(capacity, plan, DefaultHashBuilder::new())
-    }
-}
-
-#[cfg(feature = "std")]
-impl<K, V, const SLOTS: usize> CuckooMap<K, V, DefaultHashBuilder, SLOTS> {
-    /// An empty map that allocates nothing yet.
-    pub fn new() -> Self {
-        Self::with_hasher(DefaultHashBuilder::new())
-    }
-
-    /// An empty map with room for `capacity` entries.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self::with_capacity_and_hasher(capacity, DefaultHashBuilder::new())
     }
 }
 

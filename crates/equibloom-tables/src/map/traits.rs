@@ -34,7 +34,7 @@ impl<K: Eq + Hash, V: Eq, T: RawTable<Entry = (K, V)>, S: BuildHasher> Eq for Ma
 
 impl<K, V, T: DefaultTable, S: Default> Default for Map<K, V, T, S> {
     fn default() -> Self {
-        Self::from_table(T::with_capacity_or_empty(0), S::default())
+        Self::with_hasher(S::default())
     }
 }
 

@@ -3,6 +3,7 @@
 //! A [`Chain`] defines a block and the effect of an arriving key (`bloom_block`, `fingerprint_block`). This
 //! module takes its snapshots and mixes them over the number of arrivals.
 
+use super::arrivals;
 use super::window::Window;
 use crate::poisson::Weights;
 
@@ -93,6 +94,8 @@ pub(crate) trait Chain {
 struct Snapshot {
     meeting: Meeting,
     loads: Window,
+    /// Mean load.
+    stored: f64,
     /// Sum over the arrivals so far.
     rejected_before: f64,
     sent_on: SentOn,
@@ -102,7 +105,8 @@ struct Snapshot {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mixture {
     pub(crate) meeting: Meeting,
-    pub(crate) loads: Window,
+    /// Mean load.
+    pub(crate) stored: f64,
     /// Mean number of keys rejected so far.
     pub(crate) rejected_before: f64,
     pub(crate) sent_on: SentOn,
@@ -144,16 +148,29 @@ impl Mixture {
     }
 }
 
+/// The part of a snapshot by which filters are compared: [`Meeting::found`], [`Meeting::found_further_on`],
+/// [`Meeting::goes_on`], the keys rejected so far; of those sent on the arrivals, the entries R, R² and, with the
+/// arrivals n, n·R.
+pub(crate) type Brief = [f64; BRIEF];
+const BRIEF: usize = 8;
+const ENTRIES: usize = 5;
+
 /// Snapshots of one block after 0, 1, 2, … arrivals, computed on demand.
 pub(crate) struct BlockHistory {
     chain: Box<dyn Chain>,
     snapshots: Vec<Snapshot>,
+    brief: Vec<Brief>,
     at_rest: bool,
 }
 
 impl BlockHistory {
     pub(crate) fn new(chain: impl Chain + 'static) -> Self {
-        let mut history = Self { chain: Box::new(chain), snapshots: Vec::new(), at_rest: false };
+        let mut history = Self {
+            chain: Box::new(chain),
+            snapshots: Vec::new(),
+            brief: Vec::new(),
+            at_rest: false,
+        };
         history.take_snapshot();
         history
     }
@@ -167,7 +184,7 @@ impl BlockHistory {
             let (snapshot, further) = self.snapshot(count);
             let meeting = self.meeting(count);
             mixture.meeting.add(&meeting, weight);
-            mixture.loads.add(snapshot.loads.first, &snapshot.loads.mass, weight);
+            mixture.stored += weight * snapshot.stored;
             let more_rejects = further * meeting.rejected;
             mixture.rejected_before += weight * (snapshot.rejected_before + more_rejects);
             // After a given number of arrivals R hardly varies.
@@ -192,6 +209,17 @@ impl BlockHistory {
         mixture
     }
 
+    /// The distribution of the loads.
+    pub(crate) fn loads(&mut self, arrivals: &Weights) -> Vec<f64> {
+        self.extend_to(arrivals.last());
+        let mut loads = Window::default();
+        for (count, weight) in arrivals.iter() {
+            let Snapshot { loads: Window { first, mass }, .. } = self.snapshot(count).0;
+            loads.add(*first, mass, weight);
+        }
+        loads.to_vec()
+    }
+
     /// Probability that an inserted key is apparently present, and that it is rejected: the part of `mix` that
     /// integrals need.
     pub(crate) fn present_and_rejected(&mut self, arrivals: &Weights) -> (f64, f64) {
@@ -202,14 +230,46 @@ impl BlockHistory {
         })
     }
 
-    /// Mean number of distinct keys sent on so far: the part of `mix` that gives the arrivals of the next
-    /// level.
-    pub(crate) fn sent_on(&mut self, arrivals: &Weights) -> f64 {
-        self.extend_to(arrivals.last());
-        arrivals.iter().fold(0.0, |sum, (count, weight)| {
-            let (snapshot, further) = self.snapshot(count);
-            sum + weight * (snapshot.sent_on.entries + further * self.meeting(count).rejected)
-        })
+    /// Mean number of distinct keys sent on so far with a mean of `other` arrivals, where the weights are Poisson with
+    /// mean `load`: the part of `mix` that gives the arrivals of the next level.
+    pub(crate) fn sent_on(&mut self, weights: &Weights, load: f64, other: f64) -> f64 {
+        if other <= 0.0 {
+            return 0.0;
+        }
+        if (other - load).powi(2) > 25.0 * load {
+            let weights = arrivals::poisson(other);
+            return self.sent_on(&weights, other, other);
+        }
+        self.extend_to(weights.last());
+        // The ratio of the two Poisson weights is a geometric sequence.
+        let ratio = other / load;
+        let mut factor = (weights.first as f64 * ratio.ln() + load - other).exp();
+        let mut sum = 0.0;
+        for (count, &weight) in (weights.first..).zip(&weights.mass) {
+            let sent = match self.brief.get(count) {
+                Some(brief) => brief[ENTRIES],
+                None => {
+                    let (snapshot, further) = self.snapshot(count);
+                    snapshot.sent_on.entries + further * self.meeting(count).rejected
+                }
+            };
+            sum += weight * factor * sent;
+            factor *= ratio;
+        }
+        sum
+    }
+
+    /// Sums over the snapshots that are enough to compare filters, for at most as many arrivals as are followed.
+    pub(crate) fn brief(&mut self, weights: &Weights) -> Brief {
+        self.extend_to(weights.last());
+        let mut sums = [0.0; BRIEF];
+        let rows = self.brief.get(weights.first..).unwrap_or_default();
+        for (row, weight) in rows.iter().zip(&weights.mass) {
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += weight * value;
+            }
+        }
+        sums
     }
 
     /// Arrivals after which the chain is not followed any more.
@@ -268,6 +328,21 @@ impl BlockHistory {
             self.snapshots.last().map_or(0.0, |last| last.rejected_before + last.meeting.rejected);
         let sent_on =
             sent_on.unwrap_or(SentOn { entries: rejected_before, arrivals: rejected_before });
-        self.snapshots.push(Snapshot { meeting, loads, rejected_before, sent_on });
+        let stored = loads.mean_of(|load| load as f64);
+        let Meeting { found, found_further_on, goes_on, .. } = meeting;
+        let SentOn { entries, arrivals } = sent_on;
+        let of_arrivals = self.snapshots.len() as f64 * entries;
+        let squared = entries * entries;
+        self.brief.push([
+            found,
+            found_further_on,
+            goes_on,
+            rejected_before,
+            arrivals,
+            entries,
+            squared,
+            of_arrivals,
+        ]);
+        self.snapshots.push(Snapshot { meeting, loads, stored, rejected_before, sent_on });
     }
 }

@@ -98,7 +98,7 @@ impl Rows {
                 let matched = classes.matched(load, class).0;
                 *mass *= matched + (1.0 - matched) * (1.0 - admits) * self.after_reject;
             }
-            row.trim();
+            row.trim_below(classes.patterns.negligible());
             self.rows[index] = row;
         }
         let empty = self.rows.iter().take_while(|row| row.is_empty()).count();

@@ -19,8 +19,11 @@
 use super::block_history::{Chain, Look, Meeting, SentOn};
 use super::window::Window;
 
-/// Beyond this many arrivals only the mean number of different fingerprints matters.
-const MOST_FOLLOWED: usize = 2_000;
+/// Numbers of different fingerprints less likely than this are left out.
+const NEGLIGIBLE: f64 = 1e-15;
+
+/// Beyond this many arrivals per slot a block is full, and only the mean number of different fingerprints matters.
+const FOLLOWED_PER_SLOT: f64 = 4.0;
 
 pub(crate) struct FingerprintBlock {
     slots: f64,
@@ -88,13 +91,14 @@ impl FingerprintBlock {
 
 impl Chain for FingerprintBlock {
     fn arrive(&mut self) {
-        let mut next = Window::default();
-        for (distinct, mass) in self.distinct.iter() {
-            let known = (distinct as f64 / self.fingerprints).min(1.0);
-            next.add(distinct, &[known, 1.0 - known], mass);
+        let Self { distinct: Window { first, mass }, fingerprints, .. } = self;
+        mass.push(0.0);
+        for index in (0..mass.len()).rev() {
+            let known = |index: usize| ((*first + index) as f64 / *fingerprints).min(1.0);
+            let new = if index > 0 { mass[index - 1] * (1.0 - known(index - 1)) } else { 0.0 };
+            mass[index] = mass[index] * known(index) + new;
         }
-        next.trim();
-        self.distinct = next;
+        self.distinct.trim_below(NEGLIGIBLE);
         self.arrivals += 1;
     }
 
@@ -114,7 +118,7 @@ impl Chain for FingerprintBlock {
     }
 
     fn followed_arrivals(&self) -> usize {
-        MOST_FOLLOWED
+        (FOLLOWED_PER_SLOT * self.slots) as usize + 100
     }
 
     fn beyond(&self, arrivals: usize) -> Option<Meeting> {

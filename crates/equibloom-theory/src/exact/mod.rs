@@ -49,6 +49,7 @@ mod classical;
 mod fingerprint_block;
 mod least_loaded;
 mod miss;
+mod outline;
 mod patterns;
 mod shared_table;
 mod subtables;
@@ -64,6 +65,7 @@ use patterns::Patterns;
 
 pub(crate) use best::best_hashes_from;
 pub use best::{best_hashes, best_second_choice};
+pub(crate) use outline::Outline;
 
 /// The expected properties of a filter after all its keys are inserted.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -135,21 +137,11 @@ pub fn predict(design: &Design, keys: u64) -> Result<Prediction, Error> {
 
 /// The expected properties of a layout that has been checked.
 fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
-    let Layout { blocks, candidates, rule, budget, multiset, .. } = layout;
-    let patterns = || Patterns::new(layout.data_bits() as usize, blocks.hashes() as usize);
-    let history = match (*blocks, *rule) {
-        (Blocks::Fingerprint { slots, lists, remainder_bits }, _) => {
-            BlockHistory::new(FingerprintBlock::new(slots, lists, remainder_bits, *multiset))
-        }
-        (Blocks::Bloom { hints, .. }, Rule::FirstWithRoom { below, coin }) => {
-            BlockHistory::new(BloomBlock::new(patterns(), below as usize, coin.get(), hints))
-        }
-        // Bloom blocks cannot keep the largest: the check has refused that.
-        (Blocks::Bloom { .. }, Rule::LeastLoaded | Rule::KeepLargest) => {
-            return least_loaded::predict(&patterns(), keys, candidates);
-        }
+    let Layout { candidates, budget, .. } = layout;
+    let Some(mut model) = BlockModel::of(layout) else {
+        return least_loaded::predict(&patterns(layout), keys, candidates);
     };
-    let budget = budget.map(|budget| budget as f64);
+    let (history, budget) = (&mut model.history, budget.map(|budget| budget as f64));
     match candidates {
         Candidates::Anywhere { blocks, choices: 1, .. } => {
             subtables::predict(history, keys, &[*blocks], budget)
@@ -158,5 +150,41 @@ fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
             shared_table::predict(history, keys, *blocks as f64, *choices, budget)
         }
         Candidates::Subtables { sizes } => subtables::predict(history, keys, sizes, budget),
+    }
+}
+
+fn patterns(layout: &Layout) -> Patterns {
+    Patterns::new(layout.data_bits() as usize, layout.blocks.hashes() as usize)
+}
+
+/// Blocks of one kind, followed arrival by arrival. Computed once, it predicts subtables of any size.
+pub(crate) struct BlockModel {
+    history: BlockHistory,
+}
+
+impl BlockModel {
+    /// `None` for the least-loaded rule, where blocks depend on each other.
+    pub(crate) fn of(layout: &Layout) -> Option<Self> {
+        let history = match (layout.blocks, layout.rule) {
+            (Blocks::Fingerprint { slots, lists, remainder_bits }, _) => BlockHistory::new(
+                FingerprintBlock::new(slots, lists, remainder_bits, layout.multiset),
+            ),
+            (Blocks::Bloom { hints, .. }, Rule::FirstWithRoom { below, coin }) => {
+                let patterns = patterns(layout);
+                BlockHistory::new(BloomBlock::new(patterns, below as usize, coin.get(), hints))
+            }
+            // Bloom blocks cannot keep the largest: the check has refused that.
+            (Blocks::Bloom { .. }, Rule::LeastLoaded | Rule::KeepLargest) => return None,
+        };
+        Some(Self { history })
+    }
+
+    /// Subtables of these sizes; `None` if the blocks of one are to receive more than `most` keys on average.
+    pub(crate) fn outline(&mut self, keys: f64, sizes: &[u64], most: f64) -> Option<Outline> {
+        Outline::of(&mut self.history, keys, sizes, most)
+    }
+
+    pub(crate) fn predict(&mut self, keys: u64, sizes: &[u64]) -> Prediction {
+        subtables::predict(&mut self.history, keys as f64, sizes, None)
     }
 }

@@ -62,13 +62,24 @@ impl Patterns {
 
     /// The number of set bits after one more arrival.
     pub(crate) fn after_arrival(&self, set_bits: &Window) -> Window {
-        let mut next = self.room_behind(set_bits);
-        for (set, mass) in set_bits.iter() {
-            next.add(set, &[self.matched(set)], mass);
-            next.add(set + 1, self.growth(set), mass);
+        let Window { first, mass } = set_bits;
+        let mut next = vec![0.0; mass.len() + self.hashes];
+        for (index, &mass) in mass.iter().enumerate() {
+            let (matched, growth) = (self.matched(first + index), self.growth(first + index));
+            let (same, more) = next[index..].split_at_mut(1);
+            same[0] += mass * matched;
+            for (sum, probability) in more.iter_mut().zip(growth) {
+                *sum += mass * probability;
+            }
         }
-        next.trim();
+        let mut next = Window { first: *first, mass: next };
+        next.trim_below(self.negligible());
         next
+    }
+
+    /// Mass far below the lowest rate of blocks with such patterns, about 2^-k.
+    pub(crate) fn negligible(&self) -> f64 {
+        1e-13 * 0.5_f64.powi(self.hashes as i32)
     }
 
     /// The number of set bits after one more key that does not match.

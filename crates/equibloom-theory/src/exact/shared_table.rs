@@ -69,14 +69,14 @@ impl Walk {
 }
 
 /// The table while it fills.
-struct SharedTable {
-    history: BlockHistory,
+struct SharedTable<'a> {
+    history: &'a mut BlockHistory,
     per_block: f64,
     choices: u32,
     rule: Panels,
 }
 
-impl SharedTable {
+impl SharedTable<'_> {
     /// Adds the events while the arrivals per block grow from `from` to `to`.
     fn advance(&mut self, from: f64, to: f64) -> Progress {
         let mut progress = Progress::default();
@@ -132,7 +132,7 @@ impl SharedTable {
 }
 
 pub(crate) fn predict(
-    history: BlockHistory,
+    history: &mut BlockHistory,
     keys: f64,
     blocks: f64,
     choices: u32,
@@ -151,8 +151,8 @@ pub(crate) fn predict(
             (x, progress) = shared.fill(budget / keys);
         }
     }
-    let mut history = shared.history;
-    let mut table = history.mix(&arrivals::spread(x * blocks, blocks));
+    let arrivals = arrivals::spread(x * blocks, blocks);
+    let mut table = history.mix(&arrivals);
     // Once the budget is spent, new keys still walk, by the loads, to check whether they are present, and set
     // hints.
     let walk = Walk::new(table.meeting.present, table.meeting.rejected, choices);
@@ -191,7 +191,7 @@ pub(crate) fn predict(
         stored_fraction: 1.0 - progress.present - late * walk.present,
         budget_spent,
         goes_on: vec![goes_on],
-        load_distributions: vec![table.loads.to_vec()],
+        load_distributions: vec![history.loads(&arrivals)],
     }
 }
 

@@ -4,11 +4,14 @@ use super::Prediction;
 use super::arrivals;
 use super::block_history::{BlockHistory, Mixture, SentOn};
 use super::miss::Miss;
+use crate::poisson::Weights;
 use crate::root;
 
 /// The subtables after a number of keys.
 struct Filled {
     levels: Vec<Mixture>,
+    /// Arrivals at a block of each level.
+    arrivals: Vec<Weights>,
     /// Keys rejected by the last level.
     overflow: f64,
     overflow_variance: f64,
@@ -36,12 +39,12 @@ impl Walks {
 }
 
 pub(crate) fn predict(
-    mut history: BlockHistory,
+    history: &mut BlockHistory,
     keys: f64,
     blocks: &[u64],
     budget: Option<f64>,
 ) -> Prediction {
-    let mut filled = fill(&mut history, keys, blocks);
+    let mut filled = fill(history, keys, blocks);
     let mut placed_keys = keys;
     let mut budget_spent = 0.0;
     let mut budget_variance = 0.0;
@@ -52,11 +55,11 @@ pub(crate) fn predict(
         budget_spent = super::shared_table::chance_spent(filled.spent, budget, variance);
         if filled.spent > budget {
             budget_variance = variance;
-            let cell = core::cell::RefCell::new(&mut history);
+            let cell = core::cell::RefCell::new(&mut *history);
             placed_keys = root::increasing(0.0, keys, |keys| {
                 fill(&mut cell.borrow_mut(), keys, blocks).spent - budget
             });
-            filled = fill(&mut history, placed_keys, blocks);
+            filled = fill(history, placed_keys, blocks);
         }
     }
     let late = Late::of(&filled.levels);
@@ -94,48 +97,61 @@ pub(crate) fn predict(
         },
         budget_spent,
         goes_on: filled.levels.iter().map(|level| level.meeting.goes_on).collect(),
-        load_distributions: filled.levels.iter().map(|level| level.loads.to_vec()).collect(),
+        load_distributions: filled.arrivals.iter().map(|weights| history.loads(weights)).collect(),
     }
 }
 
 fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
-    let mut arriving = keys;
-    let mut filled = Filled {
-        levels: Vec::new(),
-        overflow: 0.0,
-        overflow_variance: 0.0,
-        spent: 0.0,
-        inserts: Walks { accesses: 0.0, walking: keys },
-        hits: Walks { accesses: 0.0, walking: keys },
-        stored: 0.0,
-    };
-    for (index, &blocks) in blocks.iter().enumerate() {
-        let blocks = blocks as f64;
+    let mut filled = Filled::new(keys);
+    for &blocks in blocks {
+        filled.add_level(history, blocks as f64);
+    }
+    filled.spent += blocks.len() as f64 * filled.overflow;
+    filled
+}
+
+impl Filled {
+    fn new(keys: f64) -> Self {
+        Self {
+            levels: Vec::new(),
+            arrivals: Vec::new(),
+            overflow: keys,
+            overflow_variance: 0.0,
+            spent: 0.0,
+            inserts: Walks { accesses: 0.0, walking: keys },
+            hits: Walks { accesses: 0.0, walking: keys },
+            stored: 0.0,
+        }
+    }
+
+    /// The keys that overflow so far arrive at one more level.
+    fn add_level(&mut self, history: &mut BlockHistory, blocks: f64) {
+        let arriving = self.overflow;
         // The first level's arrivals are the number of keys; later levels' are random.
-        let weights = if index == 0 {
+        let weights = if self.levels.is_empty() {
             arrivals::spread(arriving, blocks)
         } else {
             arrivals::poisson(arriving / blocks)
         };
         let level = history.mix(&weights);
-        let stored = level.loads.mean_of(|load| load as f64) * blocks;
-        filled.stored += stored;
-        filled.spent += (index + 1) as f64 * stored;
+        let stored = level.stored * blocks;
+        self.stored += stored;
+        self.spent += (self.levels.len() + 1) as f64 * stored;
+        let slope = level.spread_of(0.0, 0.0, 1.0).slope;
+        let middle = (level.sent_on.entries, slope);
         let (next, of_arrivals) =
-            sent_on(history, &level, arriving, filled.overflow_variance, blocks);
+            sent_on(history, &weights, middle, (arriving, self.overflow_variance), blocks);
         let Mixture { rejected_before, sent_on: SentOn { entries, arrivals }, .. } = level;
         // Keys that match an earlier one repeat its walk.
         let varied = if entries > 0.0 { next / entries } else { blocks };
         let per_arrival = if arriving > 0.0 { varied / arriving } else { 0.0 };
-        filled.inserts.pass(per_arrival * rejected_before);
-        filled.hits.pass(per_arrival * arrivals);
-        arriving = next;
-        filled.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance + of_arrivals;
-        filled.levels.push(level);
+        self.inserts.pass(per_arrival * rejected_before);
+        self.hits.pass(per_arrival * arrivals);
+        self.overflow = next;
+        self.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance + of_arrivals;
+        self.levels.push(level);
+        self.arrivals.push(weights);
     }
-    filled.spent += blocks.len() as f64 * arriving;
-    filled.overflow = arriving;
-    filled
 }
 
 /// Nodes and weights that average a function of a normal variable exactly up to the 13th power (Gauss-Hermite):
@@ -147,23 +163,27 @@ const PAIRS: [(f64, f64); 3] = [
     (3.750_439_717_725_742, 0.000_548_268_855_972_2),
 ];
 
-/// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals,
-/// with mean `arriving` and this variance. A small last level that is nearly full sends on far more after many
-/// arrivals than it saves after few.
-fn sent_on(
+/// What a level sends on is linear in its arrivals if they vary by less than this share.
+const LINEAR: f64 = 0.01;
+
+/// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals, with
+/// this mean and variance. At the mean a block sends on so many, and so many more for another arrival. A small
+/// last level that is nearly full sends on far more after many arrivals than it saves after few.
+pub(crate) fn sent_on(
     history: &mut BlockHistory,
-    level: &Mixture,
-    arriving: f64,
-    variance: f64,
+    weights: &Weights,
+    (entries, slope): (f64, f64),
+    (arriving, variance): (f64, f64),
     blocks: f64,
 ) -> (f64, f64) {
-    let middle = blocks * level.sent_on.entries;
-    if variance <= 0.0 {
-        return (middle, 0.0);
+    let middle = blocks * entries;
+    if variance <= (LINEAR * arriving).powi(2) {
+        return (middle, variance * slope * slope);
     }
+    let load = arriving / blocks;
     let mut at = |deviations: f64| {
-        let arriving = (arriving + deviations * variance.sqrt()).max(0.0);
-        blocks * history.sent_on(&arrivals::poisson(arriving / blocks))
+        let other = (load + deviations * variance.sqrt() / blocks).max(0.0);
+        blocks * history.sent_on(weights, load, other)
     };
     let (mut mean, mut square) = (MIDDLE * middle, MIDDLE * middle * middle);
     for (deviations, weight) in PAIRS {

@@ -49,9 +49,14 @@ impl Window {
 
     /// Drops negligible mass at both ends.
     pub(crate) fn trim(&mut self) {
-        let keep = self.mass.iter().rposition(|&mass| mass > NEGLIGIBLE).map_or(0, |last| last + 1);
+        self.trim_below(NEGLIGIBLE);
+    }
+
+    /// Drops values at both ends with less mass than `least`.
+    pub(crate) fn trim_below(&mut self, least: f64) {
+        let keep = self.mass.iter().rposition(|&mass| mass > least).map_or(0, |last| last + 1);
         self.mass.truncate(keep);
-        let drop = self.mass.iter().position(|&mass| mass > NEGLIGIBLE).unwrap_or(0);
+        let drop = self.mass.iter().position(|&mass| mass > least).unwrap_or(0);
         if drop > 0 {
             self.mass.drain(..drop);
             self.first += drop;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use equibloom_layout::{BlockKind, Placement};
+use equibloom_layout::{BlockKind, Placement, WhenFull};
 
 use super::requirements::Requirements;
 use crate::error::Error;
@@ -43,6 +43,7 @@ impl Contender {
             && requirements.block.is_none_or(|required| block == Some(required))
             && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold && !fingerprint)
             && (fingerprint || !requirements.multiset)
+            && (has_threshold || requirements.when_full != Some(WhenFull::Refuse))
             && (fingerprint || of_slots == [None; 3])
     }
 }
@@ -75,6 +76,10 @@ fn none_left(requirements: &Requirements) -> Error {
     if requirements.multiset {
         parts.push("removal of keys, which needs fingerprint blocks,".to_owned());
         remedies.push("do without removal".to_owned());
+    }
+    if requirements.when_full == Some(WhenFull::Refuse) {
+        parts.push("keys to be refused, which needs a threshold or fingerprint blocks,".to_owned());
+        remedies.push("let a full filter saturate".to_owned());
     }
     for (name, number) in [
         ("slots", requirements.slots),

@@ -2,57 +2,59 @@
 
 use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement};
 
+use super::memory::Sizing;
 use super::requirements::{Limits, Requirements};
 use super::search::Refusal;
 use super::sizes::{Known, reach};
 use super::survey::Survey;
 use crate::error::Error;
+use crate::exact::Prediction;
 
 /// No remaining placement meets the limits, or the memory is too small for any.
-pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Error {
+pub(crate) fn nothing_fits(
+    requirements: &Requirements,
+    survey: &mut Survey,
+    sizing: Sizing,
+) -> Error {
+    let refusals: Vec<Refusal> = survey
+        .findings(sizing, f64::INFINITY)
+        .into_iter()
+        .filter_map(|(_, finding)| finding.err())
+        .collect();
     // The error for too little memory already names a sufficient value.
-    let impossible = survey.findings.iter().find_map(|(_, finding)| match finding {
-        Err(Refusal::Impossible(error)) => Some(error.clone()),
+    let impossible = refusals.iter().find_map(|refusal| match refusal {
+        Refusal::Impossible(error) => Some(error.clone()),
         _ => None,
     });
-    let contenders = survey.contenders();
-    let [only, ..] = contenders[..] else { return no_filter(survey) };
+    let Survey { limits, contenders, .. } = survey;
+    let no_filter = Error::Contradiction {
+        conflict: format!("{} bytes hold no filter", sizing.bytes),
+        remedies: vec!["give more memory".to_owned()],
+    };
+    let [only, ..] = contenders[..] else { return no_filter };
     if requirements.leave_blocks_open() {
-        return impossible.unwrap_or_else(|| no_filter(survey));
+        return impossible.unwrap_or(no_filter);
     }
-    if let Some(error) = unfit_blocks(survey) {
+    if let Some(error) = refusals.first().and_then(|first| unfit_blocks(first, limits, sizing)) {
         return error;
     }
-    let limits = survey.limits;
     let mut remedies = Vec::new();
-    let free = Limits { accesses_miss: f64::INFINITY, ..limits };
-    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best()
-        && best.expected.accesses_miss > limits.accesses_miss
-    {
-        let miss = best.expected.accesses_miss;
-        remedies.push(format!(
-            "raise accesses_miss from {} to {:.3}",
-            limits.accesses_miss,
-            miss + 5e-4
-        ));
-    }
-    let free = Limits { accesses_insert: f64::INFINITY, overflow: 1.0, ..limits };
-    if let Some(best) = Survey::of(&contenders, free, survey.sizing).best() {
-        if best.expected.accesses_insert > limits.accesses_insert {
-            let insert = best.expected.accesses_insert;
-            remedies.push(format!(
-                "raise accesses_insert from {} to {:.3}",
-                limits.accesses_insert,
-                insert + 5e-4
-            ));
+    let best_within = |limits: Limits| Survey::within(limits, contenders.clone()).best(sizing);
+    let mut raise = |what: &str, limit: f64, needed: f64| {
+        if needed > limit {
+            remedies.push(format!("raise {what} from {limit} to {:.3}", needed + 5e-4));
         }
-        if best.expected.overflow_fraction > limits.overflow {
-            let overflow = best.expected.overflow_fraction;
-            remedies.push(format!(
-                "raise overflow from {} to {}",
-                limits.overflow,
-                rounded_up(overflow)
-            ));
+    };
+    if let Some(best) = best_within(Limits { accesses_miss: f64::INFINITY, ..*limits }) {
+        raise("accesses_miss", limits.accesses_miss, best.expected.accesses_miss);
+    }
+    let free = Limits { accesses_insert: f64::INFINITY, overflow: 1.0, ..*limits };
+    if let Some(best) = best_within(free) {
+        raise("accesses_insert", limits.accesses_insert, best.expected.accesses_insert);
+        let overflow = best.expected.overflow_fraction;
+        if overflow > limits.overflow {
+            let (from, to) = (limits.overflow, rounded_up(overflow));
+            remedies.push(format!("raise overflow from {from} to {to}"));
         }
     }
     let needed = most_accesses_needed(only.placement);
@@ -73,25 +75,18 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey) -> Erro
     Error::Contradiction { conflict: format!("{} {verb} the limits", names.join(", ")), remedies }
 }
 
-/// Not even a blocked filter fits.
-fn no_filter(survey: &Survey) -> Error {
-    let conflict = format!("{} bytes hold no filter", survey.sizing.bytes);
-    Error::Contradiction { conflict, remedies: vec!["give more memory".to_owned()] }
-}
-
 /// Only fingerprint blocks remain, and they are impossible in this size or for this many keys.
-fn unfit_blocks(survey: &Survey) -> Option<Error> {
-    let first = survey.findings.iter().find_map(|(_, finding)| finding.as_ref().err())?;
-    let (conflict, remedy) = match first {
+fn unfit_blocks(refusal: &Refusal, limits: &Limits, sizing: Sizing) -> Option<Error> {
+    let (conflict, remedy) = match refusal {
         Refusal::CacheLinesOnly => (
             format!(
                 "blocks of fingerprints are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}",
-                survey.limits.block_bits
+                limits.block_bits
             ),
             format!("set block_bits to {FINGERPRINT_BLOCK_BITS}"),
         ),
         Refusal::TooManyKeysABlock { load } => {
-            let keys = survey.sizing.keys as f64;
+            let keys = sizing.keys as f64;
             let bits = f64::from(FINGERPRINT_BLOCK_BITS) / f64::from(MAX_SLOTS);
             (
                 format!(
@@ -114,64 +109,69 @@ fn most_accesses_needed(placement: Placement) -> u32 {
 }
 
 /// The memory is given and the best filter in it has too high a rate.
-pub(crate) fn rate_out_of_reach(requirements: &Requirements, survey: &Survey, rate: f64) -> Error {
-    let sizing = survey.sizing;
+pub(crate) fn rate_out_of_reach(
+    requirements: &Requirements,
+    survey: &mut Survey,
+    sizing: Sizing,
+    rate: f64,
+) -> Error {
     let mut remedies = Vec::new();
-    if let Some(best) = survey.best() {
-        let reached = best.expected.rate + requirements.rate_floor(sizing.keys);
-        remedies.push(format!("raise rate to {}", rounded_up(reached)));
+    let floor = requirements.rate_floor(sizing.keys);
+    if let Some(best) = survey.best(sizing) {
+        remedies.push(format!("raise rate to {}", rounded_up(best.expected.rate + floor)));
     }
-    if let Ok(enough) = reach(requirements, rate, Known::Keys(sizing.keys)) {
-        let bytes = enough.sizing.bytes;
-        let bits = enough.sizing.bits_per_key();
+    if let Ok((enough, _)) = reach(requirements, survey, rate, Known::Keys(sizing.keys)) {
+        let (bytes, bits) = (enough.bytes, enough.bits_per_key());
         remedies.push(format!("raise memory to {bytes} bytes ({bits:.2} bits per key)"));
     }
-    if let Ok(fewer) = reach(requirements, rate, Known::Memory(sizing.bytes))
-        && fewer.sizing.keys < sizing.keys
+    if let Ok((fewer, _)) = reach(requirements, survey, rate, Known::Memory(sizing.bytes))
+        && fewer.keys < sizing.keys
     {
-        remedies.push(format!("lower keys to {}", fewer.sizing.keys));
+        remedies.push(format!("lower keys to {}", fewer.keys));
     }
-    remedies.extend(more_accesses(requirements, survey, rate));
+    // The accesses per miss at which the rate is possible.
+    let Survey { limits, contenders, .. } = survey;
+    let free = Limits { accesses_miss: 3.0, ..*limits };
+    let wider = Survey::within(free, contenders.clone()).findings(sizing, f64::INFINITY);
+    let enough = wider
+        .into_iter()
+        .filter_map(|(contender, finding)| Some((contender, finding.ok()?.expected)));
+    let enough = enough.filter(|(_, expected)| expected.rate + floor <= rate);
+    let accesses = |expected: &Prediction| expected.accesses_miss;
+    let least = enough.min_by(|(_, a), (_, b)| accesses(a).total_cmp(&accesses(b)));
+    if let Some((contender, expected)) = least
+        && expected.accesses_miss > limits.accesses_miss
+    {
+        let accesses = expected.accesses_miss + 5e-4;
+        remedies.push(format!("raise accesses_miss to {accesses:.3} ({contender})"));
+    }
     let conflict = format!(
         "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {rate:e}",
         sizing.keys,
         sizing.bytes,
         sizing.bits_per_key(),
-        survey.limits.accesses_miss
+        limits.accesses_miss
     );
     Error::Contradiction { conflict, remedies }
-}
-
-/// The accesses per miss at which the rate is possible.
-fn more_accesses(requirements: &Requirements, survey: &Survey, rate: f64) -> Option<String> {
-    let free = Limits { accesses_miss: 3.0, ..survey.limits };
-    let wider = Survey::of(&survey.contenders(), free, survey.sizing);
-    let floor = requirements.rate_floor(survey.sizing.keys);
-    let enough = wider.found().filter(|found| found.expected.rate + floor <= rate);
-    let least =
-        enough.min_by(|a, b| a.expected.accesses_miss.total_cmp(&b.expected.accesses_miss))?;
-    let accesses = least.expected.accesses_miss;
-    let placement = least.contender();
-    (accesses > survey.limits.accesses_miss)
-        .then(|| format!("raise accesses_miss to {:.3} ({placement})", accesses + 5e-4))
 }
 
 /// The rate stays above the required one in any memory.
 pub(crate) fn no_memory_is_enough(
     requirements: &Requirements,
-    survey: &Survey,
+    survey: &mut Survey,
+    sizing: Sizing,
     rate: f64,
 ) -> Error {
-    let floor = requirements.rate_floor(survey.sizing.keys);
+    let keys = sizing.keys;
+    let floor = requirements.rate_floor(keys);
     if floor >= rate {
-        let keys = survey.sizing.keys;
         let conflict =
             format!("the hash alone gives {keys} keys a rate of {floor:.1e}, above {rate:e}");
         let remedies =
             vec!["use the library's hash of 128 bits".to_owned(), "raise rate".to_owned()];
         return Error::Contradiction { conflict, remedies };
     }
-    let reached = survey.best().map(|best| best.expected.rate + floor);
+    let reached = survey.best(sizing).map(|best| best.expected.rate + floor);
     let remedies = match reached {
         Some(reached) if reached > rate => vec![format!("raise rate to {}", rounded_up(reached))],
         _ => vec!["raise rate, or relax the limits on accesses, choices and overflow".to_owned()],

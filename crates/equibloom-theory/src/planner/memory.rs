@@ -5,7 +5,7 @@ use equibloom_layout::{HEADER_BYTES, Overflow, WhenFull};
 use crate::error::{Error, require};
 
 /// Memory is allocated in cache lines.
-const LINE_BYTES: u64 = 64;
+pub(crate) const LINE_BYTES: u64 = 64;
 
 /// Maximum bytes of a filter: above it, numbers of bits are no longer exact in floating point.
 pub(crate) const MOST_BYTES: u64 = 1 << 50;
@@ -15,7 +15,7 @@ pub(crate) const MOST_KEYS: u64 = 1 << 50;
 
 /// The overflow list for a mean number of entries, plus six standard deviations.
 pub(crate) fn overflow_list(mean: f64, deviation: f64) -> Overflow {
-    let capacity = if mean <= 0.0 { 0 } else { (mean + 6.0 * (deviation + 1.0)).ceil() as u64 };
+    let capacity = if mean <= 0.0 { 0 } else { 6 + (mean + 6.0 * deviation) as u64 };
     Overflow { capacity, when_full: WhenFull::Saturate }
 }
 

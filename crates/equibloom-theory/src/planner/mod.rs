@@ -22,8 +22,9 @@
 
 mod contender;
 mod contradiction;
+mod cost;
 mod estimate;
-mod lines;
+mod frontier;
 mod memory;
 #[cfg(feature = "papers")]
 mod papers;
@@ -34,17 +35,16 @@ mod settle;
 mod sizes;
 mod survey;
 
-use equibloom_layout::Design;
+use equibloom_layout::{Design, Rule};
 
 use crate::error::Error;
 use crate::exact::Prediction;
 
-pub use lines::lines_per_miss;
+pub use cost::lines_per_miss;
 #[cfg(feature = "papers")]
 pub use papers::paper_design;
-pub use requirements::{DEFAULT_ACCESSES_MISS, Requirements};
+pub use requirements::{DEFAULT_ACCESSES_MISS, Lookup, Requirements};
 
-use contender::Contender;
 use memory::Sizing;
 use sizes::Sizes;
 use survey::Survey;
@@ -62,8 +62,11 @@ pub struct Plan {
     pub lines_miss: f64,
     /// The hash's part of the rate: keys with equal hashes cannot be distinguished.
     pub rate_floor: f64,
-    /// One sentence for each choice and for each rejected alternative.
+    /// One sentence for each choice.
     pub reasons: Vec<String>,
+    requirements: Requirements,
+    /// The bytes that the filter may have.
+    memory: u64,
 }
 
 impl Plan {
@@ -72,9 +75,27 @@ impl Plan {
         self.design.bytes()
     }
 
+    const fn sizing(&self) -> Sizing {
+        Sizing { keys: self.keys, bytes: self.memory }
+    }
+
     /// The same per key, in bits.
     pub fn bits_per_key(&self) -> f64 {
         8.0 * self.bytes() as f64 / self.keys as f64
+    }
+
+    /// One sentence for each alternative: its rate in the same memory, or why it is out of the question. This
+    /// compares every placement and kind of blocks, which takes longer than the plan.
+    ///
+    /// ```
+    /// use equibloom_theory::planner::{Requirements, plan};
+    ///
+    /// let plan = plan(&Requirements { keys: Some(1_000_000), bits_per_key: Some(16.0), ..Requirements::default() })?;
+    /// assert!(plan.alternatives().iter().any(|sentence| sentence.starts_with("Not blocked: rate")));
+    /// # Ok::<(), equibloom_theory::Error>(())
+    /// ```
+    pub fn alternatives(&self) -> Vec<String> {
+        reasons::against_others(self)
     }
 
     /// The expected false-positive rate of filter and hash. The library's own hash of 128 bits adds nothing
@@ -91,28 +112,40 @@ impl Plan {
 /// [`Error::Contradiction`] which requirement to relax and by how much.
 pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     requirements.check()?;
-    let contenders = Contender::of(requirements)?;
-    let sizes = Sizes::of(requirements)?;
-    let survey = match sizes {
-        Sizes::Known(sizing) => Survey::take(requirements, &contenders, sizing),
-        Sizes::Open { rate, known } => sizes::reach(requirements, rate, known)?,
+    let mut survey = Survey::new(requirements)?;
+    let (sizing, best) = match Sizes::of(requirements)? {
+        Sizes::Known(sizing) => match survey.best(sizing) {
+            Some(best) => (sizing, best),
+            None => return Err(contradiction::nothing_fits(requirements, &mut survey, sizing)),
+        },
+        Sizes::Open { rate, known } => sizes::reach(requirements, &mut survey, rate, known)?,
     };
-    let Some(best) = survey.best() else {
-        return Err(contradiction::nothing_fits(requirements, &survey));
-    };
-    let Sizing { keys, .. } = survey.sizing;
+    let Sizing { keys, bytes: memory } = sizing;
     let rate_floor = requirements.rate_floor(keys);
     if let Some(rate) = requirements.rate
         && best.expected.rate + rate_floor > rate
     {
-        return Err(contradiction::rate_out_of_reach(requirements, &survey, rate));
+        return Err(contradiction::rate_out_of_reach(requirements, &mut survey, sizing, rate));
     }
-    Ok(Plan {
+    let mut design = best.design;
+    if let (Design::Blocked(layout), Some(when_full)) = (&mut design, requirements.when_full)
+        && layout.rule != Rule::LeastLoaded
+    {
+        layout.overflow.when_full = when_full;
+    }
+    let expected = survey.predict(&design, keys)?;
+    let lines_miss = lines_per_miss(&design, keys, expected.accesses_miss);
+    let requirements = requirements.clone();
+    let plan = Plan {
         keys,
-        lines_miss: lines_per_miss(&best.design, keys, best.expected.accesses_miss),
-        design: best.design,
-        expected: best.expected.clone(),
+        design,
+        expected,
+        lines_miss,
         rate_floor,
-        reasons: reasons::of(requirements, &survey, best),
-    })
+        reasons: Vec::new(),
+        requirements,
+        memory,
+    };
+    let reasons = reasons::of(&plan);
+    Ok(Plan { reasons, ..plan })
 }

@@ -1,56 +1,71 @@
 //! The reasons for a plan, in sentences.
 
 use equibloom_layout::{
-    Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
+    BlockKind, Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
 };
 
+use super::Plan;
 use super::contender::Contender;
-use super::requirements::{CACHE_LINE_BITS, Requirements};
+use super::requirements::{CACHE_LINE_BITS, Limits};
 use super::search::{Finding, Refusal};
-use super::settle::Predicted;
 use super::survey::Survey;
 use crate::exact::predict;
 use crate::optimum::paper_hashes;
 
-/// One sentence for each choice, then one for each alternative.
-pub(crate) fn of(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<String> {
-    let mut reasons = vec![placement(requirements, survey, best), what_is_kept(survey, best)];
-    reasons.extend(block(requirements, survey, best));
-    reasons.extend(mechanism(survey, best));
-    reasons.extend(hints(requirements, survey, best));
-    reasons.extend(classical_formula(survey, best));
-    reasons.extend(short_hash(survey, best));
-    let others = survey.findings.iter().filter(|(contender, _)| *contender != best.contender());
-    reasons.extend(others.map(|(contender, finding)| rejected(*contender, finding, survey, best)));
+/// One sentence for each choice.
+pub(super) fn of(plan: &Plan) -> Vec<String> {
+    let mut reasons = vec![placement(plan), what_is_kept(plan)];
+    reasons.extend(block(plan));
+    reasons.extend(mechanism(plan));
+    reasons.extend(hints(plan));
+    reasons.extend(classical_formula(plan));
+    reasons.extend(short_hash(plan));
     reasons
 }
 
-fn placement(requirements: &Requirements, survey: &Survey, best: &Predicted) -> String {
-    let name = best.contender();
-    let Predicted { expected, .. } = best;
-    let limit = survey.limits.accesses_miss;
+/// One sentence for each alternative.
+pub(super) fn against_others(plan: &Plan) -> Vec<String> {
+    let Ok(mut survey) = Survey::new(&plan.requirements) else { return Vec::new() };
+    let chosen = contender(plan);
+    let others = survey
+        .findings(plan.sizing(), plan.expected.rate)
+        .into_iter()
+        .filter(|(other, _)| *other != chosen);
+    let mut reasons: Vec<String> =
+        others.map(|(other, finding)| rejected(other, &finding, plan)).collect();
+    reasons.extend(smaller_blocks(plan));
+    reasons
+}
+
+const fn contender(plan: &Plan) -> Contender {
+    Contender { placement: plan.design.placement(), block: plan.design.block_kind() }
+}
+
+fn placement(plan: &Plan) -> String {
+    let (name, Plan { expected, requirements, .. }) = (contender(plan), plan);
     let rate = expected.rate;
     if requirements.placement.is_some() {
         return format!("{name} was required; its best parameters give a rate of {rate:.3e}.");
     }
-    let kept = if survey.limits.multiset { " from which keys can be removed" } else { "" };
+    let kept = if requirements.multiset { " from which keys can be removed" } else { "" };
     format!(
-        "{name} has the lowest rate, {rate:.3e}, of all placements{kept} with at most {limit} accesses per miss \
+        "{name} has the lowest rate, {rate:.3e}, of all placements{kept} with at most {} accesses per miss \
          in this memory; it needs {:.3}.",
+        requirements.limits().accesses_miss,
         expected.accesses_miss
     )
 }
 
-fn what_is_kept(survey: &Survey, best: &Predicted) -> String {
-    if let Some(Blocks::Fingerprint { slots, lists, remainder_bits, .. }) = blocks(&best.design) {
+fn what_is_kept(plan: &Plan) -> String {
+    if let Some(Blocks::Fingerprint { slots, lists, remainder_bits, .. }) = blocks(&plan.design) {
         return format!(
             "A block stores a fingerprint of each key: one of {lists} lists, and {remainder_bits} bits. With {slots} slots \
              no other division of the block gives more distinct fingerprints."
         );
     }
-    let hashes = best.design.hashes();
-    let textbook = paper_hashes(survey.sizing.bits_per_key());
-    let why = match (&best.design, hashes < textbook) {
+    let hashes = plan.design.hashes();
+    let textbook = paper_hashes(plan.sizing().bits_per_key());
+    let why = match (&plan.design, hashes < textbook) {
         (Design::Classical { .. }, false) => {
             "the best number for bits anywhere in the array".to_owned()
         }
@@ -73,39 +88,43 @@ const fn blocks(design: &Design) -> Option<Blocks> {
     }
 }
 
-fn block(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Option<String> {
-    let blocks_of_best = blocks(&best.design)?;
-    let bits = blocks_of_best.bits();
-    if requirements.block_bits.is_some() {
-        return Some(format!("Blocks of {bits} bits were required."));
+fn block(plan: &Plan) -> Option<String> {
+    let kind = blocks(&plan.design)?;
+    let bits = kind.bits();
+    Some(if plan.requirements.block_bits.is_some() {
+        format!("Blocks of {bits} bits were required.")
+    } else if let Blocks::Fingerprint { .. } = kind {
+        format!("Fingerprint blocks are always cache lines of {bits} bits.")
+    } else {
+        format!("Blocks of {bits} bits are cache lines, so that an access touches one line.")
+    })
+}
+
+/// Bloom blocks of half a cache line, if the size is open.
+fn smaller_blocks(plan: &Plan) -> Option<String> {
+    let is_bloom = plan.design.block_kind() == Some(BlockKind::Bloom);
+    if !is_bloom || plan.requirements.block_bits.is_some() {
+        return None;
     }
-    if let Blocks::Fingerprint { .. } = blocks_of_best {
-        return Some(format!("Fingerprint blocks are always cache lines of {bits} bits."));
-    }
-    if bits != CACHE_LINE_BITS {
-        return Some(format!(
-            "Blocks of {bits} bits have a lower rate here than whole cache lines."
-        ));
-    }
-    let smaller = survey.smaller_blocks.as_ref()?;
+    let block_bits = CACHE_LINE_BITS / 2;
+    let limits = Limits { block_bits, ..plan.requirements.limits() };
+    let smaller = Survey::within(limits, vec![contender(plan)]).best(plan.sizing())?;
     Some(format!(
-        "Blocks of {bits} bits are cache lines, so that an access touches one line; with {} bits, which \
-         spread the keys less evenly, the rate would be {:.3e}.",
-        blocks(&smaller.design)?.bits(),
+        "Not blocks of {block_bits} bits, which spread the keys less evenly: rate {:.3e}.",
         smaller.expected.rate
     ))
 }
 
 /// The placement's own parameters.
-fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
+fn mechanism(plan: &Plan) -> Vec<String> {
     let mut reasons = Vec::new();
-    let Design::Blocked(layout) = &best.design else { return reasons };
+    let Design::Blocked(layout) = &plan.design else { return reasons };
     match (layout.blocks, layout.rule) {
         (Blocks::Fingerprint { slots, .. }, _) => reasons.push(format!(
             "Blocks have {slots} slots: with fewer, fingerprints would be longer, but more entries would be sent on. \
              A full block keeps its largest entries; its watermark, the largest byte that it has sent on, ends a \
              lookup above it: a miss reads {:.3} blocks.",
-            best.expected.accesses_miss
+            plan.expected.accesses_miss
         )),
         (_, Rule::FirstWithRoom { below, coin }) => reasons.push(format!(
             "Blocks admit keys up to a load of {below} (and one more with probability {:.3}): lower thresholds \
@@ -115,11 +134,11 @@ fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
         _ => {}
     }
     if layout.rule != Rule::LeastLoaded {
-        let share = best.expected.overflow_fraction;
+        let share = plan.expected.overflow_fraction;
         reasons.push(format!(
             "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), plus six standard deviations.",
             layout.overflow.capacity,
-            share * survey.sizing.keys as f64,
+            share * plan.keys as f64,
             100.0 * share
         ));
     }
@@ -151,14 +170,14 @@ fn mechanism(survey: &Survey, best: &Predicted) -> Vec<String> {
 }
 
 /// What hints are for, and what removal costs.
-fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<String> {
+fn hints(plan: &Plan) -> Vec<String> {
     let mut reasons = Vec::new();
-    let Design::Blocked(layout) = &best.design else { return reasons };
-    let (hints, miss) = (layout.blocks.hints(), best.expected.accesses_miss);
+    let Design::Blocked(layout) = &plan.design else { return reasons };
+    let (hints, miss) = (layout.blocks.hints(), plan.expected.accesses_miss);
     if hints > 0 && layout.candidates.choices() > 1 {
-        let required = if requirements.hints.is_some() { ", as required" } else { "" };
+        let required = if plan.requirements.hints.is_some() { ", as required" } else { "" };
         let without = Layout { blocks: layout.blocks.with_hints(0), ..*layout };
-        let by_load = predict(&without.into(), survey.sizing.keys).map_or_else(
+        let by_load = predict(&without.into(), plan.keys).map_or_else(
             |_| String::new(),
             |without| format!(" instead of {:.3} by the load alone", without.accesses_miss),
         );
@@ -179,10 +198,10 @@ fn hints(requirements: &Requirements, survey: &Survey, best: &Predicted) -> Vec<
 }
 
 /// The rate that a calculator for classical filters would give.
-fn classical_formula(survey: &Survey, best: &Predicted) -> Option<String> {
-    let Some(Blocks::Bloom { hashes, .. }) = blocks(&best.design) else { return None };
-    let bits = survey.sizing.classical_bits().ok()?;
-    let formula = predict(&Design::Classical { bits, hashes }, survey.sizing.keys).ok()?.rate;
+fn classical_formula(plan: &Plan) -> Option<String> {
+    let Some(Blocks::Bloom { hashes, .. }) = blocks(&plan.design) else { return None };
+    let bits = plan.sizing().classical_bits().ok()?;
+    let formula = predict(&Design::Classical { bits, hashes }, plan.keys).ok()?.rate;
     Some(format!(
         "The classical formula would promise {formula:.3e} for this many bits and hash functions; it does \
          not hold for blocks and is not used here."
@@ -190,20 +209,20 @@ fn classical_formula(survey: &Survey, best: &Predicted) -> Option<String> {
 }
 
 /// A 64-bit hash supplied by the user may limit the rate.
-fn short_hash(survey: &Survey, best: &Predicted) -> Option<String> {
-    let floor = survey.sizing.keys as f64 * 0.5_f64.powi(64);
-    (floor > 0.01 * best.expected.rate).then(|| {
+fn short_hash(plan: &Plan) -> Option<String> {
+    let floor = plan.keys as f64 * 0.5_f64.powi(64);
+    (floor > 0.01 * plan.expected.rate).then(|| {
         format!("With a hash of 64 bits instead of 128 the rate could not fall below keys/2^64 = {floor:.1e}.")
     })
 }
 
-fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicted) -> String {
-    let limits = &survey.limits;
+fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
+    let limits = plan.requirements.limits();
     match finding {
         Ok(other) => {
-            let times = other.expected.rate / best.expected.rate;
+            let times = other.expected.rate / plan.expected.rate;
             let (rate, miss) = (other.expected.rate, other.expected.accesses_miss);
-            let why = match (blocks(&other.design), blocks(&best.design)) {
+            let why = match (blocks(&other.design), blocks(&plan.design)) {
                 (Some(Blocks::Fingerprint { .. }), Some(Blocks::Fingerprint { .. })) => {
                     String::new()
                 }
@@ -216,13 +235,9 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicte
                 "Not {name}: rate {rate:.3e}, {times:.2} times as high, at {miss:.3} accesses per miss{why}."
             )
         }
-        Err(Refusal::AccessesPerMiss(other)) => format!(
-            "Not {name}: a miss reads {:.3}, above the limit of {}; its rate would be {:.3e}, and an insert reads \
-             {:.2}.",
-            other.expected.accesses_miss,
-            limits.accesses_miss,
-            other.expected.rate,
-            other.expected.accesses_insert
+        Err(Refusal::AccessesPerMiss { accesses }) => format!(
+            "Not {name}: a miss reads {accesses:.3}, above the limit of {}.",
+            limits.accesses_miss
         ),
         Err(Refusal::SecondBlock) => format!(
             "Not {name}: it needs a second block, which {} accesses per miss do not allow.",
@@ -231,6 +246,10 @@ fn rejected(name: Contender, finding: &Finding, survey: &Survey, best: &Predicte
         Err(Refusal::SecondChoicesDoNotPay { alpha, factor }) => format!(
             "Not {name}: a second choice for only {alpha:.3} of the keys multiplies the rate of the blocked filter \
              by {factor:.3}, because every second block read may match, too."
+        ),
+        Err(Refusal::EvenBlocks { rate }) => format!(
+            "Not {name}: even if all its blocks were equally full its rate would be {rate:.3e}, {:.2} times as high.",
+            rate / plan.expected.rate
         ),
         Err(Refusal::CacheLinesOnly) => format!(
             "Not {name}: its blocks are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}.",

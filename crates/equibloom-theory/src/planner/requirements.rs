@@ -3,6 +3,7 @@
 use equibloom_layout::{
     BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
     MAX_REMAINDER_BITS, MAX_SLOTS, MIN_BLOCK_BITS, MIN_REMAINDER_BITS, Placement, WATERMARK_BITS,
+    WhenFull,
 };
 
 use super::memory::{MOST_BYTES, MOST_KEYS};
@@ -58,6 +59,22 @@ pub struct Requirements {
     pub remainder_bits: Option<u32>,
     /// Bits of the hash of a key; by default 128, as the library's own.
     pub hash_bits: Option<u32>,
+    /// So large a share of keys more than given must fit, with the same rate and limits.
+    pub headroom: Option<f64>,
+    /// What happens to a key for which there is no room; [`WhenFull::Refuse`] requires a filter that can be full.
+    pub when_full: Option<WhenFull>,
+    /// How keys will be looked up; chosen for the lowest rate if not given.
+    pub prefer: Option<Lookup>,
+}
+
+/// How keys are looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookup {
+    /// Each waits for the one before it, so that instructions count: up to a quarter more false positives in the
+    /// same memory are accepted if a miss costs at least a tenth less.
+    OneByOne,
+    /// Many at once.
+    Batches,
 }
 
 /// Bits of the library's own hash.
@@ -85,6 +102,15 @@ pub(crate) struct Limits {
     pub(crate) remainder_bits: Option<u32>,
     /// Whether one placement is required.
     pub(crate) placement_is_fixed: bool,
+    pub(crate) one_by_one: bool,
+}
+
+impl Limits {
+    /// Whether nothing but the size, or that keys will be removed, was required.
+    pub(crate) fn are_default(&self) -> bool {
+        let Self { multiset, one_by_one, .. } = *self;
+        *self == Self { multiset, one_by_one, ..Requirements::default().limits() }
+    }
 }
 
 impl Requirements {
@@ -106,7 +132,13 @@ impl Requirements {
             lists: self.lists,
             remainder_bits: self.remainder_bits,
             placement_is_fixed: self.placement.is_some(),
+            one_by_one: self.prefer == Some(Lookup::OneByOne) && self.has_memory(),
         }
+    }
+
+    /// Whether the memory is given, directly or per key.
+    fn has_memory(&self) -> bool {
+        self.memory.is_some() || self.bits_per_key.is_some()
     }
 
     /// Whether placement and blocks are open, so that the simplest filter is allowed.
@@ -116,6 +148,7 @@ impl Requirements {
             && self.block != Some(BlockKind::Fingerprint)
             && self.hints.is_none_or(|hints| hints == 0)
             && !self.multiset
+            && self.when_full != Some(WhenFull::Refuse)
             && of_slots == [None; 3]
     }
 
@@ -174,6 +207,8 @@ impl Requirements {
         let at_least_one = |accesses: f64| (1.0..=64.0).contains(&accesses);
         real("accesses_miss", self.accesses_miss, at_least_one, "between 1 and 64")?;
         real("accesses_insert", self.accesses_insert, at_least_one, "between 1 and 64")?;
+        let more = |headroom: f64| (0.0..=100.0).contains(&headroom);
+        real("headroom", self.headroom, more, "between 0 and 100 times the keys")?;
         let share = |overflow: f64| (0.0..1.0).contains(&overflow);
         real("overflow", self.overflow, share, "at least 0 and below 1")
     }

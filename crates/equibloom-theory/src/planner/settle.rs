@@ -5,7 +5,6 @@
 
 use equibloom_layout::{Blocks, Design, Overflow};
 
-use super::contender::Contender;
 use super::memory::{Sizing, overflow_list};
 use crate::error::Error;
 use crate::exact::{Prediction, predict};
@@ -26,11 +25,6 @@ impl Predicted {
         let design = design.into();
         let expected = predict(&design, keys)?;
         Ok(Self { design, expected })
-    }
-
-    /// Its placement and kind of blocks.
-    pub(crate) const fn contender(&self) -> Contender {
-        Contender { placement: self.design.placement(), block: self.design.block_kind() }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use equibloom_layout::HEADER_BYTES;
 
-use super::contender::Contender;
 use super::contradiction;
+use super::frontier;
 use super::memory::{MOST_BYTES, MOST_KEYS, Sizing};
 use super::requirements::Requirements;
 use super::settle::Predicted;
@@ -34,14 +34,17 @@ pub(crate) enum Known {
 
 impl Sizes {
     pub(crate) fn of(requirements: &Requirements) -> Result<Self, Error> {
-        let Requirements { keys, memory, bits_per_key, rate, .. } = *requirements;
+        let Requirements { keys: given_keys, memory, bits_per_key, rate, .. } = *requirements;
+        let more = 1.0 + requirements.headroom.unwrap_or(0.0);
+        let keys = given_keys.map(|keys| ((keys as f64 * more) as u64).min(MOST_KEYS));
         let sizing = match (keys, memory, bits_per_key, rate) {
             (Some(keys), Some(bytes), None, _) => Sizing { keys, bytes },
             (Some(keys), None, Some(bits), _) => {
-                Sizing { keys, bytes: (keys as f64 * bits / 8.0).min(MOST_BYTES as f64) as u64 }
+                let bytes = keys as f64 / more * bits / 8.0;
+                Sizing { keys, bytes: bytes.min(MOST_BYTES as f64) as u64 }
             }
             (None, Some(bytes), Some(bits), _) => {
-                let keys = (8.0 * bytes as f64 / bits) as u64;
+                let keys = (8.0 * bytes as f64 / bits * more) as u64;
                 Sizing { keys: keys.clamp(1, MOST_KEYS), bytes }
             }
             (Some(keys), None, None, Some(rate)) => {
@@ -94,50 +97,56 @@ impl Known {
 const FEWEST_BITS: f64 = 0.1;
 const MOST_BITS: f64 = 40_000.0;
 
-/// ln(rate) falls by about this much for every bit per key: 0.48 for the classical filter, less with blocks.
-const USUAL_SLOPE: f64 = 0.4;
+/// ln(rate) falls by about this much for every bit per key: 0.48 for the classical filter, a little less with Bloom blocks,
+/// more with fingerprints.
+const USUAL_SLOPE: f64 = 0.5;
 
 /// A size is good enough if the rate is at most this far below the required one.
-const NEAR: f64 = 0.003;
+const NEAR: f64 = 0.002;
+
+/// Or if so small a share less would be too few: where blocks get another number of slots the rate falls in a step.
+const NARROW: f64 = 1e-3;
 
 /// Maximum number of sizes tried; a few are usual, because ln(rate) is nearly linear in the bits per key.
 const MOST_TRIES: usize = 60;
 
 /// The least bits per key at which the best filter reaches the rate.
-pub(crate) fn reach(requirements: &Requirements, rate: f64, known: Known) -> Result<Survey, Error> {
-    let all = Contender::of(requirements)?;
-    let mut contenders = all.clone();
+pub(crate) fn reach(
+    requirements: &Requirements,
+    survey: &mut Survey,
+    rate: f64,
+    known: Known,
+) -> Result<(Sizing, Predicted), Error> {
     // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
     let mut below = (FEWEST_BITS, f64::INFINITY);
     let mut enough: Option<(f64, f64)> = None;
-    let mut bits = (rate.ln() / -USUAL_SLOPE).clamp(1.0, MOST_BITS);
+    let mut found = None;
+    let mut bits = frontier::bits_for(rate, requirements.multiset).min(MOST_BITS);
     for _ in 0..MOST_TRIES {
         let sizing = known.sizing(bits);
-        let survey = Survey::near_best(&contenders, requirements.limits(), sizing, CONTENTION);
-        let excess = survey.best().map_or(f64::INFINITY, |best| {
+        let best = survey.best(sizing);
+        let excess = best.as_ref().map_or(f64::INFINITY, |best| {
             ((best.expected.rate + requirements.rate_floor(sizing.keys)) / rate).ln()
         });
         if excess <= 0.0 {
             enough = Some((bits, excess));
+            found = best.map(|best| (sizing, best));
         } else {
             below = (bits, excess);
         }
         if let Some((high, excess)) = enough
-            && (excess > -NEAR || high - below.0 < 1e-4 * high || is_same(known, high, below.0))
+            && (excess > -NEAR || high - below.0 < NARROW * high || is_same(known, high, below.0))
         {
             break;
         }
         if bits >= MOST_BITS && enough.is_none() {
             break;
         }
-        contenders = those_in_contention(&all, &survey);
         bits = next(below, enough, rate);
     }
-    let Some((bits, _)) = enough else {
-        let survey = Survey::take(requirements, &all, known.sizing(bits));
-        return Err(contradiction::no_memory_is_enough(requirements, &survey, rate));
-    };
-    Ok(Survey::take(requirements, &all, known.sizing(bits)))
+    found.ok_or_else(|| {
+        contradiction::no_memory_is_enough(requirements, survey, known.sizing(bits), rate)
+    })
 }
 
 /// Whether two numbers of bits per key give the same filter.
@@ -169,14 +178,4 @@ fn next(below: (f64, f64), enough: Option<(f64, f64)>, rate: f64) -> f64 {
                 .max(below.0 * 1.001)
         }
     }
-}
-
-/// Filters within this factor of the best are followed to the next size.
-const CONTENTION: f64 = 2.0;
-
-fn those_in_contention(all: &[Contender], survey: &Survey) -> Vec<Contender> {
-    let Some(best) = survey.best() else { return all.to_vec() };
-    let most = CONTENTION * best.expected.rate;
-    let near = survey.found().filter(|found| found.expected.rate <= most);
-    near.map(Predicted::contender).collect()
 }

@@ -65,7 +65,6 @@ impl BloomShape {
     }
 
     /// Words of a block.
-    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) const fn words_per_block(&self) -> usize {
         self.words_per_block
@@ -164,8 +163,8 @@ impl BloomShape {
     pub(crate) fn settle<S: Storage>(&self, words: &S, block: BlockIndex, key: KeyHash) -> bool {
         let (line, start) = self.line(block);
         let missing = |(mask, word): (&u64, &u64)| mask & !word;
-        let mask = self.pattern.collect(key, LineMask::starting_at(start));
-        mask.words().iter().zip(&*words.load(line)).map(missing).fold(0, |a, b| a | b) == 0
+        let mask = self.mask(key, start);
+        mask.iter().zip(&*words.load(line)).map(missing).fold(0, |a, b| a | b) == 0
     }
 
     /// Whether the block may hold the key.
@@ -201,11 +200,21 @@ impl BloomShape {
 
     /// Whether the hint of this probe is set; `None` if blocks have no hints.
     #[inline(always)]
-    pub(crate) fn hint_is_set<S: Storage>(&self, words: &S, probe: Probe) -> Option<bool> {
+    pub(crate) fn hint_is_set<T: Target, S: Storage>(
+        &self,
+        _target: T,
+        words: &S,
+        probe: Probe,
+    ) -> Option<bool> {
         if !self.has_hints() {
             return None;
         }
-        let (word, bit) = self.hint(probe);
+        let (mut word, bit) = self.hint(probe);
+        if T::COMMON {
+            // In the same line as the block: where that has been tested, its index needs no other check.
+            let (line, _) = self.line(probe.block);
+            word = line * WORDS_PER_LINE + word % WORDS_PER_LINE;
+        }
         Some(words.word(word) & bit != 0)
     }
 
@@ -244,12 +253,18 @@ impl BloomShape {
                 to.set_in_line(line, self.mask(key, start).into_iter().enumerate());
             }
         } else {
-            for position in self.pattern.collect(key, List::new()).iter() {
-                let (word, bit) = self.bit(block, self.data_start() + position);
-                to.set(word, bit);
-            }
+            self.set_across_lines(to, block, key);
         }
         true
+    }
+
+    /// Sets the key's bits in a block that is larger than a line or straddles two.
+    #[inline(never)]
+    fn set_across_lines<U: Update>(&self, to: &mut U, block: BlockIndex, key: KeyHash) {
+        for position in self.pattern.collect(key, List::new()).iter() {
+            let (word, bit) = self.bit(block, self.data_start() + position);
+            to.set(word, bit);
+        }
     }
 
     /// The key's bits in a line where a block's bits begin at `start`.
@@ -339,6 +354,6 @@ impl<T: Target, S: Storage> BlockView for View<'_, T, S> {
 
     #[inline(always)]
     fn hint_is_set(&self, probe: Probe) -> Option<bool> {
-        self.shape.hint_is_set(self.words, probe)
+        self.shape.hint_is_set(self.target, self.words, probe)
     }
 }

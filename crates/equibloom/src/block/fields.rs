@@ -73,17 +73,30 @@ impl Field {
         }
     }
 
-    /// Number of ones before bit `at` of the line; in common shapes, `at` lies within the field.
+    /// Number of ones before bit `at` of the line; in common shapes, where the field begins with the line, `at`
+    /// lies within the field.
     #[inline(always)]
     pub(super) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
-        if T::COMMON || self.is_short {
+        if T::COMMON {
+            t.lowest(line[0], at).count_ones()
+                + t.lowest(line[1], at.saturating_sub(64)).count_ones()
+        } else if self.is_short {
             let [low, high] = self.first_two::<T>(line);
-            let into = at.saturating_sub(64 * self.first_word::<T>());
-            let into = if T::COMMON { into } else { into.min(128) };
+            let into = at.saturating_sub(64 * self.first_word).min(128);
             t.lowest(low, into).count_ones() + t.lowest(high, into.saturating_sub(64)).count_ones()
         } else {
             self.ones_before_in_all(line, at)
         }
+    }
+
+    /// [`ones_before`](Self::ones_before) for a position that does not depend on the line: by a branch, which the
+    /// CPU resolves before it has the line, instead of instructions that wait for it.
+    #[inline(always)]
+    pub(super) fn ones_before_list<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+        if T::COMMON && at <= 64 {
+            return t.lowest(line[0], at).count_ones();
+        }
+        self.ones_before(t, line, at)
     }
 
     #[inline(always)]
@@ -170,28 +183,21 @@ impl Field {
     /// Inserts a one at bit `at` of the line: higher bits of the field move up, the last is lost.
     #[inline(always)]
     pub(super) fn insert_one<T: Target>(&self, t: T, line: &mut Line, at: u32) {
-        if !T::COMMON {
-            return t.insert_bits(line, self, at, 1, 1);
+        if T::COMMON {
+            t.insert_early_one(line, self, at);
+        } else {
+            t.insert_bits(line, self, at, 1, 1);
         }
-        let both = |[low, high]: [u64; 2]| u128::from(high) << 64 | u128::from(low);
-        let (code, mask) = (both([line[0], line[1]]), both(self.first_two));
-        let one = 1_u128 << (at % 128);
-        let above = code & mask & one.wrapping_neg();
-        let changed = (code ^ above) | ((above << 1) & mask) | one;
-        (line[0], line[1]) = (changed as u64, (changed >> 64) as u64);
     }
 
     /// Removes bit `at` of the line: higher bits of the field move down, the last becomes zero.
     #[inline(always)]
-    pub(super) fn remove_bit<T: Target>(&self, _t: T, line: &mut Line, at: u32) {
-        if !T::COMMON {
-            return self.remove(line, at, 1);
+    pub(super) fn remove_bit<T: Target>(&self, t: T, line: &mut Line, at: u32) {
+        if T::COMMON {
+            t.remove_early_bit(line, self, at);
+        } else {
+            self.remove(line, at, 1);
         }
-        let both = |[low, high]: [u64; 2]| u128::from(high) << 64 | u128::from(low);
-        let (code, mask) = (both([line[0], line[1]]), both(self.first_two));
-        let above = mask & (u128::MAX << (at % 128));
-        let changed = (code & !above) | (((code & above) >> 1) & above);
-        (line[0], line[1]) = (changed as u64, (changed >> 64) as u64);
     }
 
     /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last

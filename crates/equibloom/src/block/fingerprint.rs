@@ -82,7 +82,8 @@ pub(crate) struct FingerprintShape {
 pub(crate) struct Place {
     /// The zero of its list, which its one precedes.
     zero: u32,
-    slot: u32,
+    /// The byte of its slot; without bytes, where it would be.
+    byte: u32,
 }
 
 /// What happens to an entry that arrives at a block.
@@ -186,14 +187,14 @@ impl FingerprintShape {
     /// Whether an entry that the block does not hold may have been sent on, as far as its byte tells.
     #[inline(always)]
     pub(crate) fn may_have_sent_on<T: Target>(&self, t: T, line: &Line, byte: u8) -> bool {
-        byte <= t.last_byte(line)
+        byte <= t.byte(line, WATERMARK_BYTE)
     }
 
     /// Whether an entry that the block does not hold may have been sent on.
     #[inline(always)]
     pub(crate) fn sends_on<T: Target>(&self, t: T, line: &Line, byte: u8, multiset: bool) -> bool {
         // A watermark of 0 says that byte 0 was sent on, or nothing; then a set's block is not full.
-        byte <= t.last_byte(line) && (byte != 0 || multiset || self.is_full(t, line))
+        byte <= t.byte(line, WATERMARK_BYTE) && (byte != 0 || multiset || self.is_full(t, line))
     }
 
     /// Number of entries.
@@ -215,7 +216,7 @@ impl FingerprintShape {
         }
         // Slot `s` of list `l` has its one at bit `l + s` of the code, which excludes half of the slots. (Slots
         // with bytes number at most 56, which fit into one window.)
-        let code = self.inner_window(t, line, self.code.start + entry.list);
+        let code = self.code_window(t, line, entry.list);
         let similar = self.equal_slots(t, line, entry.byte) & code;
         if similar == 0 {
             return false;
@@ -268,30 +269,54 @@ impl FingerprintShape {
     }
 
     /// The place of a new entry, if the block has room and no entry of its list has its byte: the usual case,
-    /// found out quickly.
+    /// in few instructions that wait for the block.
     #[inline(always)]
     pub(crate) fn usual_place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
-        if !self.has_bytes::<T>() || self.is_full(t, line) {
+        if self.is_full(t, line) { None } else { self.quick_place(t, line, entry) }
+    }
+
+    /// Where an entry belongs, if no entry of its list has its byte. The code must have at most as many ones as
+    /// there are slots: then the zero of every list is at most as many bits behind the list's number.
+    #[inline(always)]
+    fn quick_place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
+        if !self.has_bytes::<T>() {
             return None;
         }
-        let (zero, end, run) = self.end_of_list(t, line, entry.list)?;
-        let own = t.lowest(u64::MAX, run) << ((end - run) % u64::BITS);
-        if self.equal_slots(t, line, entry.byte) & own != 0 {
+        // Slot `s` of the list has its one at bit `list + s` of the code: shifted, at the number of its byte.
+        let first_byte = self.first_byte;
+        let zeros = !self.code_window(t, line, entry.list).wrapping_shl(first_byte);
+        // The code has as many zeros before its bit `list` as lists that end there; the list's own zero comes
+        // as many later as there are ones.
+        let rank = first_byte + self.code.ones_before_list(t, line, entry.list);
+        let end = t.select(zeros, rank % u64::BITS);
+        // The entry comes after the last slot of the list that is not greater, or else after the list before.
+        let others = zeros | !t.greater_bytes(line, entry.byte);
+        let byte = u64::BITS - t.lowest(others, end).leading_zeros();
+        // Only this slot can have the same byte. (Seldom it is another list's, or another field.)
+        if t.byte(line, byte - 1) == entry.byte {
             return None;
         }
-        let greater = t.greater_bytes(line, entry.byte) >> (self.first_byte % u64::BITS) & own;
-        Some(Place { zero, slot: end - greater.count_ones() })
+        Some(Place { zero: entry.list + (end - first_byte), byte })
     }
 
     /// Where an entry belongs.
     #[inline(always)]
     fn place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
+        let is_sound = self.code.ones(t, line) <= self.slots;
+        let place = if is_sound { self.quick_place(t, line, entry) } else { None };
+        place.or_else(|| self.place_among_equal(line, entry))
+    }
+
+    /// The same for an entry with neighbours that have its byte, or in a block without bytes.
+    #[inline(never)]
+    fn place_among_equal(&self, line: &Line, entry: Entry) -> Option<Place> {
+        let t = ANY;
         let (zero, end, run) = self.end_of_list(t, line, entry.list)?;
         let mut slot = end;
         while slot > end - run && self.entry_at(t, line, slot - 1, entry.list) > entry {
             slot -= 1;
         }
-        Some(Place { zero, slot })
+        Some(Place { zero, byte: self.first_byte + slot })
     }
 
     /// The zero of a list, the slot after its last one, and the number of its slots.
@@ -304,59 +329,94 @@ impl FingerprintShape {
     }
 
     /// Inserts an entry into a block with room.
-    // First what is done by vectors, then by words: a CPU forwards a wide store to narrow loads, not narrow
-    // stores to a wide load.
+    // First what changes the whole line: a CPU forwards a wide store to narrow loads, not narrow stores to a
+    // wide load.
     #[inline(always)]
     pub(crate) fn insert<T: Target>(&self, t: T, line: &mut Line, place: Place, entry: Entry) {
-        let watermark = watermark(line);
-        self.insert_slot(t, line, place.slot, entry);
+        self.insert_slot(t, line, place.byte, entry);
         self.code.insert_one(t, line, place.zero);
-        set_last_bytes(line, None, watermark);
+    }
+
+    /// At a full block, sends on the smaller of its smallest entry and this one, and returns it. `None` if the
+    /// block is not full, or if equal bytes make it less simple: then nothing has changed.
+    #[inline(always)]
+    pub(crate) fn quick_exchange<T: Target>(
+        &self,
+        t: T,
+        line: &mut Line,
+        entry: Entry,
+    ) -> Option<Entry> {
+        // A damaged code may have more ones.
+        if !self.has_bytes::<T>() || self.code.ones(t, line) != self.slots {
+            return None;
+        }
+        let smallest = self.smallest(t, line)?;
+        let mut sent_on = entry;
+        if smallest.entry.byte < entry.byte {
+            let place = self.quick_place(t, line, entry)?;
+            self.exchange(t, line, smallest, place, entry);
+            sent_on = smallest.entry;
+        } else if smallest.entry.byte == entry.byte {
+            return None;
+        }
+        self.raise_watermark(line, sent_on.byte);
+        Some(sent_on)
     }
 
     /// Replaces the smallest entry of a full block.
     #[inline(always)]
     pub(crate) fn replace<T: Target>(&self, t: T, line: &mut Line, old: Smallest, entry: Entry) {
-        let Some(Place { zero, slot }) = self.place(t, line, entry) else { return };
-        let watermark = watermark(line);
+        if let Some(place) = self.place(t, line, entry) {
+            self.exchange(t, line, old, place, entry);
+        }
+    }
+
+    /// Removes an entry and inserts another at its place.
+    #[inline(always)]
+    fn exchange<T: Target>(
+        &self,
+        t: T,
+        line: &mut Line,
+        old: Smallest,
+        Place { zero, byte }: Place,
+        entry: Entry,
+    ) {
         self.remove_slot(t, line, old.slot);
-        self.insert_slot(t, line, slot - u32::from(old.slot < slot), entry);
+        self.insert_slot(t, line, byte - u32::from(self.first_byte + old.slot < byte), entry);
         let one = self.code.start + old.entry.list + old.slot;
         self.code.remove_bit(t, line, one);
         self.code.insert_one(t, line, zero - u32::from(one < zero));
-        set_last_bytes(line, None, watermark);
     }
 
-    /// Inserts byte and high part at a slot. The last byte of the line is lost.
+    /// Inserts byte and high part at the slot of a byte.
     #[inline(always)]
-    fn insert_slot<T: Target>(&self, t: T, line: &mut Line, slot: u32, entry: Entry) {
+    fn insert_slot<T: Target>(&self, t: T, line: &mut Line, byte: u32, entry: Entry) {
         if self.has_bytes::<T>() {
-            t.insert_byte(line, self.first_byte + slot, entry.byte);
+            t.insert_byte(line, byte, entry.byte);
         }
         let width = self.high_bits;
         if width > 0 {
-            let at = self.high_parts.start + slot * width;
+            let at = self.high_parts.start + (byte - self.first_byte) * width;
             t.insert_bits(line, &self.high_parts, at, width, self.high_part::<T>(entry));
         }
     }
 
     /// Records that the block has sent an entry on.
     pub(crate) fn raise_watermark(&self, line: &mut Line, byte: u8) {
-        set_last_bytes(line, None, watermark(line).max(byte));
+        let mut bytes = line[WATERMARK_WORD].to_le_bytes();
+        bytes[7] = bytes[7].max(byte);
+        line[WATERMARK_WORD] = u64::from_le_bytes(bytes);
     }
 
     /// Removes one copy of an entry; returns whether there was one.
     pub(crate) fn remove(&self, line: &mut Line, entry: Entry) -> bool {
         let Some(slot) = self.find_in_list(line, entry) else { return false };
-        let watermark = watermark(line);
         self.remove_slot(ANY, line, slot);
         self.code.remove_bit(ANY, line, self.code.start + entry.list + slot);
-        let free = (self.byte_mask != 0).then_some(0);
-        set_last_bytes(line, free, watermark);
         true
     }
 
-    /// Removes byte and high part of a slot. The watermark moves into the last slot.
+    /// Removes byte and high part of a slot.
     #[inline(always)]
     fn remove_slot<T: Target>(&self, t: T, line: &mut Line, slot: u32) {
         if self.has_bytes::<T>() {
@@ -421,9 +481,7 @@ impl FingerprintShape {
         if !self.has_bytes::<T>() {
             return Entry { byte: high as u8, list, high: 0 };
         }
-        let at = self.first_byte + slot;
-        let byte = (line[at as usize / 8 % line.len()] >> (at % 8 * u8::BITS)) as u8;
-        Entry { byte, list, high }
+        Entry { byte: t.byte(line, self.first_byte + slot), list, high }
     }
 
     /// The slots whose byte is equal, one bit for each.
@@ -438,6 +496,13 @@ impl FingerprintShape {
         t.lowest(self.inner_window(t, line, at), self.high_bits)
     }
 
+    /// The code from the first bit of a list on, at least 57 bits.
+    #[inline(always)]
+    fn code_window<T: Target>(&self, t: T, line: &Line, list: u32) -> u64 {
+        // The mask removes a check.
+        if T::COMMON { t.inner_window(line, list % 128) } else { t.window(line, list) }
+    }
+
     /// The bits from `start` on, at least 57 of them or all to the end of the line. In common shapes they lie
     /// before at least eight bytes.
     #[inline(always)]
@@ -450,13 +515,4 @@ impl FingerprintShape {
 #[inline(always)]
 pub(crate) const fn watermark(line: &Line) -> u8 {
     line[WATERMARK_WORD].to_le_bytes()[7]
-}
-
-/// Sets the watermark, and perhaps the byte before it, which is the last slot's.
-#[inline(always)]
-fn set_last_bytes(line: &mut Line, last_slot: Option<u8>, watermark: u8) {
-    let mut bytes = line[WATERMARK_WORD].to_le_bytes();
-    bytes[6] = last_slot.unwrap_or(bytes[6]);
-    bytes[7] = watermark;
-    line[WATERMARK_WORD] = u64::from_le_bytes(bytes);
 }

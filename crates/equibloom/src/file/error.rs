@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use equibloom_layout::LayoutError;
 
-use super::VERSION;
-use super::header::{HASH, MAGIC};
+use super::header::MAGIC;
 use crate::error::BuildError;
 use crate::hashing::KeyKind;
 
@@ -62,17 +61,6 @@ impl From<FileErrorKind> for FileError {
     }
 }
 
-/// Adds a file's path to an error.
-pub(super) trait Named<T> {
-    fn named(self, path: &Path) -> Result<T, FileError>;
-}
-
-impl<T> Named<T> for Result<T, FileErrorKind> {
-    fn named(self, path: &Path) -> Result<T, FileError> {
-        self.map_err(|kind| FileError { path: Some(path.to_path_buf()), kind: Box::new(kind) })
-    }
-}
-
 /// The kind of a [`FileError`]. Positions are in bytes from the start of the file.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -91,24 +79,13 @@ pub enum FileErrorKind {
         /// The first bytes, at most eight.
         found: Box<[u8]>,
     },
-    /// The file has another format version.
-    Version {
-        /// The file's version.
-        found: u32,
-    },
-    /// The file has unknown flags that must not be ignored.
-    Flags {
-        /// Their position.
-        offset: u64,
-        /// The file's flags.
-        found: u64,
-        /// The flags that this library knows.
-        known: u64,
-    },
-    /// The keys are hashed by an unknown function.
-    Hash {
-        /// The name of the hash.
-        found: String,
+    /// The file has something that this library does not know, and must not ignore: another version of the
+    /// format, another hash, a flag, or a section.
+    Unsupported {
+        /// What it is, and what is known.
+        reason: String,
+        /// What to do about it.
+        cure: &'static str,
     },
     /// The file holds keys of another kind.
     Keys {
@@ -117,11 +94,6 @@ pub enum FileErrorKind {
         /// The kind of the requested key type.
         expected: KeyKind,
     },
-    /// The file has an unknown section that is required.
-    UnknownSection {
-        /// The section's name.
-        name: String,
-    },
     /// The file is shorter or longer than its header says.
     Length {
         /// Actual length in bytes, as far as the file could be read.
@@ -129,21 +101,10 @@ pub enum FileErrorKind {
         /// Expected length in bytes, as far as known.
         expected: u64,
     },
-    /// The header does not match its checksum.
-    HeaderChecksum {
-        /// The stored checksum.
-        stored: u64,
-        /// The checksum of the bytes read.
-        computed: u64,
-    },
-    /// A section does not match its checksum.
-    SectionChecksum {
-        /// The section's name.
-        name: String,
-        /// Its offset.
-        offset: u64,
-        /// Its length.
-        length: u64,
+    /// A part of the file does not match its checksum.
+    Checksum {
+        /// The header, or a section and its place.
+        part: String,
         /// The stored checksum.
         stored: u64,
         /// The checksum of the bytes read.
@@ -207,51 +168,21 @@ impl fmt::Display for FileErrorKind {
                 "not a filter file: it begins with {found:02x?}, a filter file with {MAGIC:02x?}; \
                  give a file that equibloom has written"
             ),
-            Self::Version { found } => {
-                let cure = if *found > VERSION {
-                    "update equibloom"
-                } else {
-                    "build the file again from its keys"
-                };
-                write!(
-                    f,
-                    "version {found} of the format, and this library reads version {VERSION}: {cure}"
-                )
-            }
+            Self::Unsupported { reason, cure } => write!(f, "{reason}: {cure}"),
             Self::Keys { found, expected } => write!(
                 f,
                 "the filter holds {found}, and was asked for {expected}: \
                  load it with the type of its keys, or as a `HashFilter`"
-            ),
-            Self::Flags { offset, found, known } => write!(
-                f,
-                "the flags at byte {offset} are {found:#x}, of which this library knows {known:#x}: \
-                 update equibloom"
-            ),
-            Self::Hash { found } => write!(
-                f,
-                "its keys are hashed by \"{found}\", and this library knows \"{HASH}\": \
-                 query it with a program that has that hash"
-            ),
-            Self::UnknownSection { name } => write!(
-                f,
-                "section \"{name}\" is necessary and unknown to this library: update equibloom"
             ),
             Self::Length { found, expected } => write!(
                 f,
                 "it has {found} bytes and should have {expected}: copy it again, \
                  or build it again from its keys"
             ),
-            Self::HeaderChecksum { stored, computed } => write!(
+            Self::Checksum { part, stored, computed } => write!(
                 f,
-                "the header is damaged: its checksum is {computed:#018x}, {stored:#018x} was written; \
+                "{part} is damaged: its checksum is {computed:#018x}, {stored:#018x} was written; \
                  copy the file again, or build it again from its keys"
-            ),
-            Self::SectionChecksum { name, offset, length, stored, computed } => write!(
-                f,
-                "section \"{name}\" (bytes {offset} to {}) is damaged: its checksum is {computed:#018x}, \
-                 {stored:#018x} was written; copy the file again, or build it again from its keys",
-                offset + length
             ),
             Self::NotZero { offset, value } => write!(
                 f,
@@ -294,6 +225,11 @@ impl core::error::Error for FileErrorKind {
 }
 
 impl FileErrorKind {
+    /// The error with the path of its file.
+    pub(super) fn at(self, path: &Path) -> FileError {
+        FileError { path: Some(path.to_path_buf()), kind: Box::new(self) }
+    }
+
     pub(super) const fn io(action: &'static str, source: io::Error) -> Self {
         Self::Io { action, source }
     }

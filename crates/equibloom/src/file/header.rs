@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::fields::{Decoder, Encoder};
 use equibloom_layout::{BlockKind, MAX_OVERFLOW, Overflow, WhenFull};
 
+use super::fields::{Checked, Fields, NAME_BYTES, Reader, check};
 use super::{FileErrorKind, VERSION, design};
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
@@ -30,11 +30,10 @@ pub(super) const PREFIX_BYTES: usize = 40;
 pub(super) const MOST_HEADER_BYTES: u64 = 1 << 20;
 
 const CHECKSUM_OFFSET: usize = 32;
-const FLAGS_OFFSET: u64 = 16;
 const OVERFLOW_CAPACITY_OFFSET: u64 = 112;
 const SECTIONS_OFFSET: u64 = 128;
 const SECTION_BYTES: u64 = 48;
-const NAME_BYTES: usize = 16;
+const MOST_SECTIONS: u32 = (MOST_HEADER_BYTES / SECTION_BYTES) as u32;
 const KNOWN_FLAGS: u64 = 0;
 /// Flag of a section that no reader may skip.
 const REQUIRED: u64 = 1;
@@ -58,24 +57,15 @@ pub struct Header {
     pub key_kind: KeyKind,
     /// The parameters that the filter was built from. The seed is that of the hash.
     pub parameters: Parameters,
-    /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
-    pub elements: u64,
-    /// Keys inserted while the overflow list was full; 0 for fingerprint blocks, whose list grows.
-    pub saturated: u64,
-    /// Block accesses spent on placing the keys.
-    pub budget_used: u64,
-    /// Whether the access budget is spent, so that new keys go to the overflow list.
-    pub budget_spent: bool,
-    /// Entries in the overflow list.
-    pub overflow_entries: u64,
-    /// Capacity of the overflow list: as planned, or more if it has grown.
-    pub overflow_capacity: u64,
+    /// What the filter counts.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub counters: Counters,
     /// The sections after the header.
     pub sections: Vec<Section>,
 }
 
 /// A section of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Section {
@@ -91,15 +81,19 @@ pub struct Section {
     pub required: bool,
 }
 
-/// The contents of a file's first 40 bytes.
-#[derive(Debug)]
-pub(super) struct Prefix {
-    pub(super) header_length: u64,
-}
-
 impl Section {
-    const fn end(&self) -> u64 {
+    pub(super) const fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
+    }
+
+    fn fields(&mut self, io: &mut impl Fields) -> Checked {
+        io.name("a section's name", &mut self.name)?;
+        let mut flags = if self.required { REQUIRED } else { 0 };
+        io.flags("a section's flags", &mut flags, REQUIRED)?;
+        self.required = flags & REQUIRED != 0;
+        io.u64("a section's offset", &mut self.offset)?;
+        io.u64("a section's length", &mut self.length)?;
+        io.u64("a section's checksum", &mut self.checksum)
     }
 }
 
@@ -108,10 +102,28 @@ impl Header {
     pub(super) fn new(
         parameters: Parameters,
         key_kind: KeyKind,
-        counters: &Counters,
+        counters: Counters,
         sections: &[(&str, u64, u64)],
-    ) -> Self {
-        let mut header = Self {
+    ) -> Result<Self, FileErrorKind> {
+        let mut header = Self::blank(parameters, key_kind, counters);
+        for &(name, length, checksum) in sections {
+            let name = name.into();
+            header.sections.push(Section { name, offset: 0, length, checksum, required: true });
+        }
+        header.header_length = header.encode()?.len() as u64;
+        let mut end = header.header_length;
+        for section in &mut header.sections {
+            section.offset = end.next_multiple_of(ALIGNMENT);
+            end = section.end();
+        }
+        header.file_length = end;
+        header.checksum = checksum(&header.encode()?);
+        Ok(header)
+    }
+
+    /// A header without sections and lengths.
+    fn blank(parameters: Parameters, key_kind: KeyKind, counters: Counters) -> Self {
+        Self {
             version: VERSION,
             file_length: 0,
             header_length: 0,
@@ -119,129 +131,81 @@ impl Header {
             hash: HASH.into(),
             key_kind,
             parameters,
-            elements: counters.elements,
-            saturated: counters.saturated,
-            budget_used: counters.budget_used,
-            budget_spent: counters.budget_spent,
-            overflow_entries: counters.overflow_entries,
-            overflow_capacity: counters.overflow_capacity,
+            counters,
             sections: Vec::new(),
-        };
-        for &(name, length, checksum) in sections {
-            let name = name.into();
-            header.sections.push(Section { name, offset: 0, length, checksum, required: true });
         }
-        header.header_length = header.encode().len() as u64;
-        let mut end = header.header_length;
-        for section in &mut header.sections {
-            section.offset = end.next_multiple_of(ALIGNMENT);
-            end = section.end();
-        }
-        header.file_length = end;
-        header.checksum = checksum(&header.encode());
-        header
     }
 
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut to = Encoder::default();
-        to.bytes(&MAGIC);
-        to.u32(self.version);
-        to.u32(self.header_length as u32);
-        to.u64(KNOWN_FLAGS);
-        to.u64(self.file_length);
-        to.u64(self.checksum);
-        to.name::<NAME_BYTES>(&self.hash);
-        to.u64(self.parameters.seed);
-        to.u64(self.parameters.keys);
-        to.u64(self.elements);
-        to.u64(self.saturated);
-        to.u64(self.budget_used);
-        to.u32(u32::from(self.budget_spent));
-        to.u32(self.sections.len() as u32);
-        to.u64(self.overflow_entries);
-        to.u64(self.overflow_capacity);
-        to.u64(number_of(self.key_kind));
-        for section in &self.sections {
-            to.name::<NAME_BYTES>(&section.name);
-            to.u64(if section.required { REQUIRED } else { 0 });
-            to.u64(section.offset);
-            to.u64(section.length);
-            to.u64(section.checksum);
-        }
-        design::encode(&self.parameters.design, &mut to);
-        to.into_bytes()
+    pub(super) fn encode(&self) -> Result<Vec<u8>, FileErrorKind> {
+        let mut bytes = Vec::new();
+        self.clone().fields(&mut bytes)?;
+        Ok(bytes)
     }
 
-    /// Decodes a whole header with a checked prefix.
+    /// Decodes a whole header, whose [length](length) has been checked.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, FileErrorKind> {
-        let mut from = Decoder::new(bytes);
-        from.u64("the magic number")?;
-        let version = from.u32("the version")?;
-        let header_length = from.u32("the header's length")?.into();
-        let flags = from.u64("the flags")?;
-        let file_length = from.u64("the file's length")?;
-        let stored = from.u64("the header's checksum")?;
+        let stored = bytes[CHECKSUM_OFFSET..].first_chunk().copied().map_or(0, u64::from_le_bytes);
         let computed = checksum(bytes);
         if stored != computed {
-            return Err(FileErrorKind::HeaderChecksum { stored, computed });
+            let part = "the header".into();
+            return Err(FileErrorKind::Checksum { part, stored, computed });
         }
-        check_flags(FLAGS_OFFSET, flags, KNOWN_FLAGS)?;
-        let hash = from.name::<NAME_BYTES>("the hash's name")?;
-        if hash != HASH {
-            return Err(FileErrorKind::Hash { found: hash });
-        }
-        let seed = from.u64("the hash's seed")?;
-        let keys = from.u64("planned keys")?;
-        let elements = from.u64("elements")?;
-        let saturated = from.u64("saturated elements")?;
-        let budget_used = from.u64("used accesses")?;
-        let budget_spent = from.u32_up_to("whether the accesses are spent", 1)? == 1;
-        let most = (bytes.len() as u64 / SECTION_BYTES) as u32;
-        let section_count = from.u32_up_to("the number of sections", most)?;
-        let overflow_entries = from.u64("overflow entries")?;
-        let overflow_capacity = from.u64("overflow capacity")?;
-        let key_kind = decode_key_kind(&mut from)?;
-        let sections =
-            (0..section_count).map(|_| decode_section(&mut from)).collect::<Result<_, _>>()?;
-        let offset = from.position();
-        let parameters = Parameters { keys, seed, design: design::decode(&mut from)? };
+        let parameters = Parameters { keys: 0, seed: 0, design: design::BLANK };
+        let mut header = Self::blank(parameters, KeyKind::Unspecified, Counters::default());
+        let mut from = Reader::new(bytes);
+        header.fields(&mut from)?;
         from.end()?;
-        parameters.check().map_err(|source| FileErrorKind::Parameters { offset, source })?;
-        let header = Self {
-            version,
-            file_length,
-            header_length,
-            checksum: stored,
-            hash,
-            key_kind,
-            parameters,
-            elements,
-            saturated,
-            budget_used,
-            budget_spent,
-            overflow_entries,
-            overflow_capacity,
-            sections,
-        };
         header.check_overflow()?;
         header.check_sections()?;
         Ok(header)
     }
 
-    pub(super) const fn counters(&self) -> Counters {
-        Counters {
-            elements: self.elements,
-            saturated: self.saturated,
-            budget_used: self.budget_used,
-            budget_spent: self.budget_spent,
-            overflow_entries: self.overflow_entries,
-            overflow_capacity: self.overflow_capacity,
+    /// All fields in the order of the file.
+    fn fields(&mut self, io: &mut impl Fields) -> Checked {
+        let (mut magic, mut length, mut flags) = (MAGIC, self.header_length as u32, KNOWN_FLAGS);
+        io.bytes("the magic number", &mut magic)?;
+        io.u32("the version", &mut self.version)?;
+        io.u32("the header's length", &mut length)?;
+        self.header_length = length.into();
+        io.flags("the flags", &mut flags, KNOWN_FLAGS)?;
+        io.u64("the file's length", &mut self.file_length)?;
+        io.u64("the header's checksum", &mut self.checksum)?;
+        io.name("the hash's name", &mut self.hash)?;
+        if self.hash != HASH {
+            return Err(FileErrorKind::Unsupported {
+                reason: format!(
+                    "its keys are hashed by \"{}\", and this library knows \"{HASH}\"",
+                    self.hash
+                ),
+                cure: "query it with a program that has that hash",
+            });
         }
+        io.u64("the hash's seed", &mut self.parameters.seed)?;
+        io.u64("planned keys", &mut self.parameters.keys)?;
+        let counters = &mut self.counters;
+        io.u64("elements", &mut counters.elements)?;
+        io.u64("saturated elements", &mut counters.saturated)?;
+        io.u64("used accesses", &mut counters.budget_used)?;
+        io.flag("whether the accesses are spent", &mut counters.budget_spent)?;
+        let mut sections = self.sections.len() as u32;
+        io.u32_up_to("the number of sections", &mut sections, MOST_SECTIONS)?;
+        io.u64("overflow entries", &mut counters.overflow_entries)?;
+        io.u64("overflow capacity", &mut counters.overflow_capacity)?;
+        key_kind_field(&mut self.key_kind, io)?;
+        let mut known = core::mem::take(&mut self.sections).into_iter();
+        for _ in 0..sections {
+            let mut section = known.next().unwrap_or_default();
+            section.fields(io)?;
+            self.sections.push(section);
+        }
+        let offset = io.position();
+        design::fields(&mut self.parameters.design, io)?;
+        self.parameters.check().map_err(|source| FileErrorKind::Parameters { offset, source })
     }
 
     /// Bytes of the overflow list's slots. If it counts copies, their numbers follow.
     pub(super) const fn slot_bytes(&self) -> u64 {
-        let capacity = self.overflow_capacity;
+        let capacity = self.counters.overflow_capacity;
         Overflow { capacity, when_full: WhenFull::Refuse }.slots().saturating_mul(8)
     }
 
@@ -253,58 +217,45 @@ impl Header {
 
     /// Checks that the list has the planned capacity, or more if it may grow, and no more entries than
     /// that. That of fingerprint blocks takes a whole batch before it refuses.
-    fn check_overflow(&self) -> Result<(), FileErrorKind> {
+    fn check_overflow(&self) -> Checked {
         let planned = self.parameters.design.overflow();
-        let (capacity, offset) = (self.overflow_capacity, OVERFLOW_CAPACITY_OFFSET);
+        let Counters { overflow_capacity: capacity, overflow_entries: entries, .. } = self.counters;
+        let offset = OVERFLOW_CAPACITY_OFFSET;
         let grows = planned.when_full == WhenFull::Saturate
             || self.parameters.design.block_kind() == Some(BlockKind::Fingerprint);
-        let grown = grows && capacity > planned.capacity;
-        if capacity != planned.capacity && !grown || capacity > MAX_OVERFLOW {
-            let more = if grows { "at least " } else { "" };
-            let accepted = format!("{more}{}, as planned,", planned.capacity);
-            let name = "the overflow list's capacity";
-            return Err(FileErrorKind::Field { name, offset, value: capacity, accepted });
-        }
-        if self.overflow_entries > capacity {
-            return Err(FileErrorKind::Field {
-                name: "the number of overflow entries",
-                offset: offset - 8,
-                value: self.overflow_entries,
-                accepted: format!("at most {capacity}"),
-            });
-        }
-        Ok(())
+        let fits = capacity == planned.capacity || grows && capacity > planned.capacity;
+        let more = if grows { "at least " } else { "" };
+        let accepted = || format!("{more}{}, as planned,", planned.capacity);
+        let is_valid = fits && capacity <= MAX_OVERFLOW;
+        check(is_valid, "the overflow list's capacity", offset, capacity, accepted)?;
+        let accepted = || format!("at most {capacity}");
+        check(entries <= capacity, "the number of overflow entries", offset - 8, entries, accepted)
     }
 
     /// Checks that the sections follow the header and each other within the file, and have the lengths that
     /// the filter needs.
-    fn check_sections(&self) -> Result<(), FileErrorKind> {
+    fn check_sections(&self) -> Checked {
         let mut end = self.header_length;
         for (section, index) in self.sections.iter().zip(0..) {
-            let wrong = |name, value, accepted| {
-                let offset = SECTIONS_OFFSET + index * SECTION_BYTES + NAME_BYTES as u64 + 8;
-                Err(FileErrorKind::Field { name, offset, value, accepted })
-            };
-            if section.offset < end || !section.offset.is_multiple_of(ALIGNMENT) {
-                let accepted = format!("a multiple of {ALIGNMENT} from {end} on");
-                return wrong("the offset of a section", section.offset, accepted);
-            }
-            if section.end() > self.file_length {
-                let accepted = format!("at most the file's length {}", self.file_length);
-                return wrong("the end of a section", section.end(), accepted);
-            }
-            if self.sections.iter().filter(|other| other.name == section.name).count() > 1 {
-                let name = "the number of sections of one name";
-                return wrong(name, 2, "1".into());
-            }
-            let known = [BLOCKS, OVERFLOW].contains(&section.name.as_str());
-            if section.required && !known {
-                return Err(FileErrorKind::UnknownSection { name: section.name.clone() });
+            let field = SECTIONS_OFFSET + index * SECTION_BYTES + NAME_BYTES as u64 + 8;
+            let Section { offset, ref name, .. } = *section;
+            let is_valid = offset >= end && offset.is_multiple_of(ALIGNMENT);
+            let accepted = || format!("a multiple of {ALIGNMENT} from {end} on");
+            check(is_valid, "the offset of a section", field, offset, accepted)?;
+            let is_valid = section.end() <= self.file_length;
+            let accepted = || format!("at most the file's length {}", self.file_length);
+            check(is_valid, "the end of a section", field, section.end(), accepted)?;
+            let equal = self.sections.iter().filter(|other| other.name == *name).count() as u64;
+            let accepted = || "1".into();
+            check(equal == 1, "the number of sections of one name", field, equal, accepted)?;
+            if section.required && ![BLOCKS, OVERFLOW].contains(&name.as_str()) {
+                let reason = format!("section \"{name}\" is necessary and unknown to this library");
+                return Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" });
             }
             end = section.end();
         }
         let design = &self.parameters.design;
-        let list = design.overflow_bytes(self.overflow_capacity);
+        let list = design.overflow_bytes(self.counters.overflow_capacity);
         let lengths = [(BLOCKS, design.block_bytes()), (OVERFLOW, list)];
         for (name, expected) in lengths {
             let (_, found) = self.place_of(name);
@@ -316,63 +267,47 @@ impl Header {
     }
 }
 
-impl Prefix {
-    /// Decodes up to 40 bytes from the start of a file.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, FileErrorKind> {
-        let start = &bytes[..bytes.len().min(MAGIC.len())];
-        if start != MAGIC {
-            return Err(FileErrorKind::NotAFilter { found: start.into() });
-        }
-        if bytes.len() < PREFIX_BYTES {
-            let (found, expected) = (bytes.len() as u64, PREFIX_BYTES as u64);
-            return Err(FileErrorKind::Length { found, expected });
-        }
-        let mut from = Decoder::new(bytes);
-        from.u64("the magic number")?;
-        let version = from.u32("the version")?;
-        if version != VERSION {
-            return Err(FileErrorKind::Version { found: version });
-        }
-        let offset = from.position();
-        let header_length = from.u32("the header's length")?.into();
-        if !(SECTIONS_OFFSET..=MOST_HEADER_BYTES).contains(&header_length) {
-            let accepted = format!("a whole number from {SECTIONS_OFFSET} to {MOST_HEADER_BYTES}");
-            let name = "the header's length";
-            return Err(FileErrorKind::Field { name, offset, value: header_length, accepted });
-        }
-        Ok(Self { header_length })
+/// The length of a header, from up to 40 bytes of the start of a file.
+pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
+    let start = &bytes[..bytes.len().min(MAGIC.len())];
+    if start != MAGIC {
+        return Err(FileErrorKind::NotAFilter { found: start.into() });
     }
+    if bytes.len() < PREFIX_BYTES {
+        let (found, expected) = (bytes.len() as u64, PREFIX_BYTES as u64);
+        return Err(FileErrorKind::Length { found, expected });
+    }
+    let mut from = Reader::new(bytes);
+    let (mut magic, mut version, mut length) = (MAGIC, 0, 0);
+    from.bytes("the magic number", &mut magic)?;
+    from.u32("the version", &mut version)?;
+    if version != VERSION {
+        let is_later = version > VERSION;
+        return Err(FileErrorKind::Unsupported {
+            reason: format!(
+                "version {version} of the format, and this library reads version {VERSION}"
+            ),
+            cure: if is_later { "update equibloom" } else { "build the file again from its keys" },
+        });
+    }
+    let (name, offset) = ("the header's length", from.position());
+    from.u32(name, &mut length)?;
+    let length = length.into();
+    let is_valid = (SECTIONS_OFFSET..=MOST_HEADER_BYTES).contains(&length);
+    let accepted = || format!("a whole number from {SECTIONS_OFFSET} to {MOST_HEADER_BYTES}");
+    check(is_valid, name, offset, length, accepted)?;
+    Ok(length)
 }
 
-/// The number of a kind in files.
-fn number_of(kind: KeyKind) -> u64 {
-    KeyKind::ALL.iter().take_while(|&&other| other != kind).count() as u64
-}
-
-fn decode_key_kind(from: &mut Decoder<'_>) -> Result<KeyKind, FileErrorKind> {
-    let (name, offset) = ("the kind of the keys", from.position());
-    let value = from.u64(name)?;
-    let known = KeyKind::ALL.iter().zip(0..).find(|&(_, number)| number == value);
-    let accepted = format!("a whole number below {}", KeyKind::ALL.len());
-    known.map(|(&kind, _)| kind).ok_or(FileErrorKind::Field { name, offset, value, accepted })
-}
-
-fn decode_section(from: &mut Decoder<'_>) -> Result<Section, FileErrorKind> {
-    let name = from.name::<NAME_BYTES>("a section's name")?;
-    let flags_offset = from.position();
-    let flags = from.u64("a section's flags")?;
-    check_flags(flags_offset, flags, REQUIRED)?;
-    Ok(Section {
-        name,
-        offset: from.u64("a section's offset")?,
-        length: from.u64("a section's length")?,
-        checksum: from.u64("a section's checksum")?,
-        required: flags & REQUIRED != 0,
-    })
-}
-
-const fn check_flags(offset: u64, found: u64, known: u64) -> Result<(), FileErrorKind> {
-    if found & !known == 0 { Ok(()) } else { Err(FileErrorKind::Flags { offset, found, known }) }
+/// The number of a kind is its index among all.
+fn key_kind_field(kind: &mut KeyKind, io: &mut impl Fields) -> Checked {
+    let (name, offset) = ("the kind of the keys", io.position());
+    let mut number = KeyKind::ALL.iter().take_while(|other| *other != kind).count() as u64;
+    io.u64(name, &mut number)?;
+    let known = KeyKind::ALL.iter().zip(0..).find(|&(_, index)| index == number);
+    *kind = known.map_or(*kind, |(kind, _)| *kind);
+    let accepted = || format!("a whole number below {}", KeyKind::ALL.len());
+    check(known.is_some(), name, offset, number, accepted)
 }
 
 /// XXH3-64 of a header, with zeros in place of its checksum.

@@ -15,7 +15,7 @@
 //! assert!(opened.contains("alice@example.com"));
 //! let loaded = Filter::load(&path)?; // all of it, checked and in memory
 //! assert!(loaded == filter);
-//! assert_eq!(file::verify(&path)?.header.elements, 1);
+//! assert_eq!(file::verify(&path)?.counters.elements, 1);
 //! # std::fs::remove_dir_all(&directory)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -61,28 +61,18 @@ use std::path::Path;
 pub use error::{FileError, FileErrorKind};
 pub use header::{Header, Section};
 
+pub use crate::raw::Counters;
+
 use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyKind, Stable, StableKey};
 use crate::storage::Bytes;
-use error::Named;
 use read::Input;
 
 /// The format version that this library writes, and the only one that it reads: earlier versions were never
 /// published.
 pub const VERSION: u32 = 3;
-
-/// The result of [`verify`] for an intact file.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Report {
-    /// The header.
-    pub header: Header,
-    /// Number of bytes read and checked: the whole file.
-    pub bytes: u64,
-}
 
 /// Filters in files, typed by their keys. See [`file`](crate::file) for an example.
 impl<K: StableKey + ?Sized> Filter<K> {
@@ -101,7 +91,7 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// than memory.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
-        HashFilter::load(path).and_then(|filter| typed(filter).named(path))
+        HashFilter::load(path).and_then(|filter| typed(filter).map_err(|error| error.at(path)))
     }
 
     /// Writes the filter to any stream: the same bytes as in a file.
@@ -145,7 +135,8 @@ impl<K: StableKey + ?Sized> Filter<K> {
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
         // SAFETY: the caller's promise.
-        unsafe { HashFilter::open(path) }.and_then(|filter| typed(filter).named(path))
+        unsafe { HashFilter::open(path) }
+            .and_then(|filter| typed(filter).map_err(|error| error.at(path)))
     }
 
     /// A filter over the bytes of a file in memory, in place; see [`HashFilter::from_owner`].
@@ -192,7 +183,7 @@ impl HashFilter {
     /// [`FileError`] if the file cannot be read, is not a filter, is damaged, or is larger than memory.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
-        input(path).and_then(read::filter).named(path)
+        input(path).and_then(read::filter).map_err(|error| error.at(path))
     }
 
     /// Writes the filter to any stream: the same bytes as in a file.
@@ -239,7 +230,7 @@ impl HashFilter {
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
         // SAFETY: the caller's promise.
-        unsafe { map::open(path) }.named(path)
+        unsafe { map::open(path) }.map_err(|error| error.at(path))
     }
 
     /// A filter over the bytes of a file in memory: a static array, a buffer of another library, shared
@@ -274,7 +265,8 @@ impl HashFilter {
 }
 
 fn save(filter: &HashFilter, seed: u64, kind: KeyKind, path: &Path) -> Result<(), FileError> {
-    atomic::replace(path, |writer| write::filter(filter, seed, kind, writer)).named(path)
+    atomic::replace(path, |writer| write::filter(filter, seed, kind, writer))
+        .map_err(|error| error.at(path))
 }
 
 /// Checks that the file's kind of keys is that of `K`.
@@ -309,17 +301,17 @@ fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErr
 /// [`FileError`] if the file cannot be read or its header is invalid or does not match its size.
 pub fn inspect(path: impl AsRef<Path>) -> Result<Header, FileError> {
     let path = path.as_ref();
-    input(path).and_then(|mut input| input.header()).named(path)
+    input(path).and_then(|mut input| input.header()).map_err(|error| error.at(path))
 }
 
-/// Reads a whole filter file with the checks of [`Filter::load`], in 256 KiB of memory. See
-/// [`file`](crate::file) for an example.
+/// Reads a whole filter file with the checks of [`Filter::load`], in 256 KiB of memory; returns its header.
+/// See [`file`](crate::file) for an example.
 ///
 /// # Errors
 /// [`FileError`] with the first problem and its position.
-pub fn verify(path: impl AsRef<Path>) -> Result<Report, FileError> {
+pub fn verify(path: impl AsRef<Path>) -> Result<Header, FileError> {
     let path = path.as_ref();
-    input(path).and_then(read::verify).named(path)
+    input(path).and_then(read::verify).map_err(|error| error.at(path))
 }
 
 /// [`verify`] for any stream.
@@ -331,7 +323,7 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Report, FileError> {
 ///
 /// # Errors
 /// [`FileError`] with the first problem and its position.
-pub fn verify_from(reader: impl Read) -> Result<Report, FileError> {
+pub fn verify_from(reader: impl Read) -> Result<Header, FileError> {
     Ok(read::verify(Input::stream(reader))?)
 }
 

@@ -1,14 +1,15 @@
 //! Reads and verifies a filter from a stream of bytes.
 
+use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 use std::io::{ErrorKind, Read};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::header::{BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Prefix, Section};
+use super::FileErrorKind;
+use super::header::{self, BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Section};
 use super::write::CHUNK_BYTES;
-use super::{FileErrorKind, Report};
 use crate::hash_filter::HashFilter;
 use crate::raw::{Any, Parts};
 use crate::storage::Words;
@@ -42,7 +43,7 @@ pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErr
 }
 
 /// Reads and checks everything, and stores nothing.
-pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Report, FileErrorKind> {
+pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Header, FileErrorKind> {
     let header = input.header()?;
     let mut found = Entries::new(&header);
     input.sections(&header, |input, section| match section.name.as_str() {
@@ -50,7 +51,7 @@ pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Report, FileErrorKi
         _ => input.skim(&header, section, |_| {}),
     })?;
     found.check(&header)?;
-    Ok(Report { bytes: input.position, header })
+    Ok(header)
 }
 
 /// The filter of a checked header and the words of its sections.
@@ -60,14 +61,14 @@ pub(super) fn assemble(
     overflow: Words,
 ) -> Result<HashFilter, FileErrorKind> {
     let expected = blocks.bytes();
-    let parts = Parts { blocks, overflow, counters: header.counters() };
+    let parts = Parts { blocks, overflow, counters: header.counters };
     // The header's check has compared the lengths.
     let raw = Any::over(&header.parameters.design, parts).ok_or(FileErrorKind::SectionLength {
         name: BLOCKS,
         found: header.place_of(BLOCKS).1,
         expected,
     })?;
-    Ok(HashFilter::from_raw(header.parameters, raw, header.key_kind))
+    Ok(HashFilter { parameters: header.parameters, raw, key_kind: header.key_kind })
 }
 
 /// Counts the entries of the overflow list: nonzero slots.
@@ -91,7 +92,7 @@ impl Entries {
     }
 
     fn check(&self, header: &Header) -> Result<(), FileErrorKind> {
-        let (found, expected) = (self.found, header.overflow_entries);
+        let (found, expected) = (self.found, header.counters.overflow_entries);
         if found == expected {
             return Ok(());
         }
@@ -114,8 +115,7 @@ impl<R: Read> Input<R> {
     pub(super) fn header(&mut self) -> Result<Header, FileErrorKind> {
         let mut bytes = alloc::vec![0; PREFIX_BYTES];
         let read = self.read_up_to(&mut bytes)?;
-        let prefix = Prefix::decode(&bytes[..read])?;
-        let length = prefix.header_length;
+        let length = header::length(&bytes[..read])?;
         if let Some(found) = self.size.filter(|&size| size < length) {
             return Err(FileErrorKind::Length { found, expected: length });
         }
@@ -244,11 +244,7 @@ fn check(section: &Section, computed: u64) -> Result<(), FileErrorKind> {
     if section.checksum == computed {
         return Ok(());
     }
-    Err(FileErrorKind::SectionChecksum {
-        name: section.name.clone(),
-        offset: section.offset,
-        length: section.length,
-        stored: section.checksum,
-        computed,
-    })
+    let end = section.end();
+    let part = format!("section \"{}\" (bytes {} to {end})", section.name, section.offset);
+    Err(FileErrorKind::Checksum { part, stored: section.checksum, computed })
 }

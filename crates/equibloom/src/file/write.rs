@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::FileErrorKind;
-use super::header::{BLOCKS, Header, OVERFLOW};
+use super::header::{BLOCKS, Header, OVERFLOW, Section};
 use crate::hash_filter::HashFilter;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
@@ -23,15 +23,6 @@ pub(super) fn filter<W: Write + ?Sized>(
     kind: KeyKind,
     writer: &mut W,
 ) -> Result<(), FileErrorKind> {
-    write(filter, seed, kind, writer).map_err(|error| FileErrorKind::io("write", error))
-}
-
-fn write<W: Write + ?Sized>(
-    filter: &HashFilter,
-    seed: u64,
-    kind: KeyKind,
-    writer: &mut W,
-) -> io::Result<()> {
     let Parts { blocks, overflow, counters } = filter.raw.parts();
     let parts: Vec<(&str, &Words)> = [(BLOCKS, blocks), (OVERFLOW, overflow)]
         .into_iter()
@@ -40,17 +31,26 @@ fn write<W: Write + ?Sized>(
     let sections: Vec<_> =
         parts.iter().map(|(name, words)| (*name, words.bytes(), checksum(words))).collect();
     let parameters = Parameters { seed, ..*filter.parameters() };
-    let header = Header::new(parameters, kind, &counters, &sections);
+    let header = Header::new(parameters, kind, counters, &sections)?;
+    let head = header.encode()?;
+    let words = parts.into_iter().map(|(_, words)| words);
+    write(&head, header.sections.iter().zip(words), writer)
+        .map_err(|error| FileErrorKind::io("write", error))
+}
 
-    let head = header.encode();
-    writer.write_all(&head)?;
+fn write<'a, W: Write + ?Sized>(
+    head: &[u8],
+    sections: impl Iterator<Item = (&'a Section, &'a Words)>,
+    writer: &mut W,
+) -> io::Result<()> {
+    writer.write_all(head)?;
     let mut position = head.len() as u64;
-    for (section, (_, words)) in header.sections.iter().zip(parts) {
+    for (section, words) in sections {
         // Less than a page.
         let gap = (section.offset - position) as usize;
         writer.write_all(&alloc::vec![0; gap])?;
         for_each_chunk(words, |bytes| writer.write_all(bytes))?;
-        position = section.offset + section.length;
+        position = section.end();
     }
     writer.flush()
 }

@@ -2,6 +2,8 @@
 
 use core::borrow::Borrow;
 
+use crate::error::FullError;
+
 mod key;
 mod stable;
 mod with_build_hasher;
@@ -29,11 +31,11 @@ pub(crate) const INSERTED_AT_ONCE: usize = 2_048;
 pub(crate) const ANSWERED_AT_ONCE: usize = 512;
 
 /// Hashes keys in chunks of up to `AT_ONCE` and passes each chunk to `visit`.
-pub(crate) fn hash_chunks<const AT_ONCE: usize, K: ?Sized, Q: Borrow<K>, H: KeyHasher<K>, E>(
+pub(crate) fn hash_chunks<const AT_ONCE: usize, K: ?Sized, Q: Borrow<K>, H: KeyHasher<K>>(
     hasher: &H,
     keys: impl IntoIterator<Item = Q>,
-    mut visit: impl FnMut(&[KeyHash]) -> Result<(), E>,
-) -> Result<(), E> {
+    mut visit: impl FnMut(&[KeyHash]) -> Result<(), FullError>,
+) -> Result<(), FullError> {
     let mut hashes = [KeyHash::from_u64(0); AT_ONCE];
     let mut keys = keys.into_iter().fuse();
     loop {

@@ -111,7 +111,7 @@ fn a_list_without_room_is_empty_and_answers() {
     let mut list = OverflowList::new(0, false).unwrap();
     assert!(!list.contains(1));
     assert_eq!(list.push(1, WhenFull::Refuse), Err(ListFull));
-    assert_eq!(list.bytes(), 0);
+    assert_eq!(list.slots.bytes(), 0);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_entry_zero_is_an_entry_like_others() {
 #[test]
 fn a_full_list_costs_at_most_80_bits_an_entry_and_a_line() {
     for capacity in [1, 10, 1_000, 123_456] {
-        let bits = 8 * OverflowList::new(capacity, false).unwrap().bytes();
+        let bits = 8 * OverflowList::new(capacity, false).unwrap().slots.bytes();
         assert!(bits <= 80 * capacity + 64 + 512, "{capacity}: {bits}");
     }
 }

@@ -1,21 +1,17 @@
 //! Blocked filters of Bloom blocks: shape × candidates × rule × overflow list, over any storage.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::held::Held;
 use super::ledger::OwnLedger;
 use super::lookup::Lookups;
 use super::parts::Parts;
-use crate::block::isa::{DetectedIsa, Nearness, Target};
+use crate::block::isa::{DetectedIsa, KernelTable, Nearness, Target};
 use crate::block::{BlockIndex, BloomShape};
-#[cfg(feature = "file")]
-use crate::error::BuildError;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
-use crate::placement::{Choose, Levels};
-use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
+use crate::placement::{Choose, Level, Levels};
+use crate::statistics::{LevelStatistics, LevelSurvey, MissExpectation, expectation_of_a_miss};
 use crate::storage::{Update, Words};
 use equibloom_layout::{Layout, WhenFull};
 
@@ -66,8 +62,8 @@ impl<R: Choose, S: Held> Balanced<R, S> {
         isa: DetectedIsa,
         is_common: bool,
     ) -> Self {
-        let lookups = Lookups::new(isa, is_common);
-        Self { plan, words, ledger, isa, is_common, lookups, inserts: S::inserts(isa, is_common) }
+        let (lookups, inserts) = (Lookups::new(isa, is_common), KernelTable::new(isa, is_common));
+        Self { plan, words, ledger, isa, is_common, lookups, inserts }
     }
 
     /// Prefetches the key's first candidate, to change it.
@@ -94,65 +90,17 @@ impl<R: Choose> Balanced<R> {
         Some(Self::new(plan, parts.blocks, ledger, isa, is_common))
     }
 
-    pub(super) fn clear(&mut self) {
-        self.words.fill_with_zeros();
-        self.ledger.clear();
-    }
-
-    /// One survey for each distinct level, and for each probe the index of its survey: candidates anywhere
-    /// share one.
-    fn survey_levels(&self) -> (Vec<LevelSurvey>, Vec<usize>) {
+    /// The levels, and what a miss costs. Candidates anywhere share one level.
+    pub(super) fn survey(&self) -> (Vec<LevelStatistics>, MissExpectation) {
         let Plan { shape, levels, rule, .. } = &self.plan;
-        let mut surveys: Vec<LevelSurvey> = Vec::new();
-        let mut of_probe = Vec::new();
-        for &level in levels.as_slice() {
-            let known = surveys.iter().position(|survey| survey.level() == level);
-            of_probe.push(known.unwrap_or(surveys.len()));
-            if known.is_none() {
-                let stats = shape.block_stats(&self.words, level, rule);
-                surveys.push(LevelSurvey::take(level, stats));
-            }
-        }
-        (surveys, of_probe)
-    }
-
-    pub(super) fn statistics(&self) -> Statistics {
-        let (surveys, of_probe) = self.survey_levels();
-        let miss = expectation_of_a_miss(
-            of_probe.iter().map(|&index| &surveys[index]),
-            self.plan.levels.share_beyond_the_first(),
-        );
-        let OwnLedger { overflow, budget, elements, saturated } = &self.ledger;
-        Statistics {
-            elements: *elements,
-            overflowed: overflow.len(),
-            saturated: *saturated,
-            budget_spent: budget.is_spent(),
-            levels: surveys.into_iter().map(LevelSurvey::into_statistics).collect(),
-            memory: Memory {
-                blocks: self.words.bytes(),
-                overflow: overflow.bytes(),
-                header: size_of::<Self>() as u64,
-            },
-            expected_rate: miss.rate,
-            expected_accesses_per_miss: miss.accesses,
-        }
-    }
-
-    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.words.iter().chain(self.ledger.overflow.words()))
-    }
-
-    #[cfg(feature = "file")]
-    pub(super) fn parts(&self) -> Parts<&Words> {
-        let overflow = self.ledger.overflow.storage();
-        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
-    }
-
-    #[cfg(feature = "file")]
-    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
-        self.words.detach()?;
-        self.ledger.overflow.detach()
+        let mut distinct = levels.as_slice().to_vec();
+        distinct.dedup();
+        let take =
+            |&level: &Level| LevelSurvey::take(level, shape.block_stats(&self.words, level, rule));
+        let surveys: Vec<LevelSurvey> = distinct.iter().map(take).collect();
+        let probes = surveys.iter().cycle().take(levels.as_slice().len());
+        let miss = expectation_of_a_miss(probes, levels.share_beyond_the_first());
+        (surveys.into_iter().map(|survey| survey.statistics).collect(), miss)
     }
 
     /// Adds all keys of a filter of the same layout whose tables are `factor` times as large. Block `i` of a
@@ -177,19 +125,5 @@ impl<R: Choose> Clone for Balanced<R> {
     fn clone(&self) -> Self {
         let Self { plan, words, ledger, isa, is_common, .. } = self;
         Self::new(plan.clone(), words.clone(), ledger.clone(), *isa, *is_common)
-    }
-}
-
-/// The ISA makes no difference but in speed.
-impl<R: Choose + PartialEq> PartialEq for Balanced<R> {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.plan, &self.words, &self.ledger) == (&other.plan, &other.words, &other.ledger)
-    }
-}
-
-impl<R: Choose + fmt::Debug> fmt::Debug for Balanced<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, words, ledger, .. } = self;
-        f.debug_tuple("Balanced").field(plan).field(words).field(ledger).finish()
     }
 }

@@ -11,7 +11,7 @@
 
 use super::balanced::{Balanced, Plan};
 use super::ledger::Ledger;
-use crate::block::isa::{Nearness, Target, kernel_table};
+use crate::block::isa::{KernelTable, Nearness, Target, kernel_table};
 use crate::block::{BlockIndex, Holds};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -27,6 +27,7 @@ const NEAR: usize = 12;
 kernel_table! {
     /// Passes over 64 keys of a batch of lookups.
     pub(super) struct Passes[R: Choose,] [R] {
+        #[any]
         fn fill(filter: &Balanced<R>, keys: &[KeyHash], columns: &mut Columns) -> ();
         fn look_at_first(
             filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, later: &[BlockIndex],
@@ -192,21 +193,6 @@ impl<R: Choose> Balanced<R> {
             for (bit, &key) in keys.iter().enumerate() {
                 *found |= u64::from(self.is_listed(key)) << bit;
             }
-        }
-    }
-
-    /// Inserts keys as if one by one, with up to `threads` threads; returns how many were new.
-    pub(super) fn insert_batch(
-        &mut self,
-        keys: &[KeyHash],
-        threads: usize,
-    ) -> Result<u64, FullError> {
-        #[cfg(feature = "std")]
-        return self.insert_by_threads(keys, threads);
-        #[cfg(not(feature = "std"))]
-        {
-            let _ = threads;
-            self.insert_one_by_one(keys)
         }
     }
 

@@ -4,9 +4,10 @@
 /// key goes to the overflow list, even if its blocks have room, and every lookup has to check the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AccessBudget {
-    total: u64,
-    used: u64,
-    spent: bool,
+    pub(super) total: u64,
+    /// Accesses of all stored keys.
+    pub(super) used: u64,
+    pub(super) spent: bool,
 }
 
 impl AccessBudget {
@@ -30,41 +31,14 @@ impl AccessBudget {
         self.total == u64::MAX
     }
 
-    /// Counts the accesses of many placed keys in an unlimited budget.
-    #[cfg(feature = "std")]
-    pub(super) fn spend_of_unlimited(&mut self, reads: u64) {
-        self.used = self.used.saturating_add(reads);
-    }
-
-    /// Marks the budget as spent.
-    pub(super) const fn set_spent(&mut self) {
-        self.spent = true;
-    }
-
     /// Refunds accesses.
     pub(super) fn refund(&mut self, reads: u32) {
         self.used = self.used.saturating_sub(u64::from(reads));
     }
 
-    /// Accesses of all stored keys.
-    #[cfg(feature = "std")]
-    pub(super) const fn used(&self) -> u64 {
-        self.used
-    }
-
     /// Adds the accesses of another filter's keys.
     pub(super) const fn merge(&mut self, other: &Self) {
         *self = self.restored(self.used.saturating_add(other.used), self.spent || other.spent);
-    }
-
-    pub(super) const fn is_spent(&self) -> bool {
-        self.spent
-    }
-
-    /// The total budget.
-    #[cfg(all(feature = "std", target_has_atomic = "64"))]
-    pub(super) const fn total(&self) -> u64 {
-        self.total
     }
 
     /// The same budget with `used` accesses spent. An unlimited budget is never spent, whatever a file

@@ -1,17 +1,15 @@
 //! Bloom's filter of 1970, the baseline.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Insertion;
 use super::held::Held;
 use super::ledger::{OwnLedger, Record};
 use super::parts::Parts;
-#[cfg(feature = "file")]
-use crate::error::BuildError;
+use crate::error::FullError;
 use crate::hashing::{KeyHash, scale};
 use crate::observer::Observer;
-use crate::statistics::{Memory, Statistics};
+use crate::statistics::{LevelStatistics, MissExpectation};
 use crate::storage::{Update, Words};
 
 /// `k` independent bits anywhere in one array, one memory access each. A miss ends at the first unset bit,
@@ -71,15 +69,12 @@ impl<S: Held> Classical<S> {
         })
     }
 
-    pub(super) fn contains(&self, key: KeyHash) -> bool {
-        self.contains_observed(key, ())
-    }
-
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
         for (keys, found) in keys.chunks(64).zip(found) {
             let answers = keys.iter().zip(0..);
-            *found =
-                answers.fold(0, |word, (&key, bit)| word | u64::from(self.contains(key)) << bit);
+            *found = answers.fold(0, |word, (&key, bit)| {
+                word | u64::from(self.contains_observed(key, ())) << bit
+            });
         }
     }
 }
@@ -94,52 +89,24 @@ impl Classical {
     }
 
     #[inline]
-    pub(super) fn insert_observed<O: Observer>(&mut self, key: KeyHash, observer: O) -> Insertion {
-        self.plan.insert(&mut self.words, &mut self.ledger, key, observer)
+    pub(super) fn insert_observed<O: Observer>(
+        &mut self,
+        key: KeyHash,
+        observer: O,
+    ) -> Result<Insertion, FullError> {
+        Ok(self.plan.insert(&mut self.words, &mut self.ledger, key, observer))
     }
 
-    pub(super) fn clear(&mut self) {
-        self.words.fill_with_zeros();
-        self.ledger.clear();
-    }
-
-    pub(super) fn statistics(&self) -> Statistics {
+    /// There are no levels. What a miss costs follows from the share of set bits.
+    pub(super) fn survey(&self) -> (Vec<LevelStatistics>, MissExpectation) {
         let set: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         let fill = set as f64 / self.plan.bits as f64;
-        let (mut rate, mut accesses) = (1.0, 0.0);
+        let mut miss = MissExpectation { rate: 1.0, accesses: 0.0 };
         for _ in 0..self.plan.hashes {
-            accesses += rate;
-            rate *= fill;
+            miss.accesses += miss.rate;
+            miss.rate *= fill;
         }
-        Statistics {
-            elements: self.ledger.elements,
-            overflowed: 0,
-            saturated: 0,
-            budget_spent: false,
-            levels: Vec::new(),
-            memory: Memory {
-                blocks: self.words.bytes(),
-                overflow: 0,
-                header: size_of::<Self>() as u64,
-            },
-            expected_rate: rate,
-            expected_accesses_per_miss: accesses,
-        }
-    }
-
-    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.words.iter())
-    }
-
-    #[cfg(feature = "file")]
-    pub(super) fn parts(&self) -> Parts<&Words> {
-        let overflow = self.ledger.overflow.storage();
-        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
-    }
-
-    #[cfg(feature = "file")]
-    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
-        self.words.detach()
+        (Vec::new(), miss)
     }
 
     /// Bit `i` becomes the union of `factor` bits of the larger array from `i × factor` on: the positions
@@ -164,11 +131,5 @@ impl Classical {
 impl Clone for Classical {
     fn clone(&self) -> Self {
         Self { plan: self.plan, words: self.words.clone(), ledger: self.ledger.clone() }
-    }
-}
-
-impl PartialEq for Classical {
-    fn eq(&self, other: &Self) -> bool {
-        (self.plan, &self.words, &self.ledger) == (other.plan, &other.words, &other.ledger)
     }
 }

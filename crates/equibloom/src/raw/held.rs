@@ -3,7 +3,7 @@
 use super::fingerprint::OwnFingerprintInserts;
 use super::insert::OwnInserts;
 use super::ledger::{Ledger, OwnLedger};
-use crate::block::isa::DetectedIsa;
+use crate::block::isa::KernelTable;
 use crate::placement::Choose;
 use crate::storage::{Storage, Words};
 
@@ -14,29 +14,14 @@ pub(crate) trait Held: Storage + Sized {
     type Ledger: Ledger;
 
     /// The entry points of inserts: into `&mut` or `&` the filter.
-    type Inserts<R: Choose>: Copy;
-
-    /// These entry points for an ISA, which the CPU has.
-    fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> Self::Inserts<R>;
+    type Inserts<R: Choose>: KernelTable;
 
     /// The same for filters of fingerprint blocks.
-    type FingerprintInserts: Copy;
-
-    /// The same for filters of fingerprint blocks.
-    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> Self::FingerprintInserts;
+    type FingerprintInserts: KernelTable;
 }
 
 impl Held for Words {
     type Ledger = OwnLedger;
     type Inserts<R: Choose> = OwnInserts<R>;
-
-    fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> OwnInserts<R> {
-        OwnInserts::new(isa, is_common)
-    }
-
     type FingerprintInserts = OwnFingerprintInserts;
-
-    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> OwnFingerprintInserts {
-        OwnFingerprintInserts::new(isa, is_common)
-    }
 }

@@ -20,6 +20,7 @@ kernel_table! {
     /// Inserts into a filter with one owner.
     pub(crate) struct OwnInserts[R: Choose,] [R] {
         fn insert(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
+        #[any]
         fn place(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
     }
 }
@@ -124,8 +125,8 @@ impl<R: Choose> Plan<R> {
                     }
                 }
                 _ => {
-                    let may_be_listed = reachable || ledger.ledger().is_spent();
-                    if may_be_listed && ledger.ledger().lists_any() {
+                    let may_be_listed = reachable || ledger.is_spent();
+                    if may_be_listed && ledger.lists_any() {
                         observer.overflow_probed();
                     }
                     // A block with room for the key ends a lookup, unless the budget is known to be spent.
@@ -170,11 +171,11 @@ impl<R: Choose> Plan<R> {
         number: usize,
         key: KeyHash,
     ) -> bool {
-        if let Some(block) = admitting {
-            return self.try_add(ANY, to, block, number, key);
-        }
-        // All candidates rejected the key and always will: a lookup reads them all and finds it in any.
-        let block = least_loaded(&self.shape.view(ANY, to.words()), &self.levels, key);
-        self.shape.try_add(ANY, to, block, key, |_| true)
+        let Self { shape, levels, rule, .. } = self;
+        // If all candidates rejected the key, they always will: a lookup reads them all and finds it in any.
+        let block =
+            admitting.unwrap_or_else(|| least_loaded(&shape.view(ANY, to.words()), levels, key));
+        let admits = |load| admitting.is_none() || rule.admits(load, key, number);
+        shape.try_add(ANY, to, block, key, admits)
     }
 }

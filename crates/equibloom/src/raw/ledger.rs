@@ -3,6 +3,8 @@
 //! There are two forms, one for a filter with one owner ([`OwnLedger`]) and one for a shared filter
 //! (`SharedLedger`). Lookups and inserts are written over the traits.
 
+use core::ops::Deref;
+
 use super::budget::AccessBudget;
 use super::parts::Counters;
 use crate::error::FullError;
@@ -23,13 +25,7 @@ pub(crate) trait Ledger {
 }
 
 /// What an insert changes: for `&mut OwnLedger`, and for `&SharedLedger`.
-pub(super) trait Record {
-    /// The ledger.
-    type Ledger: Ledger;
-
-    /// The ledger, to read.
-    fn ledger(&self) -> &Self::Ledger;
-
+pub(super) trait Record: Deref<Target: Ledger> {
     /// Spends the accesses of a key that a block admits, if the budget affords them.
     fn try_spend(&mut self, reads: u32) -> bool;
 
@@ -98,8 +94,8 @@ impl OwnLedger {
         Counters {
             elements: self.elements,
             saturated: self.saturated,
-            budget_used: self.budget.used(),
-            budget_spent: self.budget.is_spent(),
+            budget_used: self.budget.used,
+            budget_spent: self.budget.spent,
             overflow_entries: self.overflow.len(),
             overflow_capacity: self.overflow.capacity(),
         }
@@ -132,7 +128,7 @@ impl OwnLedger {
 impl Ledger for OwnLedger {
     #[inline(always)]
     fn is_spent(&self) -> bool {
-        self.budget.is_spent()
+        self.budget.spent
     }
 
     #[inline(always)]
@@ -147,13 +143,6 @@ impl Ledger for OwnLedger {
 }
 
 impl Record for &mut OwnLedger {
-    type Ledger = OwnLedger;
-
-    #[inline(always)]
-    fn ledger(&self) -> &OwnLedger {
-        self
-    }
-
     #[inline(always)]
     fn try_spend(&mut self, reads: u32) -> bool {
         let affords = self.budget.affords(reads);
@@ -185,7 +174,7 @@ impl Record for &mut OwnLedger {
         }
         self.overflow.push(entry, when_full)?;
         if announce_spent {
-            self.budget.set_spent();
+            self.budget.spent = true;
         }
         Ok(Pushed::New)
     }

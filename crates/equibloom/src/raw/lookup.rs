@@ -29,8 +29,10 @@ kernel_table! {
     /// The steps of a lookup.
     pub(super) struct Lookups[R: Choose, S: Held,] [R, S] {
         fn contains(filter: &Balanced<R, S>, key: KeyHash) -> bool;
+        #[any]
         fn settle(filter: &Balanced<R, S>, key: KeyHash, first: BlockIndex) -> bool;
         fn look_further(filter: &Balanced<R, S>, key: KeyHash, first: BlockIndex) -> bool;
+        #[any]
         fn walk(filter: &Balanced<R, S>, key: KeyHash, from: usize) -> bool;
     }
 }

@@ -15,7 +15,6 @@ mod fingerprint;
 mod held;
 mod insert;
 mod ledger;
-#[cfg(feature = "std")]
 mod level_by_level;
 mod lookup;
 mod parts;
@@ -23,7 +22,6 @@ mod parts;
 pub(crate) mod shared;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "std")]
 mod threads;
 
 pub(crate) use any::Any;
@@ -31,7 +29,9 @@ pub(crate) use balanced::Balanced;
 pub(crate) use classical::Classical;
 use fingerprint::Fingerprints;
 #[cfg(feature = "file")]
-pub(crate) use parts::{Counters, Parts};
+pub use parts::Counters;
+#[cfg(feature = "file")]
+pub(crate) use parts::Parts;
 
 /// The result of an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

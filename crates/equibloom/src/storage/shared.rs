@@ -35,25 +35,11 @@ const WRITING: u64 = 2;
 /// The difference of two versions.
 const NEXT: u64 = 4;
 
-/// Versions of the lines of some levels.
-pub(crate) struct Versions(Box<[AtomicU64]>);
-
-impl Versions {
-    fn new(levels: usize) -> Self {
-        Self((0..levels * VERSIONS).map(|_| AtomicU64::new(0)).collect())
-    }
-
-    #[inline(always)]
-    fn of(&self, level: usize, line: usize) -> &AtomicU64 {
-        &self.0[level * VERSIONS + line % VERSIONS]
-    }
-}
-
 /// Words with atomic access only.
 #[cfg(not(all(test, loom)))]
 pub(crate) struct SharedWords {
     words: Words,
-    versions: Versions,
+    versions: Box<[AtomicU64]>,
 }
 
 #[cfg(not(all(test, loom)))]
@@ -63,7 +49,7 @@ impl SharedWords {
     pub(crate) fn new(mut words: Words, levels: usize) -> Self {
         // Copies borrowed words.
         words.lines_mut();
-        Self { words, versions: Versions::new(levels) }
+        Self { words, versions: versions(levels) }
     }
 
     /// Converts back into plain words.
@@ -86,14 +72,14 @@ impl SharedWords {
 #[cfg(all(test, loom))]
 pub(crate) struct SharedWords {
     words: Vec<AtomicU64>,
-    versions: Versions,
+    versions: Box<[AtomicU64]>,
 }
 
 #[cfg(all(test, loom))]
 impl SharedWords {
     pub(crate) fn new(words: Words, levels: usize) -> Self {
         let words = words.iter().map(AtomicU64::new).collect();
-        Self { words, versions: Versions::new(levels) }
+        Self { words, versions: versions(levels) }
     }
 
     pub(crate) fn into_words(self) -> Words {
@@ -109,7 +95,17 @@ impl SharedWords {
     }
 }
 
+/// Versions of the lines of some levels.
+fn versions(levels: usize) -> Box<[AtomicU64]> {
+    (0..levels * VERSIONS).map(|_| AtomicU64::new(0)).collect()
+}
+
 impl SharedWords {
+    #[inline(always)]
+    fn version_of(&self, level: usize, line: usize) -> &AtomicU64 {
+        &self.versions[level * VERSIONS + line % VERSIONS]
+    }
+
     /// Eight words at once.
     #[inline(always)]
     pub(crate) fn line(&self, line: usize) -> &[AtomicU64; WORDS_PER_LINE] {
@@ -140,7 +136,7 @@ impl Storage for SharedWords {
     /// Reads the line until no writer has come in between.
     #[inline(always)]
     fn snapshot(&self, level: usize, line: usize) -> Copied {
-        let version = self.versions.of(level, line);
+        let version = self.version_of(level, line);
         let mut turn = 0;
         loop {
             let before = version.load(Acquire);
@@ -204,7 +200,7 @@ impl Update for &SharedWords {
 
     #[inline(always)]
     fn lock(&mut self, level: usize, line: usize) {
-        let version = self.versions.of(level, line);
+        let version = self.version_of(level, line);
         let mut turn = 0;
         loop {
             let free = version.load(Relaxed) & !LOCKED;
@@ -221,7 +217,7 @@ impl Update for &SharedWords {
         let old = *self.load(line);
         let mut new = old;
         change(&mut new);
-        let version = self.versions.of(level, line);
+        let version = self.version_of(level, line);
         let before = version.load(Relaxed);
         version.store(before | WRITING, Relaxed);
         // A reader that sees one of the words sees that they are being written.
@@ -236,7 +232,7 @@ impl Update for &SharedWords {
 
     #[inline(always)]
     fn unlock(&mut self, level: usize, line: usize) {
-        let version = self.versions.of(level, line);
+        let version = self.version_of(level, line);
         version.store(version.load(Relaxed) & !LOCKED, Release);
     }
 }

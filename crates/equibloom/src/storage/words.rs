@@ -24,8 +24,7 @@ use core::ptr::NonNull;
 use core::slice;
 
 use super::huge_pages::request_huge_pages;
-use super::{Line as LineWords, Lines, Storage, Update, WORDS_PER_LINE};
-use crate::block::isa::{Nearness, prefetch};
+use super::{Line, Lines, WORDS_PER_LINE};
 use crate::error::BuildError;
 
 const LINE_BYTES: usize = 64;
@@ -49,18 +48,13 @@ pub(crate) unsafe fn map(file: &std::fs::File) -> std::io::Result<Bytes> {
     Ok(Arc::new(mapping))
 }
 
-/// One cache line. An array of lines starts on a line boundary, so that a block whose size divides 512 bits
-/// never straddles two lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub(super) struct Line([u64; WORDS_PER_LINE]);
-
 /// Bytes that `words` words occupy: whole lines.
 pub(crate) const fn bytes_for(words: u64) -> u64 {
     words.div_ceil(WORDS_PER_LINE as u64).saturating_mul(LINE_BYTES as u64)
 }
 
-/// A fixed number of 64-bit words, initially zero or what a file holds.
+/// A fixed number of 64-bit words, initially zero or what a file holds. They start on a line boundary, so that a
+/// block whose size divides 512 bits never straddles two lines.
 pub(crate) struct Words {
     pub(super) start: NonNull<Line>,
     pub(super) count: usize,
@@ -136,7 +130,7 @@ impl Words {
         // is dropped after them.
         let section = (**bytes).as_ref().get(offset..offset.checked_add(length)?)?;
         let start = NonNull::from(section).cast::<Line>();
-        if !length.is_multiple_of(LINE_BYTES) || !start.is_aligned() {
+        if !length.is_multiple_of(LINE_BYTES) || !start.addr().get().is_multiple_of(LINE_BYTES) {
             return None;
         }
         // Any bits are valid words.
@@ -164,7 +158,7 @@ impl Words {
 
     fn copied(&self) -> Option<Self> {
         let mut copy = Self::zeroed_lines(self.count)?;
-        copy.lines_mut().copy_from_slice(self.lines());
+        copy.lines_mut().copy_from_slice(self.as_ref());
         Some(copy)
     }
 
@@ -184,12 +178,6 @@ impl Words {
     }
 
     #[inline(always)]
-    fn lines(&self) -> &[Line] {
-        // SAFETY: the invariant.
-        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
-    }
-
-    #[inline(always)]
     pub(super) fn lines_mut(&mut self) -> &mut [Line] {
         if self.is_mapped() {
             self.replace_by_copy();
@@ -201,49 +189,41 @@ impl Words {
 
     #[inline]
     pub(crate) fn get(&self, index: usize) -> u64 {
-        self.lines()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
+        self.as_ref()[index / WORDS_PER_LINE][index % WORDS_PER_LINE]
     }
 
     /// Eight words at once.
     #[inline(always)]
-    pub(crate) fn line(&self, line: usize) -> &[u64; WORDS_PER_LINE] {
-        &self.lines()[line].0
+    pub(crate) fn line(&self, line: usize) -> &Line {
+        &self.as_ref()[line]
     }
 
     #[inline(always)]
-    pub(crate) fn line_mut(&mut self, line: usize) -> &mut [u64; WORDS_PER_LINE] {
-        &mut self.lines_mut()[line].0
+    pub(crate) fn line_mut(&mut self, line: usize) -> &mut Line {
+        &mut self.lines_mut()[line]
     }
 
     /// All lines, for several threads at once: a slice can be divided among them.
     #[inline(always)]
     pub(crate) fn as_lines_mut(&mut self) -> Lines<'_> {
-        let lines = self.lines_mut();
-        // SAFETY: a line is eight words without padding, and the slice is borrowed from the same array.
-        Lines(unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len()) })
+        Lines(self.lines_mut())
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut u64 {
-        &mut self.lines_mut()[index / WORDS_PER_LINE].0[index % WORDS_PER_LINE]
+        &mut self.lines_mut()[index / WORDS_PER_LINE][index % WORDS_PER_LINE]
     }
 
     /// All words, including the padding of the last line.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[u64] {
-        let lines = self.lines();
-        // SAFETY: a line is eight words without padding, and the slice is borrowed from the same array.
-        unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WORDS_PER_LINE) }
+        self.as_ref().as_flattened()
     }
 
     /// Mutable access to all words, for many changes at once.
-    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
-        let lines = self.lines_mut();
-        let words = lines.len() * WORDS_PER_LINE;
-        // SAFETY: as above, and borrowed mutably.
-        unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
+        self.lines_mut().as_flattened_mut()
     }
 
     /// All words, including the padding of the last line.
@@ -252,7 +232,7 @@ impl Words {
     }
 
     pub(crate) fn fill_with_zeros(&mut self) {
-        self.lines_mut().fill(Line([0; WORDS_PER_LINE]));
+        self.lines_mut().fill([0; WORDS_PER_LINE]);
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -262,7 +242,7 @@ impl Words {
     /// The words in native byte order.
     #[cfg(feature = "file")]
     pub(crate) fn native_bytes(&self) -> &[u8] {
-        let lines = self.lines();
+        let lines = self.as_ref();
         // SAFETY: a line is 64 bytes without padding, any of them can be read as such, and the slice is
         // borrowed from the same array.
         unsafe { slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
@@ -281,72 +261,25 @@ impl Words {
     #[cfg(feature = "file")]
     pub(crate) fn read_as_little_endian(mut self) -> Self {
         if cfg!(target_endian = "big") {
-            for line in self.lines_mut() {
-                line.0 = line.0.map(u64::from_le);
-            }
+            self.words_mut().iter_mut().for_each(|word| *word = u64::from_le(*word));
         }
         self
     }
 }
 
-impl Storage for Words {
-    type Read<'a> = &'a LineWords;
-
+impl AsRef<[Line]> for Words {
     #[inline(always)]
-    fn load(&self, line: usize) -> &LineWords {
-        self.line(line)
-    }
-
-    #[inline(always)]
-    fn snapshot(&self, _level: usize, line: usize) -> &LineWords {
-        self.line(line)
-    }
-
-    #[inline(always)]
-    fn word(&self, index: usize) -> u64 {
-        self.get(index)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, line: usize, nearness: Nearness) {
-        prefetch(self.start.as_ptr().wrapping_add(line).cast(), nearness);
+    fn as_ref(&self) -> &[Line] {
+        // SAFETY: the invariant.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
     }
 }
 
-/// Exclusive access: nothing to lock.
-impl Update for &mut Words {
-    type Words = Words;
-
+impl AsMut<[Line]> for Words {
     #[inline(always)]
-    fn words(&self) -> &Words {
-        self
+    fn as_mut(&mut self) -> &mut [Line] {
+        self.lines_mut()
     }
-
-    #[inline(always)]
-    fn set(&mut self, word: usize, bits: u64) {
-        (&mut self.as_lines_mut()).set(word, bits);
-    }
-
-    #[inline(always)]
-    fn set_in_line(&mut self, line: usize, bits: impl Iterator<Item = (usize, u64)>) {
-        (&mut self.as_lines_mut()).set_in_line(line, bits);
-    }
-
-    #[inline(always)]
-    fn try_change(&mut self, word: usize, change: impl Fn(u64) -> Option<u64>) -> bool {
-        (&mut self.as_lines_mut()).try_change(word, change)
-    }
-
-    #[inline(always)]
-    fn lock(&mut self, _level: usize, _line: usize) {}
-
-    #[inline(always)]
-    fn write(&mut self, _level: usize, line: usize, change: impl FnOnce(&mut LineWords)) {
-        change(self.line_mut(line));
-    }
-
-    #[inline(always)]
-    fn unlock(&mut self, _level: usize, _line: usize) {}
 }
 
 impl Drop for Words {
@@ -374,7 +307,7 @@ impl Clone for Words {
 
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
-        self.lines() == other.lines()
+        self.as_ref() == other.as_ref()
     }
 }
 

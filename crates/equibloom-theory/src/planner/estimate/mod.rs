@@ -6,7 +6,6 @@
 //! search finds.
 
 mod fill;
-pub(crate) mod fingerprints;
 
 use equibloom_layout::{Blocks, HEADER_BYTES, Proportions, Rule};
 

@@ -28,7 +28,7 @@ impl Search {
             }
         }
         if best.expected.accesses_miss > self.limits.accesses_miss {
-            Err(Refusal::AccessesPerMiss(Box::new(best)))
+            Err(Refusal::AccessesPerMiss { accesses: best.expected.accesses_miss })
         } else {
             Err(Refusal::Limits)
         }

@@ -1,8 +1,8 @@
 //! The best filter of each placement in a given memory, within the limits.
 
+mod blocked;
 mod classical;
 mod fingerprints;
-mod least_loaded;
 mod threshold;
 
 use equibloom_layout::{BlockKind, MAX_HASHES, Placement};
@@ -14,12 +14,16 @@ use super::settle::Predicted;
 use crate::error::Error;
 use crate::exact::Prediction;
 
+pub(crate) use fingerprints::Shapes;
+
 /// Keys, memory and limits of all compared filters.
 pub(crate) struct Search {
     pub(crate) sizing: Sizing,
     pub(crate) limits: Limits,
-    /// A rate that is already reached: filters far above it are not refined.
+    /// A rate that is already reached.
     pub(crate) to_beat: f64,
+    /// Whether a filter is sought only to be compared with a better one.
+    pub(crate) compares: bool,
 }
 
 /// The best filter of a placement, or why there is none.
@@ -28,12 +32,14 @@ pub(crate) type Finding = Result<Predicted, Refusal>;
 /// Why a placement is excluded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Refusal {
-    /// It needs more accesses per miss; this filter shows how many.
-    AccessesPerMiss(Box<Predicted>),
+    /// It needs this many accesses per miss.
+    AccessesPerMiss { accesses: f64 },
     /// No key may read a second block.
     SecondBlock,
     /// Second choices only raise the rate, by this factor even for this small share of the keys.
     SecondChoicesDoNotPay { alpha: f64, factor: f64 },
+    /// Even with perfectly even blocks the rate would be this, above the best.
+    EvenBlocks { rate: f64 },
     /// Its blocks are always cache lines.
     CacheLinesOnly,
     /// A block receives more keys than it can have slots.
@@ -52,9 +58,9 @@ impl From<Error> for Refusal {
 
 impl Search {
     /// The best filter of one placement and kind of blocks.
-    pub(crate) fn best(&self, contender: Contender) -> Finding {
+    pub(crate) fn best(&self, contender: Contender, shapes: &mut Shapes) -> Finding {
         if contender.block == Some(BlockKind::Fingerprint) {
-            return self.fingerprints();
+            return self.fingerprints(shapes);
         }
         match contender.placement {
             Placement::Classical => self.classical(),

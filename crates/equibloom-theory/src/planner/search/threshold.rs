@@ -28,11 +28,16 @@ const FIRST_HINTS: u32 = 12;
 /// Changes of the best number of hints, in both directions.
 const HINT_STEPS: [u32; 4] = [8, 4, 2, 1];
 
-/// Initial thresholds between the least and the highest.
-const FIRST_LOOKS: u32 = 8;
+/// Initial thresholds between the least and the highest, and the tolerances of the least and of the best; for a
+/// comparison only, coarser ones.
+const FINE: (u32, f64, f64) = (8, 0.02, 0.05);
+const COARSE: (u32, f64, f64) = (5, 0.05, 0.15);
 
 /// Corrections of the threshold by the exact model; one or two are usual.
 const CORRECTIONS: usize = 8;
+
+/// Another number of hashes lowers the rate by less than this factor.
+const HOPELESS: f64 = 1.03;
 
 /// A point of the search.
 struct Point {
@@ -146,6 +151,7 @@ impl Search {
                     && estimate.overflow <= self.limits.overflow
             }))
         };
+        let (looks, of_least, of_best) = if self.compares { COARSE } else { FINE };
         let (mut low, mut least) = ((load - 3.0 * spread).max(1.0), highest);
         if low >= highest || self.sizing.bytes <= HEADER_BYTES || !holds_at(highest)? {
             return Ok(None);
@@ -153,25 +159,25 @@ impl Search {
         if holds_at(low)? {
             least = low;
         }
-        while least - low > 0.02 * (1.0 + spread) {
+        while least - low > of_least * (1.0 + spread) {
             let middle = (low + least) / 2.0;
             if holds_at(middle)? { least = middle } else { low = middle }
         }
         // Denser near the least, where the best usually is.
         let position = |i: u32| {
-            let share = f64::from(i) / f64::from(FIRST_LOOKS);
+            let share = f64::from(i) / f64::from(looks);
             least + (highest - least) * share * share
         };
         let mut best = (0, f64::INFINITY);
-        for i in 0..=FIRST_LOOKS {
+        for i in 0..=looks {
             let rate = rate_at(position(i))?;
             if rate < best.1 {
                 best = (i, rate);
             }
         }
-        let (from, to) =
-            (position(best.0.saturating_sub(1)), position((best.0 + 1).min(FIRST_LOOKS)));
-        let share = minimum::of_unimodal_within(0.05, |share| rate_at(from + (to - from) * share))?;
+        let (from, to) = (position(best.0.saturating_sub(1)), position((best.0 + 1).min(looks)));
+        let share =
+            minimum::of_unimodal_within(of_best, |share| rate_at(from + (to - from) * share))?;
         let threshold = from + (to - from) * share;
         Ok(at(threshold)?.map(|estimate| Point { estimate, candidates, hints, threshold }))
     }
@@ -188,7 +194,8 @@ impl Search {
         for _ in 0..CORRECTIONS {
             let found = self.settle_at(&point)?;
             if self.keeps_to_limits(&found.expected) {
-                return Ok(self.with_best_hashes(found)?);
+                let hopeless = found.expected.rate > HOPELESS * self.to_beat;
+                return Ok(if hopeless { found } else { self.with_best_hashes(found)? });
             }
             let misses_at = |threshold: f64| -> Result<f64, Error> {
                 let estimate = estimator.at(&point.candidates, threshold)?;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::block::isa::{DetectedIsa, kernel_table};
+use crate::block::isa::{DetectedIsa, KernelTable, kernel_table};
 use equibloom_layout::WATERMARK_BITS;
 use proptest::prelude::*;
 

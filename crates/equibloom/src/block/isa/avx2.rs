@@ -2,22 +2,24 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m256i, _bzhi_u64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi128_si32, _mm_min_epu8,
-    _mm_minpos_epu16, _mm_set1_epi16, _mm_srli_epi16, _mm256_add_epi16, _mm256_alignr_epi8,
-    _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8,
-    _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128,
-    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_cmpgt_epi8, _mm256_cmpgt_epi16,
-    _mm256_cmpgt_epi32, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_max_epi32,
-    _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
+    __m128i, __m256i, _bzhi_u64, _mm_add_epi64, _mm_and_si128, _mm_andnot_si128, _mm_cvtsi32_si128,
+    _mm_cvtsi128_si32, _mm_loadu_si128, _mm_min_epu8, _mm_minpos_epu16, _mm_or_si128,
+    _mm_set1_epi16, _mm_slli_epi64, _mm_slli_si128, _mm_srli_epi16, _mm_srli_epi64, _mm_srli_si128,
+    _mm_storeu_si128, _mm_xor_si128, _mm256_add_epi16, _mm256_alignr_epi8, _mm256_and_si256,
+    _mm256_andnot_si256, _mm256_blend_epi32, _mm256_blendv_epi8, _mm256_blendv_ps,
+    _mm256_castps_si256, _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cmpeq_epi8,
+    _mm256_cmpeq_epi16, _mm256_cmpgt_epi8, _mm256_cmpgt_epi16, _mm256_cmpgt_epi32,
+    _mm256_extracti128_si256, _mm256_insert_epi8, _mm256_loadu_si256, _mm256_max_epu8,
+    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_mulhi_epu16, _mm256_or_si256,
     _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x,
     _mm256_setr_epi8, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_setr_epi64x,
     _mm256_setzero_si256, _mm256_sll_epi64, _mm256_slli_epi32, _mm256_sllv_epi32,
-    _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srli_epi32, _mm256_srlv_epi64, _mm256_storeu_si256,
-    _mm256_sub_epi64, _mm256_testz_si256, _mm256_xor_si256, _pdep_u64,
+    _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srli_epi32, _mm256_storeu_si256, _mm256_subs_epu16,
+    _mm256_testz_si256, _pdep_u64,
 };
 
-use super::{DRAWS_AT_ONCE, Isa};
+use super::{BEFORE, DRAWS_AT_ONCE, Isa};
 use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
@@ -73,10 +75,10 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn last_byte(self, line: &Line) -> u8 {
+    fn byte(self, line: &Line, at: u32) -> u8 {
         // Volatile: the compiler would take the byte out of a vector register, which takes longer.
-        // SAFETY: the last of 64 bytes.
-        unsafe { line.as_ptr().cast::<u8>().add(LINE_BYTES as usize - 1).read_volatile() }
+        // SAFETY: one of 64 bytes.
+        unsafe { line.as_ptr().cast::<u8>().add((at % LINE_BYTES) as usize).read_volatile() }
     }
 
     #[inline(always)]
@@ -108,19 +110,18 @@ impl Isa for Avx2 {
         let [low, high] = self.halves(line);
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
-            // Every byte moved down by one.
+            // Every byte but the last moved down by one.
             let above = _mm256_permute2x128_si256::<0x21>(low, high);
             let moved_low = _mm256_alignr_epi8::<1>(above, low);
-            let above = _mm256_permute2x128_si256::<0x81>(high, high);
-            let moved_high = _mm256_alignr_epi8::<1>(above, high);
-            let numbers = self.numbers();
-            let from = |half, moved, at: i8| {
-                let moves = _mm256_cmpgt_epi8(numbers, _mm256_set1_epi8(at - 1));
-                _mm256_blendv_epi8(half, moved, moves)
-            };
+            let others = _mm256_andnot_si256(_mm256_set_epi64x(0xff << 56, 0, 0, 0), high);
+            let above = _mm256_permute2x128_si256::<0x81>(others, others);
+            let moved_high = _mm256_alignr_epi8::<1>(above, others);
             let start = line.as_mut_ptr().cast::<__m256i>();
-            _mm256_storeu_si256(start, from(low, moved_low, at as i8));
-            _mm256_storeu_si256(start.add(1), from(high, moved_high, at as i8 - 32));
+            let moves = _mm256_cmpgt_epi8(self.numbers(), _mm256_set1_epi8(at as i8 - 1));
+            _mm256_storeu_si256(start, _mm256_blendv_epi8(low, moved_low, moves));
+            let at = _mm256_set1_epi8(at as i8 - 33);
+            let moves = _mm256_cmpgt_epi8(self.numbers_but_the_last(), at);
+            _mm256_storeu_si256(start.add(1), _mm256_blendv_epi8(high, moved_high, moves));
         }
     }
 
@@ -134,12 +135,16 @@ impl Isa for Avx2 {
             let moved_low = _mm256_alignr_epi8::<15>(low, below);
             let below = _mm256_permute2x128_si256::<0x21>(low, high);
             let moved_high = _mm256_alignr_epi8::<15>(high, below);
+            let byte = _mm256_set1_epi8(byte as i8);
             let start = line.as_mut_ptr().cast::<__m256i>();
-            _mm256_storeu_si256(start, self.with_byte(low, moved_low, at as i8, byte));
-            _mm256_storeu_si256(
-                start.add(1),
-                self.with_byte(high, moved_high, at as i8 - 32, byte),
-            );
+            let (numbers, place) = (self.numbers(), _mm256_set1_epi8(at as i8));
+            let low = _mm256_blendv_epi8(low, moved_low, _mm256_cmpgt_epi8(numbers, place));
+            let low = _mm256_blendv_epi8(low, byte, _mm256_cmpeq_epi8(numbers, place));
+            _mm256_storeu_si256(start, low);
+            let (numbers, place) = (self.numbers_but_the_last(), _mm256_set1_epi8(at as i8 - 32));
+            let high = _mm256_blendv_epi8(high, moved_high, _mm256_cmpgt_epi8(numbers, place));
+            let high = _mm256_blendv_epi8(high, byte, _mm256_cmpeq_epi8(numbers, place));
+            _mm256_storeu_si256(start.add(1), high);
         }
     }
 
@@ -172,25 +177,88 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
-        let ([low, high], [low_mask, high_mask]) = (self.halves(line), self.halves(&field.mask));
+        let ([low, high], masks) = (self.halves(line), self.halves(&field.mask));
         let start = line.as_mut_ptr().cast::<__m256i>();
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
         unsafe {
-            let at = _mm256_set1_epi64x(i64::from(at));
-            // Bits carried into the next word, and from one half to the other.
-            let leaving = _mm_cvtsi32_si128(64 - width as i32);
-            let turned =
-                |moving| _mm256_permute4x64_epi64::<0x93>(_mm256_srl_epi64(moving, leaving));
-            let low = Insertion::new(self, low, low_mask, at, 0);
-            let from_low = turned(low.moving);
-            let into_low = _mm256_blend_epi32::<0x03>(from_low, _mm256_setzero_si256());
-            _mm256_storeu_si256(start, low.done(into_low, width, value));
+            // Rotated alike in all words, the value is right in those that it belongs to.
+            let value = _mm256_set1_epi64x(value.rotate_left(at) as i64);
+            let from_low = self.moved_up_a_word(low, width);
+            let inserted = self.blend(
+                self.bits_from(at + width, 0),
+                value,
+                _mm256_or_si256(self.moved_up(low, width), from_low),
+            );
+            let moving = _mm256_and_si256(self.bits_from(at, 0), masks[0]);
+            _mm256_storeu_si256(start, self.blend(moving, low, inserted));
             // Predictable: the same for all blocks.
             if field.end > HALF_BITS {
-                let high = Insertion::new(self, high, high_mask, at, HALF_BITS.into());
-                let into_high = _mm256_blend_epi32::<0x03>(turned(high.moving), from_low);
-                _mm256_storeu_si256(start.add(1), high.done(into_high, width, value));
+                let entering =
+                    _mm256_blend_epi32::<0x03>(self.moved_up_a_word(high, width), from_low);
+                let inserted = self.blend(
+                    self.bits_from(at + width, 1),
+                    value,
+                    _mm256_or_si256(self.moved_up(high, width), entering),
+                );
+                let moving = _mm256_and_si256(self.bits_from(at, 1), masks[1]);
+                _mm256_storeu_si256(start.add(1), self.blend(moving, high, inserted));
             }
+        }
+    }
+
+    #[inline(always)]
+    fn remove_bits(self, line: &mut Line, field: &Field, at: u32, width: u32) {
+        let ([low, high], masks) = (self.halves(line), self.halves(&field.mask));
+        let start = line.as_mut_ptr().cast::<__m256i>();
+        // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
+        unsafe {
+            let own = [_mm256_and_si256(low, masks[0]), _mm256_and_si256(high, masks[1])];
+            let from_high = self.moved_down_a_word(own[1], width);
+            let entering =
+                _mm256_blend_epi32::<0xc0>(self.moved_down_a_word(own[0], width), from_high);
+            let moved = _mm256_or_si256(self.moved_down(own[0], width), entering);
+            let moving = _mm256_and_si256(self.bits_from(at, 0), masks[0]);
+            _mm256_storeu_si256(start, self.blend(moving, low, moved));
+            let entering = _mm256_blend_epi32::<0xc0>(from_high, _mm256_setzero_si256());
+            let moved = _mm256_or_si256(self.moved_down(own[1], width), entering);
+            let moving = _mm256_and_si256(self.bits_from(at, 1), masks[1]);
+            _mm256_storeu_si256(start.add(1), self.blend(moving, high, moved));
+        }
+    }
+
+    // In a vector, although there are only two words: the instructions that wait for a block then wait in two
+    // queues of the CPU, and twice as many inserts overlap.
+    #[inline(always)]
+    fn insert_early_one(self, line: &mut Line, field: &Field, at: u32) {
+        let [before, through] = self.masks_around(at);
+        // SAFETY: `self` exists, so the processor has AVX2; a line has 16 bytes to load and to store.
+        unsafe {
+            let bits = _mm_loadu_si128(line.as_ptr().cast());
+            let mask = _mm_loadu_si128(field.mask.as_ptr().cast());
+            let moving = _mm_andnot_si128(before, mask);
+            let carried = _mm_slli_si128::<8>(_mm_srli_epi64::<63>(bits));
+            let moved = _mm_or_si128(_mm_add_epi64(bits, bits), carried);
+            let one = _mm_xor_si128(before, through);
+            let moved = _mm_or_si128(_mm_and_si128(moved, moving), one);
+            let changed = _mm_or_si128(_mm_andnot_si128(moving, bits), moved);
+            _mm_storeu_si128(line.as_mut_ptr().cast(), changed);
+        }
+    }
+
+    #[inline(always)]
+    fn remove_early_bit(self, line: &mut Line, field: &Field, at: u32) {
+        let [before, _] = self.masks_around(at);
+        // SAFETY: `self` exists, so the processor has AVX2; a line has 16 bytes to load and to store.
+        unsafe {
+            let bits = _mm_loadu_si128(line.as_ptr().cast());
+            let mask = _mm_loadu_si128(field.mask.as_ptr().cast());
+            let own = _mm_and_si128(bits, mask);
+            let carried = _mm_slli_epi64::<63>(_mm_srli_si128::<8>(own));
+            let moved = _mm_or_si128(_mm_srli_epi64::<1>(own), carried);
+            let moving = _mm_andnot_si128(before, mask);
+            let moved = _mm_and_si128(moved, moving);
+            let changed = _mm_or_si128(_mm_andnot_si128(moving, bits), moved);
+            _mm_storeu_si128(line.as_mut_ptr().cast(), changed);
         }
     }
 
@@ -245,6 +313,62 @@ impl Avx2 {
         let start = line.as_ptr().cast::<__m256i>();
         // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to load.
         unsafe { [_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))] }
+    }
+
+    /// Masks of the bits before bit `at` (< 128) of a line, and of those up to and including it.
+    #[inline(always)]
+    pub(super) fn masks_around(self, at: u32) -> [__m128i; 2] {
+        let at = at as usize % 128;
+        // SAFETY: `self` exists, so the processor has AVX2; each mask has 16 bytes to load.
+        [&BEFORE[at], &BEFORE[at + 1]].map(|mask| unsafe { _mm_loadu_si128(mask.as_ptr().cast()) })
+    }
+
+    /// Every word shifted up by `width` bits.
+    #[inline(always)]
+    fn moved_up(self, half: __m256i, width: u32) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe { _mm256_sll_epi64(half, _mm_cvtsi32_si128(width as i32)) }
+    }
+
+    /// The bits that leave each word if it is shifted up, in the word above; of the last word, in the first.
+    #[inline(always)]
+    fn moved_up_a_word(self, half: __m256i, width: u32) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe { _mm256_permute4x64_epi64::<0x93>(self.moved_down(half, 64 - width)) }
+    }
+
+    /// Every word shifted down by `width` bits.
+    #[inline(always)]
+    fn moved_down(self, half: __m256i, width: u32) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe { _mm256_srl_epi64(half, _mm_cvtsi32_si128(width as i32)) }
+    }
+
+    /// The bits that leave each word if it is shifted down, in the word below; of the first word, in the last.
+    #[inline(always)]
+    fn moved_down_a_word(self, half: __m256i, width: u32) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe { _mm256_permute4x64_epi64::<0x39>(self.moved_up(half, 64 - width)) }
+    }
+
+    /// The bits from bit `at` of the line on, in one of its halves.
+    #[inline(always)]
+    fn bits_from(self, at: u32, half: usize) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let start = half as i64 * i64::from(HALF_BITS);
+            let words = _mm256_setr_epi64x(start, start + 64, start + 128, start + 192);
+            // Bits before it in each word. The subtraction ends at zero; 64 and more are shifted out.
+            let before = _mm256_subs_epu16(_mm256_set1_epi64x(at.into()), words);
+            _mm256_sllv_epi64(_mm256_set1_epi64x(-1), before)
+        }
+    }
+
+    /// Bits of `ones` where the mask is one, of `zeros` where it is zero.
+    #[inline(always)]
+    fn blend(self, mask: __m256i, zeros: __m256i, ones: __m256i) -> __m256i {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe { _mm256_or_si256(_mm256_and_si256(mask, ones), _mm256_andnot_si256(mask, zeros)) }
     }
 
     /// The bits of the line selected by sixteen draws, from the given word on: one in each lane.
@@ -333,63 +457,10 @@ impl Avx2 {
         }
     }
 
-    /// Half a line with a byte inserted at `at`, which may lie outside it; `moved` is the half with every
-    /// byte moved up by one.
+    /// The same, with the last one less than all numbers of bytes: that byte does not move.
     #[inline(always)]
-    fn with_byte(self, half: __m256i, moved: __m256i, at: i8, byte: u8) -> __m256i {
+    fn numbers_but_the_last(self) -> __m256i {
         // SAFETY: `self` exists, so the processor has AVX2.
-        unsafe {
-            let numbers = self.numbers();
-            let at = _mm256_set1_epi8(at);
-            let half = _mm256_blendv_epi8(half, moved, _mm256_cmpgt_epi8(numbers, at));
-            _mm256_blendv_epi8(half, _mm256_set1_epi8(byte as i8), _mm256_cmpeq_epi8(numbers, at))
-        }
-    }
-}
-
-/// Half a line into which bits are inserted.
-#[derive(Clone, Copy)]
-struct Insertion {
-    /// The proof that the CPU has AVX2.
-    _isa: Avx2,
-    half: __m256i,
-    mask: __m256i,
-    /// Distance from the first bit of each word to the insertion point; negative before it.
-    place: __m256i,
-    /// The field's bits from the insertion point on.
-    moving: __m256i,
-}
-
-impl Insertion {
-    /// The half that begins at bit `start` of the line, with the field's mask and the insertion point.
-    #[inline(always)]
-    fn new(isa: Avx2, half: __m256i, mask: __m256i, at: __m256i, start: i64) -> Self {
-        // SAFETY: `isa` exists, so the processor has AVX2.
-        unsafe {
-            let words = _mm256_setr_epi64x(start, start + 64, start + 128, start + 192);
-            let place = _mm256_sub_epi64(at, words);
-            // All bits of a word after the insertion point move, none of a word before it.
-            let first = _mm256_max_epi32(place, _mm256_setzero_si256());
-            let behind = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), first);
-            let moving = _mm256_and_si256(half, _mm256_and_si256(mask, behind));
-            Self { _isa: isa, half, mask, place, moving }
-        }
-    }
-
-    /// The half with its bits moved, the bits carried into its words, and the value.
-    #[inline(always)]
-    fn done(self, entering: __m256i, width: u32, value: u64) -> __m256i {
-        let Self { half, mask, place, moving, .. } = self;
-        // SAFETY: `self.isa` exists, so the processor has AVX2.
-        unsafe {
-            let within = _mm256_sll_epi64(moving, _mm_cvtsi32_si128(width as i32));
-            let moved = _mm256_and_si256(_mm256_or_si256(within, entering), mask);
-            let value = _mm256_set1_epi64x(value as i64);
-            // A shift by a negative number, or by too many bits, gives zero.
-            let before = _mm256_sub_epi64(_mm256_setzero_si256(), place);
-            let value =
-                _mm256_or_si256(_mm256_sllv_epi64(value, place), _mm256_srlv_epi64(value, before));
-            _mm256_or_si256(_mm256_xor_si256(half, moving), _mm256_or_si256(moved, value))
-        }
+        unsafe { _mm256_insert_epi8::<31>(self.numbers(), i8::MIN) }
     }
 }

@@ -2,13 +2,14 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpgt_epu8_mask,
-    _mm512_cvtepu16_epi32, _mm512_loadu_si512, _mm512_mask_expand_epi8,
-    _mm512_mask_testn_epi32_mask, _mm512_max_epi64, _mm512_or_si512, _mm512_permutexvar_epi32,
-    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64,
-    _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_shrdv_epi64, _mm512_sllv_epi32,
-    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
-    _mm512_xor_si512,
+    __m512i, _mm_xor_si128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_andnot_si512,
+    _mm512_cmpgt_epu8_mask, _mm512_cvtepu16_epi32, _mm512_loadu_si512, _mm512_mask_expand_epi8,
+    _mm512_mask_mov_epi8, _mm512_mask_testn_epi32_mask, _mm512_maskz_compress_epi8,
+    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldi_epi64,
+    _mm512_shldv_epi64, _mm512_shrdi_epi64, _mm512_shrdv_epi64, _mm512_sllv_epi32,
+    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_subs_epu16,
+    _mm512_zextsi128_si512,
 };
 
 use super::avx2::Avx2;
@@ -69,8 +70,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn last_byte(self, line: &Line) -> u8 {
-        self.0.last_byte(line)
+    fn byte(self, line: &Line, at: u32) -> u8 {
+        self.0.byte(line, at)
     }
 
     #[inline(always)]
@@ -80,17 +81,25 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn remove_byte(self, line: &mut Line, at: u32) {
-        self.0.remove_byte(line, at);
+        // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
+        unsafe {
+            let (whole, last) = (self.whole(line), 1 << 63);
+            let others = !(1 << (at % u64::BITS)) & !last;
+            let changed = _mm512_maskz_compress_epi8(others, whole);
+            let changed = _mm512_mask_mov_epi8(changed, last, whole);
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
+        }
     }
 
     #[inline(always)]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {
-            // The bytes go in order to all positions but this one.
+            // The bytes go in order to all positions but this one; the last returns to its own.
             let others = !(1 << (at % u64::BITS));
-            let byte = _mm512_set1_epi8(byte as i8);
-            let changed = _mm512_mask_expand_epi8(byte, others, self.whole(line));
+            let (byte, whole) = (_mm512_set1_epi8(byte as i8), self.whole(line));
+            let changed = _mm512_mask_expand_epi8(byte, others, whole);
+            let changed = _mm512_mask_mov_epi8(changed, 1 << 63, whole);
             _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
         }
     }
@@ -110,30 +119,38 @@ impl Isa for Avx512 {
         self.0.lowest(word, count)
     }
 
-    /// As with AVX2, but without a carry between halves.
     #[inline(always)]
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64) {
         let (bits, mask) = (self.whole(line), self.whole(&field.mask));
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {
-            let zero = _mm512_setzero_si512();
-            let words = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
-            // Distance from the first bit of each word to the insertion point; negative before it.
-            let place = _mm512_sub_epi64(_mm512_set1_epi64(at.into()), words);
-            // All bits of a word after the insertion point move, none of a word before it.
-            let first = _mm512_max_epi64(place, zero);
-            let behind = _mm512_sllv_epi64(_mm512_set1_epi64(-1), first);
-            let moving = _mm512_and_si512(bits, _mm512_and_si512(mask, behind));
-            // Bits carried into the next word.
-            let below = _mm512_alignr_epi64::<7>(moving, zero);
-            let moved = _mm512_shldv_epi64(moving, below, _mm512_set1_epi64(width.into()));
-            let value = _mm512_set1_epi64(value as i64);
-            // A shift by a negative number, or by too many bits, gives zero.
-            let before = _mm512_sub_epi64(zero, place);
-            let value =
-                _mm512_or_si512(_mm512_sllv_epi64(value, place), _mm512_srlv_epi64(value, before));
-            let moved = _mm512_or_si512(_mm512_and_si512(moved, mask), value);
-            let changed = _mm512_or_si512(_mm512_xor_si512(bits, moving), moved);
+            let width = _mm512_set1_epi64(width.into());
+            let moved = |bits| {
+                let below = _mm512_alignr_epi64::<7>(bits, _mm512_setzero_si512());
+                _mm512_shldv_epi64(bits, below, width)
+            };
+            let behind = self.bits_from(at);
+            let after = moved(behind);
+            // Rotated alike in all words, the value is right in those that it belongs to.
+            let value = _mm512_set1_epi64(value.rotate_left(at) as i64);
+            let inserted = self.blend(after, value, moved(bits));
+            let changed = self.blend(_mm512_and_si512(behind, mask), bits, inserted);
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
+        }
+    }
+
+    /// As with AVX2, but in a register with the whole line, where other insertions leave it.
+    #[inline(always)]
+    fn insert_early_one(self, line: &mut Line, field: &Field, at: u32) {
+        let (bits, mask) = (self.whole(line), self.whole(&field.mask));
+        let [before, through] = self.0.masks_around(at);
+        // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
+        unsafe {
+            let one = _mm512_zextsi128_si512(_mm_xor_si128(before, through));
+            let below = _mm512_alignr_epi64::<7>(bits, _mm512_setzero_si512());
+            let moved = _mm512_or_si512(_mm512_shldi_epi64::<1>(bits, below), one);
+            let moving = _mm512_andnot_si512(_mm512_zextsi128_si512(before), mask);
+            let changed = self.blend(moving, bits, moved);
             _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
         }
     }
@@ -143,19 +160,26 @@ impl Isa for Avx512 {
         let (bits, mask) = (self.whole(line), self.whole(&field.mask));
         // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
         unsafe {
-            let zero = _mm512_setzero_si512();
-            let words = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
-            let behind = |at: u32| {
-                let place = _mm512_sub_epi64(_mm512_set1_epi64(at.into()), words);
-                let first = _mm512_max_epi64(place, zero);
-                _mm512_and_si512(mask, _mm512_sllv_epi64(_mm512_set1_epi64(-1), first))
-            };
-            let moving = _mm512_and_si512(bits, behind(at + width));
-            // Bits carried into the word before.
-            let above = _mm512_alignr_epi64::<1>(zero, moving);
-            let moved = _mm512_shrdv_epi64(moving, above, _mm512_set1_epi64(width.into()));
-            let kept = _mm512_andnot_si512(behind(at), bits);
-            _mm512_storeu_si512(line.as_mut_ptr().cast(), _mm512_or_si512(kept, moved));
+            let own = _mm512_and_si512(bits, mask);
+            let above = _mm512_alignr_epi64::<1>(_mm512_setzero_si512(), own);
+            let moved = _mm512_shrdv_epi64(own, above, _mm512_set1_epi64(width.into()));
+            let changed = self.blend(_mm512_and_si512(self.bits_from(at), mask), bits, moved);
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
+        }
+    }
+
+    #[inline(always)]
+    fn remove_early_bit(self, line: &mut Line, field: &Field, at: u32) {
+        let (bits, mask) = (self.whole(line), self.whole(&field.mask));
+        let [before, _] = self.0.masks_around(at);
+        // SAFETY: `self` exists, so the processor has AVX-512 and VBMI2; a line has 64 bytes to store.
+        unsafe {
+            let own = _mm512_and_si512(bits, mask);
+            let above = _mm512_alignr_epi64::<1>(_mm512_setzero_si512(), own);
+            let moved = _mm512_shrdi_epi64::<1>(own, above);
+            let moving = _mm512_andnot_si512(_mm512_zextsi128_si512(before), mask);
+            let changed = self.blend(moving, bits, moved);
+            _mm512_storeu_si512(line.as_mut_ptr().cast(), changed);
         }
     }
 
@@ -196,6 +220,25 @@ impl Avx512 {
     fn whole(self, line: &Line) -> __m512i {
         // SAFETY: `self` exists, so the processor has AVX-512; a line has 64 bytes to load.
         unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
+    }
+
+    /// The bits from bit `at` on.
+    #[inline(always)]
+    fn bits_from(self, at: u32) -> __m512i {
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        unsafe {
+            // Bits before it in each word. The subtraction ends at zero; 64 and more are shifted out.
+            let words = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
+            let before = _mm512_subs_epu16(_mm512_set1_epi64(at.into()), words);
+            _mm512_sllv_epi64(_mm512_set1_epi64(-1), before)
+        }
+    }
+
+    /// Bits of `ones` where the mask is one, of `zeros` where it is zero.
+    #[inline(always)]
+    fn blend(self, mask: __m512i, zeros: __m512i, ones: __m512i) -> __m512i {
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        unsafe { _mm512_or_si512(_mm512_and_si512(mask, ones), _mm512_andnot_si512(mask, zeros)) }
     }
 
     /// Whether one of sixteen draws, from the given word on, is not in the line.

@@ -7,7 +7,7 @@
 
 use core::ops::Deref;
 
-use super::{Isa, Portable};
+use super::{DetectedIsa, Isa, Portable};
 
 /// An ISA, and whether the filter is a common one: checks for other filters are compiled out.
 #[derive(Debug, Clone, Copy)]
@@ -36,52 +36,58 @@ impl<I: Isa, const COMMON: bool> Target for On<I, COMMON> {
 /// the same name in the parent module, with the target as its first argument. `[..]` are the generic
 /// parameters and their names; the last is the constant `COMMON`.
 macro_rules! entry_points {
-    ($( fn $name:ident [$($bounds:tt)*] [$($names:ident),*] ($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty; )*) => {
-        mod portable {
-            use super::*;
-            $(
-                #[allow(clippy::too_many_arguments)]
-                pub(super) fn $name<$($bounds)* const COMMON: bool>($($arg: $ty),*) -> $ret {
-                    let target = $crate::block::isa::On::<_, COMMON>($crate::block::isa::Portable);
-                    super::$name::<_, $($names),*>(target, $($arg),*)
-                }
-            )*
-        }
-
+    ($functions:tt) => {
+        $crate::block::isa::entry_points! { portable [] [$crate::block::isa::Portable] $functions }
         #[cfg(target_arch = "x86_64")]
-        mod avx2 {
-            use super::*;
-            $(
-                #[allow(clippy::too_many_arguments)]
-                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-                pub(super) fn $name<$($bounds)* const COMMON: bool>($($arg: $ty),*) -> $ret {
-                    let target = $crate::block::isa::On::<_, COMMON>($crate::block::isa::Avx2::found());
-                    super::$name::<_, $($names),*>(target, $($arg),*)
-                }
-            )*
+        $crate::block::isa::entry_points! {
+            avx2
+            [#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]]
+            [$crate::block::isa::Avx2::found()]
+            $functions
         }
-
         #[cfg(target_arch = "x86_64")]
-        mod avx512 {
+        $crate::block::isa::entry_points! {
+            avx512
+            [#[allow(dead_code, reason = "some steps are left out")]
+            #[target_feature(
+                enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+            )]]
+            [$crate::block::isa::Avx512::found()]
+            $functions
+        }
+    };
+    ($module:ident $features:tt $isa:tt
+        { $( fn $name:ident $bounds:tt $names:tt $arguments:tt -> $ret:ty; )* }
+    ) => {
+        mod $module {
             use super::*;
-            $(
-                #[allow(clippy::too_many_arguments)]
-                #[target_feature(
-                    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
-                )]
-                pub(super) fn $name<$($bounds)* const COMMON: bool>($($arg: $ty),*) -> $ret {
-                    let target = $crate::block::isa::On::<_, COMMON>($crate::block::isa::Avx512::found());
-                    super::$name::<_, $($names),*>(target, $($arg),*)
-                }
-            )*
+            $( $crate::block::isa::entry_points! { @ $features $isa fn $name $bounds $names $arguments -> $ret } )*
+        }
+    };
+    (@ [$($features:tt)*] [$isa:expr]
+        fn $name:ident [$($bounds:tt)*] [$($names:ident),*] ($($arg:ident: $ty:ty),*) -> $ret:ty
+    ) => {
+        #[allow(clippy::too_many_arguments)]
+        $($features)*
+        pub(super) fn $name<$($bounds)* const COMMON: bool>($($arg: $ty),*) -> $ret {
+            let target = $crate::block::isa::On::<_, COMMON>($isa);
+            super::$name::<_, $($names),*>(target, $($arg),*)
         }
     };
 }
 pub(crate) use entry_points;
 
 /// The function that [`entry_points`] has written for a detected ISA, with these generic parameters. AVX-512
-/// has code for common filters only; portable code for common filters is left out where few CPUs need it.
+/// has code for common filters only; portable code for common filters is left out where few CPUs need it. With
+/// `any`, there is one function for all filters, and none for AVX-512.
 macro_rules! entry_point {
+    ($isa:expr, $is_common:expr, $name:ident [$($names:ident),*] any) => {
+        match ($isa, $is_common) {
+            ($crate::block::isa::DetectedIsa::Portable, _) => portable::$name::<$($names,)* false>,
+            #[cfg(target_arch = "x86_64")]
+            _ => avx2::$name::<$($names,)* false>,
+        }
+    };
     ($isa:expr, $is_common:expr, $name:ident [$($names:ident),*]) => {
         match ($isa, $is_common) {
             ($crate::block::isa::DetectedIsa::Portable, true)
@@ -104,8 +110,15 @@ pub(crate) use entry_point;
 /// Any filter, with the target's baseline instructions.
 pub(crate) const ANY: On<Portable, false> = On(Portable);
 
-/// Writes a table of entry points, with a method for each. Their contents are the functions of the same
-/// names in this module, generic over a [`Target`]. `[..]` as for [`entry_points`].
+/// A table of entry points.
+pub(crate) trait KernelTable: Copy {
+    /// Those for an ISA, which the CPU has, and for a common filter or any.
+    fn new(isa: DetectedIsa, is_common: bool) -> Self;
+}
+
+/// Writes a [table of entry points](KernelTable), with a method for each. Their contents are the functions of the same
+/// names in this module, generic over a [`Target`]. `[..]` as for [`entry_points`]. `#[any]` is for steps that few
+/// keys reach or that gain little from code of their own for common filters: they are most of the build time.
 macro_rules! kernel_table {
     (
         $(#[$attribute:meta])*
@@ -119,7 +132,7 @@ macro_rules! kernel_table {
     (
         @ $(#[$attribute:meta])* $visibility:vis struct $table:ident
         $bounds:tt [$($bound:tt)*] $names:tt [$($parameter:ident),*]
-        { $( fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty; )* }
+        { $( $(#[$any:ident])? fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> $ret:ty; )* }
     ) => {
         $(#[$attribute])*
         $visibility struct $table<$($bound)*> {
@@ -135,13 +148,16 @@ macro_rules! kernel_table {
 
         impl<$($bound)*> Copy for $table<$($parameter),*> {}
 
+        impl<$($bound)*> $crate::block::isa::KernelTable for $table<$($parameter),*> {
+            fn new(isa: $crate::block::isa::DetectedIsa, is_common: bool) -> Self {
+                Self {
+                    $($name: $crate::block::isa::entry_point!(isa, is_common, $name $names $($any)?)),*
+                }
+            }
+        }
+
         #[allow(unsafe_code, reason = "functions for instructions that not every processor has")]
         impl<$($bound)*> $table<$($parameter),*> {
-            /// The entry points for an ISA, which the CPU has, and for a common filter or any.
-            pub(crate) fn new(isa: $crate::block::isa::DetectedIsa, is_common: bool) -> Self {
-                Self { $($name: $crate::block::isa::entry_point!(isa, is_common, $name $names)),* }
-            }
-
             $(
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments)]
@@ -153,7 +169,7 @@ macro_rules! kernel_table {
         }
 
         $crate::block::isa::entry_points! {
-            $( fn $name $bounds $names ($($arg: $ty),*) -> $ret; )*
+            { $( fn $name $bounds $names ($($arg: $ty),*) -> $ret; )* }
         }
     };
 }

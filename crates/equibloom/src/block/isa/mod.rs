@@ -43,7 +43,7 @@ mod words;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
-pub(crate) use dispatch::{ANY, On, Target, entry_point, entry_points, kernel_table};
+pub(crate) use dispatch::{ANY, KernelTable, On, Target, entry_point, entry_points, kernel_table};
 pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
 
@@ -55,8 +55,20 @@ use crate::storage::Line;
 /// Maximum number of draws for [`Isa::distinct_draws`].
 pub(super) const DRAWS_AT_ONCE: usize = 16;
 
-/// All bits of a line.
-const ALL: Field = Field::new(0, LINE_BITS);
+/// Masks of the bits before each of the first 128 bits of a line, and of all of them.
+#[cfg(target_arch = "x86_64")]
+const BEFORE: [[u64; 2]; 129] = {
+    let mut masks = [[0; 2]; 129];
+    let mut at = 0;
+    while at < masks.len() {
+        masks[at] = [ones(at as u32), ones((at as u32).saturating_sub(64))];
+        at += 1;
+    }
+    masks
+};
+
+/// All bytes of a line but the last.
+const BYTES: Field = Field::new(0, LINE_BITS - u8::BITS);
 
 /// An instruction set.
 pub(crate) trait Isa: Copy {
@@ -66,10 +78,10 @@ pub(crate) trait Isa: Copy {
     /// Which of a line's 64 bytes are greater than `byte`, one bit for each.
     fn greater_bytes(self, line: &Line, byte: u8) -> u64;
 
-    /// The last byte of a line.
+    /// Byte `at` (< 64) of a line.
     #[inline(always)]
-    fn last_byte(self, line: &Line) -> u8 {
-        line[line.len() - 1].to_le_bytes()[7]
+    fn byte(self, line: &Line, at: u32) -> u8 {
+        (line[at as usize / 8 % line.len()] >> (at % 8 * u8::BITS)) as u8
     }
 
     /// The least of bytes `first..end` of a line, which are not none.
@@ -83,13 +95,15 @@ pub(crate) trait Isa: Copy {
         })
     }
 
-    /// Removes byte `at` of a line: later bytes move down by one, the last becomes zero.
+    /// Removes byte `at` (< 63) of a line: later bytes move down by one, the last but one becomes zero, the last
+    /// stays.
     #[inline(always)]
     fn remove_byte(self, line: &mut Line, at: u32) {
-        ALL.remove(line, u8::BITS * at, u8::BITS);
+        BYTES.remove(line, u8::BITS * at, u8::BITS);
     }
 
-    /// Inserts a byte at byte `at` of a line: later bytes move up by one, the last is lost.
+    /// Inserts a byte at byte `at` (< 63) of a line: later bytes move up by one, the last but one is lost, the last
+    /// stays.
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8);
 
     /// The bits from `start` on: at least 57, or all to the end of the line. Higher bits are unspecified.
@@ -105,6 +119,13 @@ pub(crate) trait Isa: Copy {
     /// up, the last ones are lost.
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64);
 
+    /// Inserts a one at bit `at` of a field within the first two words: its higher bits move up, the last is
+    /// lost.
+    #[inline(always)]
+    fn insert_early_one(self, line: &mut Line, field: &Field, at: u32) {
+        self.insert_bits(line, field, at, 1, 1);
+    }
+
     /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last ones
     /// become zero.
     #[inline(always)]
@@ -112,7 +133,13 @@ pub(crate) trait Isa: Copy {
         field.remove(line, at, width);
     }
 
-    /// Position of the set bit with `rank` set bits below it; the word must have more than `rank`.
+    /// Removes bit `at` of a field within the first two words: its higher bits move down, the last becomes zero.
+    #[inline(always)]
+    fn remove_early_bit(self, line: &mut Line, field: &Field, at: u32) {
+        field.remove(line, at, 1);
+    }
+
+    /// Position of the set bit with `rank` (< 64) set bits below it; 64 if there is none.
     fn select(self, word: u64, rank: u32) -> u32;
 
     /// Tests the bits of a key's first draws: no if one is unset; yes if all are set and distinct, because

@@ -1,6 +1,6 @@
 //! The target's baseline instructions.
 
-use super::{ALL, DRAWS_AT_ONCE, Isa};
+use super::{BYTES, DRAWS_AT_ONCE, Isa};
 use crate::block::Holds;
 use crate::block::fields::{Field, ones, window};
 use crate::block::pattern::Draws;
@@ -37,7 +37,7 @@ impl Isa for Portable {
     #[cfg_attr(target_arch = "x86_64", inline(never))]
     #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn insert_byte(self, line: &mut Line, at: u32, byte: u8) {
-        ALL.insert(line, 8 * at, u8::BITS, byte.into());
+        BYTES.insert(line, 8 * at, u8::BITS, byte.into());
     }
 
     #[inline(always)]
@@ -74,6 +74,9 @@ impl Isa for Portable {
         let ranks = u64::from(rank) * 0x0101_0101_0101_0101;
         let below = ((ranks | 0x8080_8080_8080_8080) - sums) & 0x8080_8080_8080_8080;
         let byte = below.count_ones() * 8;
+        if byte == u64::BITS {
+            return byte;
+        }
         let mut left = rank - ((sums << 8 >> byte) & 0xff) as u32;
         let mut rest = word >> byte & 0xff;
         while left > 0 {

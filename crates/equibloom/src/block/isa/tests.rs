@@ -1,6 +1,6 @@
 //! Every ISA matches the portable one, and that one a simple model.
 
-use super::{ANY, DetectedIsa, Isa, Target, kernel_table, words};
+use super::{ANY, DetectedIsa, Isa, KernelTable, Target, kernel_table, words};
 use crate::block::Holds;
 use crate::block::fields::{Field, LINE_BITS, ones};
 use crate::block::pattern::Draws;
@@ -18,6 +18,8 @@ struct Everything<'a> {
     draws: Draws,
     field: Field,
     start: u32,
+    /// A field within the first two words.
+    early: Field,
 }
 
 #[derive(Debug, PartialEq)]
@@ -25,11 +27,12 @@ struct Answers {
     equal: u64,
     greater: u64,
     least: u8,
-    last: u8,
+    byte: u8,
     changed: Line,
     removed: Line,
     inserted: Line,
     shortened: Line,
+    early: [Line; 2],
     window: u64,
     inner_window: u64,
     lowest: u64,
@@ -46,7 +49,7 @@ kernel_table! {
 
 #[inline(always)]
 fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
-    let &Everything { line, byte, at, rank, ref draws, ref field, start } = inputs;
+    let &Everything { line, byte, at, rank, ref draws, ref field, start, .. } = inputs;
     let mut changed = *line;
     isa.insert_byte(&mut changed, at, byte);
     let mut removed = *line;
@@ -54,6 +57,9 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
     let mut inserted = *line;
     let width = rank.clamp(1, field.end - start).min(63);
     isa.insert_bits(&mut inserted, field, start, width, line[1] & ones(width));
+    let mut early = [*line; 2];
+    isa.insert_early_one(&mut early[0], &inputs.early, start % inputs.early.end);
+    isa.remove_early_bit(&mut early[1], &inputs.early, start % inputs.early.end);
     let mut shortened = *line;
     isa.remove_bits(&mut shortened, field, start, width);
     let count = draws.count as usize;
@@ -61,11 +67,12 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
         equal: isa.equal_bytes(line, byte),
         greater: isa.greater_bytes(line, byte),
         least: isa.least_byte(line, at, at + 1 + rank % (64 - at)),
-        last: isa.last_byte(line),
+        byte: isa.byte(line, at),
         changed,
         removed,
         inserted,
         shortened,
+        early,
         window: isa.window(line, start) & ones((LINE_BITS - start).min(57)),
         inner_window: isa.inner_window(line, start % 456) & ones(57),
         lowest: isa.lowest(line[2], start % 256),
@@ -81,7 +88,7 @@ proptest! {
         line: Line,
         byte: u8,
         planted: u64,
-        at in 0..64_u32,
+        at in 0..63_u32,
         rank in 0..64_u32,
         hash: u128,
         positions in 64..=512_u32,
@@ -111,7 +118,8 @@ proptest! {
         places.sort_unstable();
         let [field_start, start, last] = places;
         let field = Field::new(field_start, last + 1);
-        let everything = Everything { line: &line, byte, at, rank, draws, field, start };
+        let early = Field::new(0, 1 + last % 128);
+        let everything = Everything { line: &line, byte, at, rank, draws, field, start, early };
         let portable = run(ANY, &everything);
 
         let byte_at = |line: &Line, index: usize| (line[index / 8] >> (8 * (index % 8))) as u8;
@@ -123,12 +131,16 @@ proptest! {
         }
         let own = at as usize..(at + 1 + rank % (64 - at)) as usize;
         prop_assert_eq!(Some(portable.least), bytes[own].iter().copied().min());
-        prop_assert_eq!(portable.last, bytes[63]);
+        prop_assert_eq!(portable.byte, bytes[at as usize]);
+        // The last byte stays.
+        let last = bytes[63];
         let mut removed = bytes.clone();
         removed.remove(at as usize);
-        removed.push(0);
+        removed[62] = 0;
+        removed.push(last);
         prop_assert!((0..64).all(|index| byte_at(&portable.removed, index) == removed[index]));
         bytes.insert(at as usize, byte);
+        bytes[63] = last;
         prop_assert_eq!(portable.equal, equal);
         prop_assert_eq!(words::equal_bytes(&line, byte), equal);
         prop_assert_eq!(portable.greater, greater);
@@ -154,6 +166,11 @@ proptest! {
             prop_assert_eq!(found.greater, portable.greater);
             prop_assert_eq!(found.changed, portable.changed);
             prop_assert_eq!(found.inserted, portable.inserted);
+            prop_assert_eq!(found.removed, portable.removed);
+            prop_assert_eq!(found.shortened, portable.shortened);
+            prop_assert_eq!(found.early, portable.early);
+            prop_assert_eq!(found.least, portable.least);
+            prop_assert_eq!(found.byte, portable.byte);
             prop_assert_eq!(found.window, portable.window);
             prop_assert_eq!(found.inner_window, portable.inner_window);
             prop_assert_eq!(found.lowest, portable.lowest);

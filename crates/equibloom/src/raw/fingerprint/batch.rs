@@ -173,16 +173,11 @@ pub(super) fn insert_level<T: Target>(
             own.get(index + AHEAD).into_iter().for_each(fetch);
             let Some(visit) = Visit::of(t, plan, level, key) else { continue };
             let Some(line) = lines.get_mut(visit.block as usize - first) else { continue };
-            if let Some(place) = plan.shape.usual_place(t, line, visit.entry) {
-                plan.shape.insert(t, line, place, visit.entry);
-                outcome.added += 1;
-                continue;
-            }
             match visit.arrive(t, plan, line) {
                 Arrived::Added => outcome.added += 1,
                 Arrived::Present => {}
                 Arrived::Left { onward, .. } => outcome.sent_on.push(onward),
-                Arrived::Repeats { entry } => outcome.repeats.push(entry),
+                Arrived::Listed { entry } => outcome.repeats.push(entry),
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
 use crate::raw::ledger::OwnLedger;
-use crate::statistics::{LevelSurvey, Memory, Statistics, expectation_of_a_miss};
+use crate::statistics::{LevelStatistics, LevelSurvey, MissExpectation, expectation_of_a_miss};
 use equibloom_layout::WhenFull;
 
 impl Fingerprints {
@@ -75,9 +75,14 @@ impl Fingerprints {
         Ok(())
     }
 
-    pub(in crate::raw) fn statistics(&self) -> Statistics {
+    /// Entries of the list beyond its planned capacity.
+    pub(in crate::raw) fn listed_beyond_plan(&self) -> u64 {
+        self.ledger.overflow.len().saturating_sub(self.plan.list_capacity)
+    }
+
+    /// The levels, and what a miss costs.
+    pub(in crate::raw) fn survey(&self) -> (Vec<LevelStatistics>, MissExpectation) {
         let Self { plan, words, ledger, .. } = self;
-        let list = &ledger.overflow;
         let (entries, bytes) = (plan.shape.entries_in_all(), plan.shape.byte_values());
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         for &level in plan.levels() {
@@ -99,27 +104,14 @@ impl Fingerprints {
             ));
         }
         // An absent key also matches an entry that its block has sent on: the key follows it.
-        let mut sent_on = list.len() as f64;
+        let mut sent_on = ledger.overflow.len() as f64;
         for survey in surveys.iter_mut().rev() {
-            let blocks = survey.level().size as f64;
-            let stored = survey.matching() * entries * blocks;
+            let blocks = survey.statistics.blocks as f64;
+            let stored = survey.matching * entries * blocks;
             survey.add_matching(sent_on / blocks / entries);
             sent_on += stored;
         }
         let miss = expectation_of_a_miss(surveys.iter(), 1.0);
-        Statistics {
-            elements: ledger.elements,
-            overflowed: list.copies(),
-            saturated: list.len().saturating_sub(self.plan.list_capacity),
-            budget_spent: false,
-            levels: surveys.into_iter().map(LevelSurvey::into_statistics).collect(),
-            memory: Memory {
-                blocks: words.bytes(),
-                overflow: list.bytes(),
-                header: size_of::<Self>() as u64,
-            },
-            expected_rate: miss.rate,
-            expected_accesses_per_miss: miss.accesses,
-        }
+        (surveys.into_iter().map(|survey| survey.statistics).collect(), miss)
     }
 }

@@ -19,8 +19,8 @@ use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
 kernel_table! {
     /// Inserts into a filter with one owner, and batches.
     pub(crate) struct OwnFingerprintInserts[] [] {
-        fn insert(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
-        fn insert_slowly(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, FullError>;
+        fn insert_at_first(filter: &mut Fingerprints, key: KeyHash) -> bool;
+        fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
             plan: &Plan, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
@@ -28,75 +28,74 @@ kernel_table! {
     }
 }
 
-/// Inserts a key: mostly into its first block, which has room and no entry like it.
+/// Inserts a key if its first block has room and no entry like it, as mostly; returns whether it did.
 #[inline(always)]
-fn insert<T: Target>(
-    t: T,
-    filter: &mut Fingerprints,
-    key: KeyHash,
-) -> Result<Insertion, FullError> {
-    let Fingerprints { plan, words, .. } = filter;
+fn insert_at_first<T: Target>(t: T, filter: &mut Fingerprints, key: KeyHash) -> bool {
+    let Fingerprints { plan, words, ledger, .. } = filter;
     let Visit { block, entry, .. } = Visit::first(t, plan, key);
-    let line = words.line_mut(block as usize);
-    let Some(place) = plan.shape.usual_place(t, line, entry) else {
-        return filter.inserts.insert_slowly(filter, key);
-    };
+    let Some(line) = words.as_lines_mut().0.get_mut(block as usize) else { return false };
+    let Some(place) = plan.shape.usual_place(t, line, entry) else { return false };
     plan.shape.insert(t, line, place, entry);
-    filter.ledger.elements = filter.ledger.elements.saturating_add(1);
-    Ok(Insertion::New)
+    ledger.elements = ledger.elements.wrapping_add(1);
+    true
 }
 
-/// The whole insert.
+/// Takes a key, or what stands for an entry that was sent on, to its block of a level.
 #[inline(always)]
-fn insert_slowly<T: Target>(
-    t: T,
-    filter: &mut Fingerprints,
-    key: KeyHash,
-) -> Result<Insertion, FullError> {
-    let Fingerprints { plan, words, ledger, .. } = filter;
-    // If the list may not take an entry, no block changes before it has.
-    if !ledger.overflow.has_room() {
-        return filter.place(t, key, &mut ());
-    }
-    let mut visit = Visit::first(t, plan, key);
-    let mut insertion = Insertion::AlreadyPresent;
-    let listed = loop {
-        let onward = match visit.arrive(t, plan, words.line_mut(visit.block as usize)) {
-            Arrived::Present => return Ok(insertion),
-            Arrived::Added => {
-                ledger.elements = ledger.elements.saturating_add(1);
-                return Ok(Insertion::New);
-            }
-            Arrived::Repeats { entry } => break entry,
-            Arrived::Left { onward, stays } => {
-                // The first that stays is the key itself.
-                if stays {
-                    insertion = Insertion::New;
-                }
-                onward
-            }
-        };
-        match Visit::of(t, plan, visit.level + 1, onward) {
-            Some(next) => visit = next,
-            None => break onward.candidate(0),
-        }
-    };
-    let mut ledger = ledger;
-    match ledger.list(listed, !plan.multiset, plan.when_full, false) {
-        Ok(Pushed::AlreadyThere) => Ok(insertion),
-        Ok(Pushed::New) => {
-            ledger.count(0);
-            Ok(Insertion::New)
-        }
-        // Unreachable: it has room.
-        Err(ListFull) => Err(ledger.full()),
+fn arrive<T: Target>(t: T, filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived {
+    let Fingerprints { plan, words, .. } = filter;
+    match Visit::of(t, plan, level, key) {
+        Some(visit) => visit.arrive(t, plan, words.line_mut(visit.block as usize)),
+        None => Arrived::Listed { entry: key.candidate(0) },
     }
 }
 
 impl Fingerprints {
     #[inline]
     pub(in crate::raw) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.inserts.insert(self, key)
+        if self.inserts.insert_at_first(self, key) {
+            return Ok(Insertion::New);
+        }
+        self.insert_further(key)
+    }
+
+    /// The whole insert.
+    #[inline(never)]
+    fn insert_further(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        // If the list may not take an entry, no block changes before it has.
+        if !self.ledger.overflow.has_room() {
+            return self.place(ANY, key, &mut ());
+        }
+        let (mut level, mut key) = (0, key);
+        let mut insertion = Insertion::AlreadyPresent;
+        let listed = loop {
+            match self.inserts.arrive(self, level, key) {
+                Arrived::Present => return Ok(insertion),
+                Arrived::Added => {
+                    self.ledger.elements = self.ledger.elements.wrapping_add(1);
+                    return Ok(Insertion::New);
+                }
+                Arrived::Listed { entry } => break entry,
+                Arrived::Left { onward, stays } => {
+                    // The first that stays is the key itself.
+                    if stays {
+                        insertion = Insertion::New;
+                    }
+                    (level, key) = (level + 1, onward);
+                }
+            }
+        };
+        let Self { plan, ledger, .. } = self;
+        let mut ledger = ledger;
+        match ledger.list(listed, !plan.multiset, plan.when_full, false) {
+            Ok(Pushed::AlreadyThere) => Ok(insertion),
+            Ok(Pushed::New) => {
+                ledger.count(0);
+                Ok(Insertion::New)
+            }
+            // Unreachable: it has room.
+            Err(ListFull) => Err(ledger.full()),
+        }
     }
 
     /// An insert that reports its accesses, for statistics. Uses the portable ISA.
@@ -130,8 +129,8 @@ pub(super) enum Arrived {
     Present,
     /// The block has sent an entry on: this one, or, if this one `stays`, its smallest.
     Left { onward: KeyHash, stays: bool },
-    /// The entry is for the list.
-    Repeats { entry: u64 },
+    /// The entry is for the list: it comes from the last level, or repeats others.
+    Listed { entry: u64 },
 }
 
 /// An entry at a block of a level.
@@ -167,6 +166,23 @@ impl Visit {
     #[inline(always)]
     pub(super) fn arrive<T: Target>(&self, t: T, plan: &Plan, line: &mut Line) -> Arrived {
         let Self { block, entry, .. } = *self;
+        if let Some(place) = plan.shape.usual_place(t, line, entry) {
+            plan.shape.insert(t, line, place, entry);
+            return Arrived::Added;
+        }
+        match plan.shape.quick_exchange(t, line, entry) {
+            Some(leaving) => {
+                Arrived::Left { onward: leaving.onward(block), stays: leaving != entry }
+            }
+            None => self.arrive_in_any_way(plan, line),
+        }
+    }
+
+    /// What [`arrive`](Self::arrive) does, for multisets, equal bytes and blocks without bytes too. Uses the
+    /// portable ISA.
+    #[inline(never)]
+    fn arrive_in_any_way(&self, plan: &Plan, line: &mut Line) -> Arrived {
+        let (t, Self { block, entry, .. }) = (ANY, *self);
         let (leaving, smallest) = match self.arrival(t, plan, line) {
             Arrival::Present => return Arrived::Present,
             Arrival::Room(place) => {
@@ -174,7 +190,7 @@ impl Visit {
                 return Arrived::Added;
             }
             Arrival::Repeats => {
-                return Arrived::Repeats { entry: entry.onward(block).candidate(0) };
+                return Arrived::Listed { entry: entry.onward(block).candidate(0) };
             }
             Arrival::GoesOn => (entry, None),
             Arrival::Displaces(smallest) => (smallest.entry, Some(smallest)),

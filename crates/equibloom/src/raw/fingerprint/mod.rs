@@ -24,15 +24,11 @@ pub(super) use insert::OwnFingerprintInserts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(super) use shared::SharedFingerprintInserts;
 
-use alloc::boxed::Box;
-
 use super::held::Held;
 use super::ledger::OwnLedger;
 use super::parts::Parts;
 use crate::block::FingerprintShape;
-use crate::block::isa::DetectedIsa;
-#[cfg(feature = "file")]
-use crate::error::BuildError;
+use crate::block::isa::{DetectedIsa, KernelTable};
 use crate::hashing::KeyHash;
 use crate::storage::Words;
 use equibloom_layout::placement::Level;
@@ -82,7 +78,7 @@ impl Plan {
 /// A filter of fingerprint blocks. Over [`SharedWords`](crate::storage::SharedWords) it is shared by
 /// threads.
 pub(crate) struct Fingerprints<S: Held = Words> {
-    words: S,
+    pub(super) words: S,
     plan: Plan,
     pub(super) ledger: S::Ledger,
     isa: DetectedIsa,
@@ -94,7 +90,7 @@ impl<S: Held> Fingerprints<S> {
     fn new(plan: Plan, words: S, ledger: S::Ledger, isa: DetectedIsa) -> Self {
         let is_common = plan.shape.is_common();
         let lookups = Lookups::new(isa, is_common);
-        let inserts = S::fingerprint_inserts(isa, is_common);
+        let inserts = KernelTable::new(isa, is_common);
         Self { words, plan, ledger, isa, lookups, inserts }
     }
 
@@ -117,38 +113,10 @@ impl Fingerprints {
     pub(super) fn on(&self, isa: DetectedIsa) -> Self {
         Self::new(self.plan, self.words.clone(), self.ledger.clone(), isa)
     }
-
-    pub(super) fn clear(&mut self) {
-        self.words.fill_with_zeros();
-        self.ledger.clear();
-    }
-
-    pub(super) fn words(&self) -> Box<dyn Iterator<Item = u64> + '_> {
-        Box::new(self.words.iter().chain(self.ledger.overflow.words()))
-    }
-
-    #[cfg(feature = "file")]
-    pub(super) fn parts(&self) -> Parts<&Words> {
-        let overflow = self.ledger.overflow.storage();
-        Parts { blocks: &self.words, overflow, counters: self.ledger.counters() }
-    }
-
-    #[cfg(feature = "file")]
-    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
-        self.words.detach()?;
-        self.ledger.overflow.detach()
-    }
 }
 
 impl Clone for Fingerprints {
     fn clone(&self) -> Self {
         Self::new(self.plan, self.words.clone(), self.ledger.clone(), self.isa)
-    }
-}
-
-/// The ISA makes no difference but in speed.
-impl PartialEq for Fingerprints {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.words, &self.plan, &self.ledger) == (&other.words, &other.plan, &other.ledger)
     }
 }

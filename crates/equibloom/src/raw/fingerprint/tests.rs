@@ -13,6 +13,12 @@ use equibloom_layout::{Design, Overflow};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+impl PartialEq for Fingerprints {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.words, &self.ledger) == (&other.words, &other.ledger)
+    }
+}
+
 pub(super) fn filter_of(layout: &Layout) -> Fingerprints {
     layout.check().unwrap();
     let design = Design::Blocked(*layout);

@@ -34,6 +34,7 @@ use alloc::vec::Vec;
 use super::Balanced;
 use super::ledger::{Pushed, Record};
 use super::threads::each_by_a_thread;
+use crate::block::isa::KernelTable;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
@@ -59,12 +60,9 @@ impl BatchSizes {
     const COMMON: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
 }
 
-/// The overflow list cannot hold the keys of a slab; the slab has been undone.
-struct Undone;
-
 impl<R: Choose> Balanced<R> {
     /// Inserts keys as if one by one, with up to `threads` threads; returns how many were new.
-    pub(super) fn insert_by_threads(
+    pub(super) fn insert_batch(
         &mut self,
         keys: &[KeyHash],
         threads: usize,
@@ -99,9 +97,9 @@ impl<R: Choose> Balanced<R> {
                 own.journal.begin(without_journal < with_journal);
             }
             pending.set_to(true, slab.len());
-            match self.insert_slab(slab, &mut pending, sizes.thread, &mut scratch) {
-                Ok(inserted) => new += inserted?,
-                Err(Undone) => return Ok(new + self.insert_one_by_one(rest)?),
+            match self.insert_slab(slab, &mut pending, sizes.thread, &mut scratch)? {
+                Some(inserted) => new += inserted,
+                None => return Ok(new + self.insert_one_by_one(rest)?),
             }
             rest = others;
         }
@@ -118,14 +116,15 @@ impl<R: Choose> Balanced<R> {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Inserts keys level by level, with one worker for each scratch.
+    /// Inserts keys level by level, with one worker for each scratch; returns how many were new. If the overflow
+    /// list cannot hold its part of them, everything is undone, and the result is `None`.
     fn insert_slab(
         &mut self,
         keys: &[KeyHash],
         pending: &mut PendingKeys,
         keys_for_a_thread: usize,
         scratch: &mut [Scratch],
-    ) -> Result<Result<u64, FullError>, Undone> {
+    ) -> Result<Option<u64>, FullError> {
         let (mut placed, mut reads) = (0, 0);
         for number in 0..self.plan.levels.as_slice().len() {
             let going = pending.count();
@@ -145,35 +144,26 @@ impl<R: Choose> Balanced<R> {
         if pending.count() > self.room() {
             let Self { plan, words, .. } = self;
             scratch.iter().for_each(|own| own.journal.undo(&plan.shape, words));
-            return Err(Undone);
+            return Ok(None);
         }
         self.ledger.elements = self.ledger.elements.saturating_add(placed);
-        self.ledger.budget.spend_of_unlimited(reads);
-        Ok(self.take_into_overflow(keys, pending).map(|overflowed| placed + overflowed))
-    }
-
-    /// Adds the keys that no block admitted to the list; returns how many were new.
-    fn take_into_overflow(
-        &mut self,
-        keys: &[KeyHash],
-        pending: &PendingKeys,
-    ) -> Result<u64, FullError> {
+        let used = &mut self.ledger.budget.used;
+        *used = used.saturating_add(reads);
         let levels = self.plan.levels.as_slice().len() as u32;
-        let mut new = 0;
         let mut ledger = &mut self.ledger;
         for place in pending.places() {
             let entry = keys[place].overflow_entry();
             match ledger.list(entry, pending.reachable(place), WhenFull::Refuse, false) {
                 Ok(Pushed::AlreadyThere) => continue,
                 Ok(Pushed::New) => {}
-                // The caller has checked that there is room; only memory for the list can be short.
+                // There is room; only memory for the list can be short.
                 Err(_) => return Err(ledger.full()),
             }
             ledger.spend(levels);
             ledger.count(levels);
-            new += 1;
+            placed += 1;
         }
-        Ok(new)
+        Ok(Some(placed))
     }
 
     /// Takes the pending keys through one level, with one worker for each scratch; how many keys each worker

@@ -67,6 +67,7 @@ pub(super) fn cuts(level: Level, parts: usize) -> impl Iterator<Item = u64> {
 kernel_table! {
     /// One worker's pass; returns the number of keys placed.
     pub(super) struct Passes[R: Choose,] [R] {
+        #[any]
         fn pass(
             plan: &Plan<R>,
             number: usize,
@@ -90,6 +91,7 @@ fn pass<T: Target, R: Choose>(
     mut part: Part<'_>,
     scratch: &mut Scratch,
 ) -> u64 {
+    let Plan { shape, rule, .. } = plan;
     let level = plan.levels.level(number);
     let mut placed = 0;
     let mut own = [(0, BlockIndex(0)); CHUNK];
@@ -106,53 +108,30 @@ fn pass<T: Target, R: Choose>(
         let own = &own[..count];
         let ahead = own.iter().skip(AHEAD).map(Some).chain(core::iter::repeat(None));
         for (_, block) in own.iter().take(AHEAD) {
-            plan.shape.prefetch(&part.lines, part.place_of(*block), Nearness::First);
+            shape.prefetch(&part.lines, part.place_of(*block), Nearness::First);
         }
         for (&(place, block), ahead) in own.iter().zip(ahead) {
             if let Some((_, block)) = ahead {
-                plan.shape.prefetch(&part.lines, part.place_of(*block), Nearness::First);
+                shape.prefetch(&part.lines, part.place_of(*block), Nearness::First);
             }
             let reachable = number == 0 || pending.reachable(place);
-            let key = (place, keys[place]);
-            placed +=
-                u64::from(plan.arrive(target, number, key, block, reachable, &mut part, scratch));
+            let (key, here) = (keys[place], part.place_of(block));
+            if reachable && shape.test(target, &part.lines, here, key) {
+                continue;
+            }
+            scratch.journal.note(shape, &part.lines, here, block);
+            if !R::REJECTS || rule.admits(shape.load(&part.lines, here), key, number) {
+                let lines = &mut &mut part.lines;
+                placed += u64::from(plan.try_add(target, lines, here, number, key));
+                continue;
+            }
+            let probe = Probe::at(number, key, here);
+            let was_set = shape.hint_is_set(target, &part.lines, probe).unwrap_or(true);
+            scratch.sent_on.insert(place, reachable && was_set);
+            shape.set_hint(&mut &mut part.lines, probe);
         }
         if count < CHUNK {
             return placed;
         }
-    }
-}
-
-impl<R: Choose> Plan<R> {
-    /// The step of an insert at one block; returns whether the key was placed.
-    #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
-    fn arrive<T: Target>(
-        &self,
-        target: T,
-        number: usize,
-        (place, key): (usize, KeyHash),
-        block: BlockIndex,
-        reachable: bool,
-        part: &mut Part<'_>,
-        scratch: &mut Scratch,
-    ) -> bool {
-        let Self { shape, rule, .. } = self;
-        let here = part.place_of(block);
-        if reachable && shape.test(target, &part.lines, here, key) {
-            return false;
-        }
-        if !R::REJECTS || rule.admits(shape.load(&part.lines, here), key, number) {
-            scratch.journal.note(shape, &part.lines, here, block);
-            return self.try_add(target, &mut &mut part.lines, here, number, key);
-        }
-        let probe = Probe::at(number, key, here);
-        let was_set = shape.hint_is_set(&part.lines, probe).unwrap_or(true);
-        scratch.sent_on.insert(place, reachable && was_set);
-        if !was_set {
-            scratch.journal.note(shape, &part.lines, here, block);
-            shape.set_hint(&mut &mut part.lines, probe);
-        }
-        false
     }
 }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::block::{BlockIndex, BloomShape};
+use crate::raw::batch::set_bits;
 use crate::storage::{Lines, Words};
 
 const WORD: usize = u64::BITS as usize;
@@ -60,11 +61,8 @@ impl PendingKeys {
     /// Their places, in order.
     #[inline(always)]
     pub(super) fn places(&self) -> impl Iterator<Item = usize> {
-        self.going.iter().enumerate().flat_map(|(index, &word)| {
-            let rest = core::iter::successors(Some(word), |word| Some(word & (word - 1)));
-            let rest = rest.take(word.count_ones() as usize);
-            rest.map(move |word| index * WORD + word.trailing_zeros() as usize)
-        })
+        let words = self.going.iter().enumerate();
+        words.flat_map(|(index, &word)| set_bits(word).map(move |bit| index * WORD + bit))
     }
 }
 

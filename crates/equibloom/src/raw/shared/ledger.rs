@@ -1,18 +1,28 @@
 //! What a shared filter counts and lists.
 
-use super::overflow::SharedOverflow;
-use super::tally::{SharedBudget, Tally};
+use std::sync::PoisonError;
+
+use super::tally::Tally;
 use crate::error::FullError;
-use crate::overflow::ListFull;
+use crate::overflow::{ListFull, OverflowList};
+use crate::raw::budget::AccessBudget;
 use crate::raw::ledger::{Ledger, OwnLedger, Pushed, Record};
-use crate::storage::sync::AtomicU64;
 use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::{AtomicBool, AtomicU64, RwLock};
 use equibloom_layout::WhenFull;
 
 /// The ledger of a shared filter.
 pub(crate) struct SharedLedger {
-    overflow: SharedOverflow,
-    budget: SharedBudget,
+    /// Lookups skip the lock while the list is empty.
+    list: RwLock<OverflowList>,
+    /// Whether anything was ever listed. Visible to every thread that knows of an entry.
+    lists_any: AtomicBool,
+    /// The budget before the filter was shared. Most filters have no limit and only count, by the tally; a limit
+    /// is one number for all threads.
+    budget: AccessBudget,
+    used: AtomicU64,
+    /// From now on no key can pay, and blocks with room prove nothing to lookups.
+    spent: AtomicBool,
     /// Elements before the filter was shared.
     before: u64,
     tally: Tally,
@@ -21,21 +31,26 @@ pub(crate) struct SharedLedger {
 
 impl SharedLedger {
     pub(in crate::raw) fn new(ledger: OwnLedger) -> Self {
+        let OwnLedger { overflow, budget, elements, saturated } = ledger;
         Self {
-            overflow: SharedOverflow::new(ledger.overflow),
-            budget: SharedBudget::new(ledger.budget),
-            before: ledger.elements,
+            lists_any: AtomicBool::new(!overflow.is_empty()),
+            list: RwLock::new(overflow),
+            budget,
+            used: AtomicU64::new(budget.used),
+            spent: AtomicBool::new(budget.spent),
+            before: elements,
             tally: Tally::new(),
-            saturated: AtomicU64::new(ledger.saturated),
+            saturated: AtomicU64::new(saturated),
         }
     }
 
     pub(in crate::raw) fn into_own(self) -> OwnLedger {
+        let used = self.used.load(Relaxed).saturating_add(self.tally.reads());
         OwnLedger {
             elements: self.elements(),
             saturated: self.saturated.load(Relaxed),
-            budget: self.budget.into_budget(self.tally.reads()),
-            overflow: self.overflow.into_list(),
+            budget: self.budget.restored(used, self.spent.load(Relaxed)),
+            overflow: self.list.into_inner().unwrap_or_else(PoisonError::into_inner),
         }
     }
 
@@ -47,39 +62,45 @@ impl SharedLedger {
 impl Ledger for SharedLedger {
     #[inline(always)]
     fn is_spent(&self) -> bool {
-        self.budget.is_spent()
+        self.spent.load(Relaxed)
     }
 
     #[inline(always)]
     fn lists_any(&self) -> bool {
-        self.overflow.is_used()
+        self.lists_any.load(Relaxed)
     }
 
     #[inline]
     fn lists(&self, entry: u64) -> bool {
-        self.overflow.contains(entry)
+        #[cold]
+        fn find(list: &RwLock<OverflowList>, entry: u64) -> bool {
+            list.read().unwrap_or_else(PoisonError::into_inner).contains(entry)
+        }
+        self.lists_any() && find(&self.list, entry)
     }
 }
 
 impl Record for &SharedLedger {
-    type Ledger = SharedLedger;
-
-    #[inline(always)]
-    fn ledger(&self) -> &SharedLedger {
-        self
-    }
-
     #[inline(always)]
     fn try_spend(&mut self, reads: u32) -> bool {
-        self.budget.try_spend(reads)
+        let (total, reads) = (self.budget.total, u64::from(reads));
+        let spend = |used: u64| (total.saturating_sub(used) >= reads).then(|| used + reads);
+        self.budget.is_unlimited()
+            || (!self.is_spent() && self.used.fetch_update(Relaxed, Relaxed, spend).is_ok())
     }
 
     fn refund(&mut self, reads: u32) {
-        self.budget.refund(reads);
+        if !self.budget.is_unlimited() {
+            self.used.fetch_sub(reads.into(), Relaxed);
+        }
     }
 
     fn spend(&mut self, reads: u32) {
-        self.budget.spend(reads);
+        if !self.try_spend(reads) {
+            self.spent.store(true, Relaxed);
+            let add = |used: u64| Some(used.saturating_add(reads.into()));
+            let _ = self.used.fetch_update(Relaxed, Relaxed, add);
+        }
     }
 
     fn list(
@@ -89,18 +110,23 @@ impl Record for &SharedLedger {
         when_full: WhenFull,
         announce_spent: bool,
     ) -> Result<Pushed, ListFull> {
-        // A refund may make the key affordable again by now: the budget is spent all the same.
-        let announce = || {
-            if announce_spent {
-                self.budget.set_spent();
-            }
-        };
-        self.overflow.push(entry, once, when_full, announce)
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        if once && list.contains(entry) {
+            return Ok(Pushed::AlreadyThere);
+        }
+        list.push(entry, when_full)?;
+        // Before the lock is released, when the entry can be found. A refund may make the key affordable again by
+        // now: the budget is spent all the same.
+        if announce_spent {
+            self.spent.store(true, Relaxed);
+        }
+        self.lists_any.store(true, Relaxed);
+        Ok(Pushed::New)
     }
 
     #[inline(always)]
     fn count(&mut self, reads: u32) {
-        self.tally.count(self.budget.tallied(reads));
+        self.tally.count(if self.budget.is_unlimited() { reads } else { 0 });
     }
 
     fn count_saturated(&mut self) {
@@ -108,6 +134,7 @@ impl Record for &SharedLedger {
     }
 
     fn full(&self) -> FullError {
-        FullError { capacity: self.overflow.capacity(), stored: self.elements() }
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        FullError { capacity: list.capacity(), stored: self.elements() }
     }
 }

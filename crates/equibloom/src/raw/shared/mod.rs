@@ -5,7 +5,7 @@
 //!
 //! - **Bloom blocks** are lock-free. A key reserves its place by counting itself in (one compare-and-swap,
 //!   which fails if the block has become full), then sets its bits.
-//! - The **overflow list** ([`overflow`]) is small and rarely used: it is behind a lock.
+//! - The **overflow list** is small and rarely used: it is behind a lock.
 //! - What every insert counts ([`tally`]) is kept so that threads do not wait for each other.
 //!
 //! # No false negative
@@ -29,14 +29,13 @@
 pub(super) mod ledger;
 #[cfg(all(test, loom))]
 mod models;
-pub(super) mod overflow;
 pub(super) mod tally;
 
 use super::any::delegate;
 use super::fingerprint::{Fingerprints, SharedFingerprintInserts};
 use super::held::Held;
 use super::{Any, Balanced, Classical, Insertion};
-use crate::block::isa::{DetectedIsa, Target, kernel_table};
+use crate::block::isa::{Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
@@ -52,22 +51,17 @@ pub(crate) type Shared = Any<SharedWords>;
 impl Held for SharedWords {
     type Ledger = SharedLedger;
     type Inserts<R: Choose> = SharedInserts<R>;
-
-    fn inserts<R: Choose>(isa: DetectedIsa, is_common: bool) -> SharedInserts<R> {
-        SharedInserts::new(isa, is_common)
-    }
-
     type FingerprintInserts = SharedFingerprintInserts;
-
-    fn fingerprint_inserts(isa: DetectedIsa, is_common: bool) -> SharedFingerprintInserts {
-        SharedFingerprintInserts::new(isa, is_common)
-    }
 }
 
 kernel_table! {
     /// Inserts into a shared filter.
     pub(crate) struct SharedInserts[R: Choose,] [R] {
         fn insert(
+            filter: &Balanced<R, SharedWords>, key: KeyHash,
+        ) -> Result<Insertion, FullError>;
+        #[any]
+        fn place(
             filter: &Balanced<R, SharedWords>, key: KeyHash,
         ) -> Result<Insertion, FullError>;
     }
@@ -83,6 +77,16 @@ fn insert<T: Target, R: Choose>(
     if plan.insert_at_first(target, words, ledger, key) {
         return Ok(Insertion::New);
     }
+    filter.inserts.place(filter, key)
+}
+
+#[inline(always)]
+fn place<T: Target, R: Choose>(
+    target: T,
+    filter: &Balanced<R, SharedWords>,
+    key: KeyHash,
+) -> Result<Insertion, FullError> {
+    let Balanced { plan, words, ledger, .. } = filter;
     plan.place(target, words, ledger, key, &mut ())
 }
 

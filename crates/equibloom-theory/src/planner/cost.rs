@@ -1,4 +1,4 @@
-//! Cache lines that a lookup touches.
+//! What a lookup costs: cache lines and instructions.
 
 use equibloom_layout::{Blocks, Design, Layout, Rule};
 
@@ -40,4 +40,26 @@ pub fn lines_per_miss(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
     }
     let counter = if *rule == Rule::LeastLoaded { 0.0 } else { beside_counter };
     accesses_miss * (touched + counter)
+}
+
+/// A cache line from memory costs as much as so many instructions.
+const LINE: f64 = 100.0;
+
+/// Instructions of a miss that ends at the first block, by the shape (`benchmarks/instructions.txt`): remainders of a
+/// byte or more in blocks whose unary code ends within two words have specialised code.
+const COMMON: f64 = 25.0;
+const OTHER: f64 = 50.0;
+const SHORT_REMAINDER: f64 = 300.0;
+
+/// Instructions for each further block.
+const FURTHER: f64 = 300.0;
+
+/// The cost of a miss in fingerprint blocks, in instructions.
+pub(crate) fn of_miss(blocks: Blocks, accesses_miss: f64) -> f64 {
+    let first = match blocks {
+        Blocks::Fingerprint { remainder_bits: ..8, .. } => SHORT_REMAINDER,
+        Blocks::Fingerprint { slots: slots @ 8.., lists, .. } if lists + slots <= 128 => COMMON,
+        _ => OTHER,
+    };
+    first + LINE * accesses_miss + FURTHER * (accesses_miss - 1.0)
 }

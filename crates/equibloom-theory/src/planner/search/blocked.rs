@@ -1,0 +1,155 @@
+//! Filters without a threshold: blocked, two-choice, one-plus-alpha.
+//!
+//! The blocked filter has a closed form. Second choices cost 1 + α·(1 − rate) accesses per miss, which refuses most
+//! of them before the exact model, the slowest of all, is asked: a few shares α with the best number of hash functions
+//! for each, then a parabola through the best three, because ln(rate) is smooth and convex in α.
+
+use equibloom_layout::{Blocks, Layout, Share};
+
+use super::{Finding, Refusal, Search};
+use crate::error::Error;
+use crate::exact::{Prediction, best_hashes_from, predict};
+use crate::minimum;
+use crate::planner::settle::Predicted;
+
+/// Shares of the largest α that are tried.
+const LOOKS: [f64; 3] = [0.15, 0.55, 1.0];
+
+/// Parabolas through the three best points.
+const REFINEMENTS: usize = 2;
+
+/// Every key with a second choice is the two-choice placement.
+const LARGEST_SHARE: f64 = 1.0 - f64::EPSILON;
+
+/// With more hash functions the closed form cancels.
+const MOST_CLOSED: u32 = 24;
+
+impl Search {
+    /// The best blocked filter. Its prediction has the rate and the accesses only.
+    pub(super) fn blocked(&self) -> Finding {
+        let (blocks, count) = self.whole_table()?;
+        let (start, most) = (blocks.hashes(), self.most_hashes());
+        let (hashes, rate) = minimum::of_whole_numbers(start, most, |hashes| {
+            let rate = self.blocked_rate(blocks.with_hashes(hashes), count)?;
+            Ok((rate, rate))
+        })?;
+        let design = Layout::blocked(blocks.with_hashes(hashes), count).into();
+        let accesses =
+            Prediction { accesses_miss: 1.0, accesses_insert: 1.0, ..Prediction::default() };
+        Ok(Predicted { design, expected: Prediction { rate, ..accesses } })
+    }
+
+    /// All k bits of an absent key are set in a block of U bits after A keys: 1 − C(k,1)·x₁^A + C(k,2)·x₂^A − …,
+    /// where a key leaves j given bits unset with probability x_j = C(U−j,k)/C(U,k). `mean` gives the mean of x^A.
+    fn all_set(blocks: Blocks, mean: impl Fn(f64) -> f64) -> f64 {
+        let (bits, hashes) = (f64::from(blocks.bits()), blocks.hashes());
+        let (mut rate, mut choose, mut unset) = (1.0, 1.0, 1.0);
+        for j in 1..=hashes {
+            choose *= -f64::from(hashes + 1 - j) / f64::from(j);
+            let left = bits - f64::from(j) + 1.0;
+            unset *= (left - f64::from(hashes)) / left;
+            rate += choose * mean(unset);
+        }
+        rate.clamp(0.0, 1.0)
+    }
+
+    fn blocked_rate(&self, blocks: Blocks, count: u64) -> Result<f64, Error> {
+        if blocks.hashes() > MOST_CLOSED {
+            return Ok(predict(&Layout::blocked(blocks, count).into(), self.sizing.keys)?.rate);
+        }
+        // A is binomial.
+        let keys = self.sizing.keys as f64;
+        let mean = |unset: f64| (keys * (-(1.0 - unset) / count as f64).ln_1p()).exp();
+        Ok(Self::all_set(blocks, mean))
+    }
+
+    /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly. A key in the overflow
+    /// list takes more memory than in a block.
+    pub(crate) fn least_rate_of_blocks(&self) -> f64 {
+        let Ok((blocks, count)) = self.whole_table() else { return 0.0 };
+        let load = (self.sizing.keys as f64 / count as f64).floor();
+        let most = self.most_hashes().min(MOST_CLOSED);
+        let (hashes, rate) = minimum::of_whole_numbers(blocks.hashes().min(most), most, |hashes| {
+            let rate = Self::all_set(blocks.with_hashes(hashes), |unset| (load * unset.ln()).exp());
+            Ok((rate, rate))
+        })
+        .unwrap_or((most, 0.0));
+        if hashes == most || load < 8.0 { 0.0 } else { rate }
+    }
+
+    pub(super) fn two_choice(&self) -> Finding {
+        let (blocks, count) = self.whole_table()?;
+        // A miss ends at the first block only if that matches.
+        let blocked = self.blocked()?;
+        let accesses = 2.0 - blocked.expected.rate;
+        self.allows_second(accesses)?;
+        self.can_win()?;
+        self.at_best_hashes(Layout::two_choice(blocks, count))
+    }
+
+    pub(super) fn one_plus_alpha(&self) -> Finding {
+        let most = self.limits.accesses_miss.min(self.limits.accesses_insert) - 1.0;
+        let most = most.min(LARGEST_SHARE);
+        self.allows_second(1.0 + most.min(0.0))?;
+        if most <= 0.0 {
+            return Err(Refusal::SecondBlock);
+        }
+        self.can_win()?;
+        let none = self.blocked()?;
+        let hashes = none.design.hashes();
+        let first = Predicted::new(self.layout_with(LOOKS[0] * most, hashes)?, self.sizing.keys)?;
+        let factor = first.expected.rate / none.expected.rate;
+        if factor > 1.0 && !self.limits.placement_is_fixed {
+            return Err(Refusal::SecondChoicesDoNotPay { alpha: LOOKS[0] * most, factor });
+        }
+        let looks = LOOKS.map(|share| share * most);
+        let best = minimum::of_parabola(looks, most, REFINEMENTS, |alpha| {
+            let design = self.layout_with(alpha, hashes)?.into();
+            let found = Predicted::from(best_hashes_from(&design, self.sizing.keys, hashes)?);
+            Ok((found.expected.rate.ln(), found))
+        })?;
+        if best.expected.rate < none.expected.rate {
+            return Ok(best);
+        }
+        let layout = self.layout_with(0.0, none.design.hashes())?;
+        Ok(Predicted { design: layout.into(), ..none })
+    }
+
+    /// Refuses a filter that could not have the lowest rate if its blocks were perfectly even.
+    fn can_win(&self) -> Result<(), Refusal> {
+        let rate = self.least_rate_of_blocks();
+        if rate > self.to_beat { Err(Refusal::EvenBlocks { rate }) } else { Ok(()) }
+    }
+
+    /// Refuses a second block if no key may read one, or a miss not so many.
+    fn allows_second(&self, accesses: f64) -> Result<(), Refusal> {
+        if self.limits.choices < 2 {
+            return Err(Refusal::SecondBlock);
+        }
+        if accesses > self.limits.accesses_miss.min(self.limits.accesses_insert) {
+            return Err(Refusal::AccessesPerMiss { accesses });
+        }
+        Ok(())
+    }
+
+    fn layout_with(&self, alpha: f64, hashes: u32) -> Result<Layout, Error> {
+        let (blocks, count) = self.whole_table()?;
+        Ok(Layout::one_plus_alpha(blocks.with_hashes(hashes), count, Share::clamped(alpha)))
+    }
+
+    fn at_best_hashes(&self, layout: Layout) -> Finding {
+        let found: Predicted =
+            best_hashes_from(&layout.into(), self.sizing.keys, layout.blocks.hashes())?.into();
+        if self.keeps_to_limits(&found.expected) { Ok(found) } else { Err(Refusal::Limits) }
+    }
+
+    /// All memory as blocks, with a first guess of the number of hashes, and the number of blocks.
+    fn whole_table(&self) -> Result<(Blocks, u64), Error> {
+        let bits = self.limits.block_bits;
+        let blocks = Blocks::bloom(bits, 1);
+        let count = self.sizing.blocks(blocks.stride_bits(), 0)?;
+        // The textbook's number is right for evenly loaded blocks; fuller ones need fewer.
+        let guess = 0.55 * count as f64 * f64::from(bits) / self.sizing.keys as f64;
+        Ok((blocks.with_hashes((guess as u32).clamp(1, self.most_hashes())), count))
+    }
+}
