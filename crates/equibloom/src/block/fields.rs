@@ -78,8 +78,8 @@ impl Field {
     #[inline(always)]
     pub(super) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
         if T::COMMON {
-            t.lowest(line[0], at).count_ones()
-                + t.lowest(line[1], at.saturating_sub(64)).count_ones()
+            t.lowest(t.word(line, 0), at).count_ones()
+                + t.lowest(t.word(line, 1), at.saturating_sub(64)).count_ones()
         } else if self.is_short {
             let [low, high] = self.first_two::<T>(line);
             let into = at.saturating_sub(64 * self.first_word).min(128);

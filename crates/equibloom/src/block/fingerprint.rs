@@ -86,6 +86,19 @@ pub(crate) struct Place {
     byte: u32,
 }
 
+/// What one look at the first block tells of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Glance {
+    /// The block holds it.
+    Holds,
+    /// The block does not hold it and has not sent it on.
+    Lacks,
+    /// The block does not hold it, but may have sent it on.
+    SentOn,
+    /// There are several similar entries, or no bytes to compare.
+    Unclear,
+}
+
 /// What happens to an entry that arrives at a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -168,8 +181,12 @@ impl FingerprintShape {
     pub(crate) fn entry_of<T: Target>(&self, t: T, key: KeyHash) -> Entry {
         let pattern = key.pattern_word(0);
         let high = if self.has_bytes::<T>() { t.lowest(pattern, self.high_bits) } else { 0 };
-        let list = scale(pattern, self.lists.into()) as u32;
-        Entry { byte: self.byte_of::<T>(key), list, high }
+        Entry { byte: self.byte_of::<T>(key), list: self.list_of(key), high }
+    }
+
+    #[inline(always)]
+    const fn list_of(&self, key: KeyHash) -> u32 {
+        scale(key.pattern_word(0), self.lists as u64) as u32
     }
 
     /// What a slot stores of the entry in the field of high parts.
@@ -178,10 +195,33 @@ impl FingerprintShape {
         if self.has_bytes::<T>() { entry.high } else { entry.byte as u64 }
     }
 
+    /// What one look at the block tells of a key.
+    #[inline(always)]
+    pub(crate) fn glance<T: Target>(&self, t: T, line: &Line, key: KeyHash) -> Glance {
+        if !self.has_bytes::<T>() {
+            return Glance::Unclear;
+        }
+        let byte = self.byte_of::<T>(key);
+        let equal = self.equal_bytes(t, line, byte);
+        if equal != 0 {
+            let (list, high) = (self.list_of(key), key.pattern_word(0));
+            let similar = self.slots_of(equal) & self.code_window(t, line, list);
+            if similar != 0 {
+                if self.slot_holds(t, line, similar.trailing_zeros(), list, high) {
+                    return Glance::Holds;
+                }
+                if similar & (similar - 1) != 0 {
+                    return Glance::Unclear;
+                }
+            }
+        }
+        if self.may_have_sent_on(t, line, byte) { Glance::SentOn } else { Glance::Lacks }
+    }
+
     /// Whether a block may hold entries with this byte, which a comparison of all bytes tells.
     #[inline(always)]
     pub(crate) fn may_hold<T: Target>(&self, t: T, line: &Line, byte: u8) -> bool {
-        !self.has_bytes::<T>() || t.equal_bytes(line, byte) & self.byte_mask != 0
+        !self.has_bytes::<T>() || self.equal_bytes(t, line, byte) != 0
     }
 
     /// Whether an entry that the block does not hold may have been sent on, as far as its byte tells.
@@ -217,21 +257,22 @@ impl FingerprintShape {
         // Slot `s` of list `l` has its one at bit `l + s` of the code, which excludes half of the slots. (Slots
         // with bytes number at most 56, which fit into one window.)
         let code = self.code_window(t, line, entry.list);
-        let similar = self.equal_slots(t, line, entry.byte) & code;
+        let similar = self.slots_of(self.equal_bytes(t, line, entry.byte)) & code;
         if similar == 0 {
             return false;
         }
         // Mostly there is one.
         let others = similar & (similar - 1);
-        self.slot_holds(t, line, similar.trailing_zeros(), entry)
+        self.slot_holds(t, line, similar.trailing_zeros(), entry.list, entry.high)
             || (others != 0 && self.any_holds(line, others, entry))
     }
 
-    /// Whether a slot with an equal byte, and a one at its place in the code, holds the entry.
+    /// Whether a slot with an equal byte, and a one at its place in the code, holds the entry of this list with
+    /// the lowest bits of `high`.
     #[inline(always)]
-    fn slot_holds<T: Target>(&self, t: T, line: &Line, slot: u32, entry: Entry) -> bool {
-        let at = self.code.start + entry.list + slot;
-        self.high_part_at(t, line, slot) == entry.high && self.code.ones_before(t, line, at) == slot
+    fn slot_holds<T: Target>(&self, t: T, line: &Line, slot: u32, list: u32, high: u64) -> bool {
+        self.code.ones_before(t, line, list + slot) == slot
+            && (self.high_bits == 0 || self.has_high_part(t, line, slot, high))
     }
 
     /// Whether one of these slots does.
@@ -239,7 +280,7 @@ impl FingerprintShape {
     #[inline(never)]
     fn any_holds(&self, line: &Line, slots: u64, entry: Entry) -> bool {
         let slots = (0..u64::BITS).filter(|slot| slots >> slot & 1 == 1);
-        slots.into_iter().any(|slot| self.slot_holds(ANY, line, slot, entry))
+        slots.into_iter().any(|slot| self.slot_holds(ANY, line, slot, entry.list, entry.high))
     }
 
     /// What happens to an entry that arrives at this block.
@@ -438,7 +479,7 @@ impl FingerprintShape {
         }
         let byte = t.least_byte(line, self.first_byte, WATERMARK_BYTE);
         // The slots have the order of lists: of several with this byte the first is the smallest.
-        let slot = self.equal_slots(t, line, byte).trailing_zeros();
+        let slot = self.slots_of(self.equal_bytes(t, line, byte)).trailing_zeros();
         let list = (self.code.one(t, line, slot)? - self.code.start).checked_sub(slot)?;
         Some(Smallest { slot, entry: self.entry_at(t, line, slot, list) })
     }
@@ -484,16 +525,29 @@ impl FingerprintShape {
         Entry { byte: t.byte(line, self.first_byte + slot), list, high }
     }
 
-    /// The slots whose byte is equal, one bit for each.
+    /// The slots' bytes that are equal, one bit for each byte of the line.
     #[inline(always)]
-    fn equal_slots<T: Target>(&self, t: T, line: &Line, byte: u8) -> u64 {
-        (t.equal_bytes(line, byte) & self.byte_mask) >> (self.first_byte % u64::BITS)
+    fn equal_bytes<T: Target>(&self, t: T, line: &Line, byte: u8) -> u64 {
+        t.equal_bytes(line, byte) & self.byte_mask
+    }
+
+    /// The slots of these bytes.
+    #[inline(always)]
+    const fn slots_of(&self, bytes: u64) -> u64 {
+        bytes >> (self.first_byte % u64::BITS)
     }
 
     #[inline(always)]
     fn high_part_at<T: Target>(&self, t: T, line: &Line, slot: u32) -> u64 {
         let at = self.high_parts.start + slot * self.high_bits;
         t.lowest(self.inner_window(t, line, at), self.high_bits)
+    }
+
+    /// Whether the high part of a slot has the lowest bits of this one.
+    #[inline(always)]
+    fn has_high_part<T: Target>(&self, t: T, line: &Line, slot: u32, high: u64) -> bool {
+        let at = self.high_parts.start + slot * self.high_bits;
+        t.lowest(self.inner_window(t, line, at) ^ high, self.high_bits) == 0
     }
 
     /// The code from the first bit of a list on, at least 57 bits.

@@ -82,6 +82,13 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn word(self, line: &Line, at: usize) -> u64 {
+        // Volatile for the same reason.
+        // SAFETY: one of eight words.
+        unsafe { line.as_ptr().add(at % line.len()).read_volatile() }
+    }
+
+    #[inline(always)]
     fn least_byte(self, line: &Line, first: u32, end: u32) -> u8 {
         let [low, high] = self.halves(line);
         // SAFETY: `self` exists, so the processor has AVX2.

@@ -84,6 +84,12 @@ pub(crate) trait Isa: Copy {
         (line[at as usize / 8 % line.len()] >> (at % 8 * u8::BITS)) as u8
     }
 
+    /// Word `at` (< 8) of a line.
+    #[inline(always)]
+    fn word(self, line: &Line, at: usize) -> u64 {
+        line[at % line.len()]
+    }
+
     /// The least of bytes `first..end` of a line, which are not none.
     #[inline(always)]
     fn least_byte(self, line: &Line, first: u32, end: u32) -> u8 {

@@ -5,7 +5,7 @@
 //! Everything else is an entry point of its own.
 
 use super::{Fingerprints, Plan};
-use crate::block::BlockIndex;
+use crate::block::fingerprint::Glance;
 use crate::block::isa::{ANY, Target, kernel_table};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -16,53 +16,38 @@ kernel_table! {
     /// The steps of a lookup.
     pub(super) struct Lookups[S: Held,] [S] {
         fn contains(filter: &Fingerprints<S>, key: KeyHash) -> bool;
-        fn look_closely(filter: &Fingerprints<S>, key: KeyHash, first: BlockIndex) -> bool;
-        fn look_further(filter: &Fingerprints<S>, key: KeyHash, first: BlockIndex) -> bool;
+        fn look_further(filter: &Fingerprints<S>, key: KeyHash) -> bool;
+        #[any]
+        fn look_closely(filter: &Fingerprints<S>, key: KeyHash) -> bool;
     }
 }
 
-/// Whether the filter holds the key: mostly decided by the first block.
+/// Whether the filter holds the key: mostly decided by the first block. All calls are tail calls, so that
+/// no registers are saved.
 #[inline(always)]
 fn contains<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
     let Plan { levels, shape, .. } = &filter.plan;
     let block = levels[0].first_block_of(key.candidate(0));
     let line = filter.words.snapshot(0, block.0 as usize);
-    let byte = shape.byte_of::<T>(key);
-    if shape.may_hold(t, &line, byte) {
-        filter.lookups.look_closely(filter, key, block)
-    } else if shape.may_have_sent_on(t, &line, byte) {
-        filter.lookups.look_further(filter, key, block)
-    } else {
-        false
+    match shape.glance(t, &line, key) {
+        Glance::Holds => true,
+        Glance::Lacks => false,
+        Glance::SentOn => filter.lookups.look_further(filter, key),
+        Glance::Unclear => filter.lookups.look_closely(filter, key),
     }
 }
 
-/// Tests the first block, which has the key's byte.
+/// The whole lookup, for blocks that a glance does not decide.
 #[inline(always)]
-fn look_closely<T: Target, S: Held>(
-    t: T,
-    filter: &Fingerprints<S>,
-    key: KeyHash,
-    first: BlockIndex,
-) -> bool {
-    let Plan { shape, .. } = &filter.plan;
-    let line = filter.words.snapshot(0, first.0 as usize);
-    if shape.holds(t, &line, shape.entry_of(t, key)) {
-        return true;
-    }
-    shape.may_have_sent_on(t, &line, shape.byte_of::<T>(key))
-        && filter.lookups.look_further(filter, key, first)
+fn look_closely<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
+    filter.walk(t, 0, key, &mut ())
 }
 
 /// Tests the other blocks, if the first has sent on what the key stands for.
 #[inline(always)]
-fn look_further<T: Target, S: Held>(
-    t: T,
-    filter: &Fingerprints<S>,
-    key: KeyHash,
-    first: BlockIndex,
-) -> bool {
-    let Plan { shape, multiset, .. } = &filter.plan;
+fn look_further<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
+    let Plan { levels, shape, multiset, .. } = &filter.plan;
+    let first = levels[0].first_block_of(key.candidate(0));
     let line = filter.words.snapshot(0, first.0 as usize);
     let entry = shape.entry_of(t, key);
     // Another thread may have sent it on after the first block was tested: it is further on then, too.
