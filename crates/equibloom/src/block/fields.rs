@@ -1,6 +1,5 @@
 //! Bit fields of a cache line.
 
-use super::isa::{Isa, Portable, Target};
 use crate::storage::{Line, WORDS_PER_LINE};
 
 /// Bits of a line.
@@ -16,11 +15,6 @@ pub(crate) struct Field {
     pub(super) start: u32,
     /// One past the last bit.
     pub(super) end: u32,
-    /// The first word with bits of the field.
-    first_word: u32,
-    /// Masks of the field in that word and the next; the whole field, if it is short.
-    first_two: [u64; 2],
-    is_short: bool,
     /// Masks of the field in all words.
     pub(super) mask: Line,
 }
@@ -35,131 +29,7 @@ impl Field {
             mask[word] = before_end.of_word(word) & !before_start.of_word(word);
             word += 1;
         }
-        let first_word = start / 64;
-        // The index wraps around: a field that reaches the last word has no bits in the first one.
-        let first = first_word as usize;
-        let first_two = [mask[first % mask.len()], mask[(first + 1) % mask.len()]];
-        let is_short = end <= 64 * (first_word + 2);
-        Self { start, end, first_word, first_two, is_short, mask }
-    }
-
-    /// Whether the field lies within the first two words of the line. Common shapes require it.
-    pub(super) const fn is_early(&self) -> bool {
-        self.end <= 128
-    }
-
-    /// The first word with bits of the field.
-    #[inline(always)]
-    const fn first_word<T: Target>(&self) -> u32 {
-        if T::COMMON { 0 } else { self.first_word }
-    }
-
-    /// The field's bits in its first two words, in place.
-    #[inline(always)]
-    fn first_two<T: Target>(&self, line: &Line) -> [u64; 2] {
-        let first = self.first_word::<T>() as usize;
-        let (low, high) = (line[first % line.len()], line[(first + 1) % line.len()]);
-        [low & self.first_two[0], high & self.first_two[1]]
-    }
-
-    /// Number of ones.
-    #[inline(always)]
-    pub(super) fn ones<T: Target>(&self, _t: T, line: &Line) -> u32 {
-        if T::COMMON || self.is_short {
-            let [low, high] = self.first_two::<T>(line);
-            low.count_ones() + high.count_ones()
-        } else {
-            self.ones_before_in_all(line, self.end)
-        }
-    }
-
-    /// Number of ones before bit `at` of the line; in common shapes, where the field begins with the line, `at`
-    /// lies within the field.
-    #[inline(always)]
-    pub(super) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
-        if T::COMMON {
-            t.lowest(t.word(line, 0), at).count_ones()
-                + t.lowest(t.word(line, 1), at.saturating_sub(64)).count_ones()
-        } else if self.is_short {
-            let [low, high] = self.first_two::<T>(line);
-            let into = at.saturating_sub(64 * self.first_word).min(128);
-            t.lowest(low, into).count_ones() + t.lowest(high, into.saturating_sub(64)).count_ones()
-        } else {
-            self.ones_before_in_all(line, at)
-        }
-    }
-
-    /// [`ones_before`](Self::ones_before) for a position that does not depend on the line: by a branch, which the
-    /// CPU resolves before it has the line, instead of instructions that wait for it.
-    #[inline(always)]
-    pub(super) fn ones_before_list<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
-        if T::COMMON && at <= 64 {
-            return t.lowest(line[0], at).count_ones();
-        }
-        self.ones_before(t, line, at)
-    }
-
-    #[inline(always)]
-    fn ones_before_in_all(&self, line: &Line, at: u32) -> u32 {
-        let before = Before::new(at);
-        let words = line.iter().zip(&self.mask).enumerate();
-        words.map(|(word, (&bits, mask))| (bits & mask & before.of_word(word)).count_ones()).sum()
-    }
-
-    /// The bit of the line that holds the field's one with `rank` ones before it.
-    #[inline(always)]
-    pub(super) fn one<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
-        self.select::<T, false>(t, line, rank)
-    }
-
-    /// The bit of the line that holds the field's zero with `rank` zeros before it.
-    #[inline(always)]
-    pub(super) fn zero<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
-        self.select::<T, true>(t, line, rank)
-    }
-
-    #[inline(always)]
-    fn select<T: Target, const ZEROS: bool>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
-        if !T::COMMON && !self.is_short {
-            return self.select_in_all::<ZEROS>(line, rank);
-        }
-        let [mut low, mut high] = self.first_two::<T>(line);
-        if ZEROS {
-            (low, high) = (low ^ self.first_two[0], high ^ self.first_two[1]);
-        }
-        // Branchless selection of the word.
-        let in_low = low.count_ones();
-        let is_low = rank < in_low;
-        let (bits, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
-        let word = self.first_word::<T>() + u32::from(!is_low);
-        (rank < bits.count_ones()).then(|| 64 * word + t.select(bits, rank))
-    }
-
-    fn select_in_all<const ZEROS: bool>(&self, line: &Line, mut rank: u32) -> Option<u32> {
-        for ((&bits, mask), word) in line.iter().zip(&self.mask).zip(0..) {
-            let bits = if ZEROS { !bits } else { bits } & mask;
-            let count = bits.count_ones();
-            if rank < count {
-                return Some(64 * word + Portable.select(bits, rank));
-            }
-            rank -= count;
-        }
-        None
-    }
-
-    /// Number of successive ones that end before bit `at` of the field, at most 64.
-    #[inline(always)]
-    pub(super) fn run_before<T: Target>(&self, _t: T, line: &Line, at: u32) -> u32 {
-        let before = if T::COMMON {
-            // Branchless: `at` is below 128.
-            let both = u128::from(line[1]) << 64 | u128::from(line[0]);
-            ((both << 1 << (127 - at % 128)) >> 64) as u64
-        } else if at >= 64 {
-            window(line, at - 64)
-        } else {
-            line[0] << (63 - at) << 1
-        };
-        before.leading_ones().min(at - self.start)
+        Self { start, end, mask }
     }
 
     /// Inserts the `width` (< 64) bits of `value` at bit `at` of the line: higher bits of the field move
@@ -180,26 +50,6 @@ impl Field {
         line[(word + 1) % 8] |= value >> 1 >> (63 - shift);
     }
 
-    /// Inserts a one at bit `at` of the line: higher bits of the field move up, the last is lost.
-    #[inline(always)]
-    pub(super) fn insert_one<T: Target>(&self, t: T, line: &mut Line, at: u32) {
-        if T::COMMON {
-            t.insert_early_one(line, self, at);
-        } else {
-            t.insert_bits(line, self, at, 1, 1);
-        }
-    }
-
-    /// Removes bit `at` of the line: higher bits of the field move down, the last becomes zero.
-    #[inline(always)]
-    pub(super) fn remove_bit<T: Target>(&self, t: T, line: &mut Line, at: u32) {
-        if T::COMMON {
-            t.remove_early_bit(line, self, at);
-        } else {
-            self.remove(line, at, 1);
-        }
-    }
-
     /// Removes `width` (< 64) bits at bit `at` of the line: higher bits of the field move down, the last
     /// ones become zero.
     pub(super) fn remove(&self, line: &mut Line, at: u32, width: u32) {
@@ -214,20 +64,20 @@ impl Field {
 
 /// The bits of a line before bit `at`.
 #[derive(Clone, Copy)]
-struct Before {
+pub(super) struct Before {
     word: usize,
     of_its_word: u64,
 }
 
 impl Before {
     #[inline(always)]
-    const fn new(at: u32) -> Self {
+    pub(super) const fn new(at: u32) -> Self {
         Self { word: (at / 64) as usize, of_its_word: (1 << (at % 64)) - 1 }
     }
 
     /// Their mask in a word of the line.
     #[inline(always)]
-    const fn of_word(self, word: usize) -> u64 {
+    pub(super) const fn of_word(self, word: usize) -> u64 {
         if word == self.word {
             self.of_its_word
         } else if word < self.word {
@@ -272,4 +122,4 @@ pub(super) fn write(line: &mut Line, start: u32, width: u32, value: u64) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

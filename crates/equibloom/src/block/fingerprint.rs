@@ -27,6 +27,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::code::UnaryCode;
 use super::fields::{Field, LINE_BYTES, ones, window};
 use super::isa::{ANY, Isa, Target};
 use crate::hashing::{KeyHash, scale};
@@ -67,11 +68,11 @@ impl Entry {
 pub(crate) struct FingerprintShape {
     slots: u32,
     lists: u32,
-    code: Field,
+    code: UnaryCode,
     /// The remainders' bits above the byte; all bits of remainders without bytes.
     high_parts: Field,
     high_bits: u32,
-    /// The byte of the line that is slot 0's; that of the watermark without bytes.
+    /// The byte of the line that is slot 0's; 0 without bytes.
     first_byte: u32,
     /// The slots' bytes, one bit for each byte of the line.
     byte_mask: u64,
@@ -82,7 +83,7 @@ pub(crate) struct FingerprintShape {
 pub(crate) struct Place {
     /// The zero of its list, which its one precedes.
     zero: u32,
-    /// The byte of its slot; without bytes, where it would be.
+    /// The byte of its slot; without bytes, its slot.
     byte: u32,
 }
 
@@ -95,7 +96,7 @@ pub(crate) enum Glance {
     Lacks,
     /// The block does not hold it, but may have sent it on.
     SentOn,
-    /// There are several similar entries, or no bytes to compare.
+    /// There are several similar entries.
     Unclear,
 }
 
@@ -126,22 +127,22 @@ impl FingerprintShape {
     pub(crate) const fn new(slots: u32, lists: u32, remainder_bits: u32) -> Self {
         let has_bytes = remainder_bits >= u8::BITS;
         let high_bits = if has_bytes { remainder_bits - u8::BITS } else { remainder_bits };
-        let code = Field::new(0, lists + slots);
-        let first_byte = if has_bytes { WATERMARK_BYTE - slots } else { WATERMARK_BYTE };
+        let code = UnaryCode::new(lists + slots);
+        let first_byte = if has_bytes { WATERMARK_BYTE - slots } else { 0 };
         Self {
             slots,
             lists,
             code,
-            high_parts: Field::new(code.end, code.end + slots * high_bits),
+            high_parts: Field::new(code.end(), code.end() + slots * high_bits),
             high_bits,
             first_byte,
-            byte_mask: ones(WATERMARK_BYTE) & !ones(first_byte),
+            byte_mask: if has_bytes { ones(WATERMARK_BYTE) & !ones(first_byte) } else { 0 },
         }
     }
 
     /// Whether the shape has specialised code: at least eight bytes, and a code within two words.
     pub(crate) const fn is_common(&self) -> bool {
-        self.slots >= 8 && self.byte_mask != 0 && self.code.is_early()
+        self.slots >= 8 && self.byte_mask != 0 && self.code.is_short()
     }
 
     #[inline(always)]
@@ -198,12 +199,13 @@ impl FingerprintShape {
     /// What one look at the block tells of a key.
     #[inline(always)]
     pub(crate) fn glance<T: Target>(&self, t: T, line: &Line, key: KeyHash) -> Glance {
-        if !self.has_bytes::<T>() {
-            return Glance::Unclear;
-        }
         let byte = self.byte_of::<T>(key);
         let equal = self.equal_bytes(t, line, byte);
-        if equal != 0 {
+        if !self.has_bytes::<T>() {
+            if self.holds(t, line, self.entry_of(t, key)) {
+                return Glance::Holds;
+            }
+        } else if equal != 0 {
             let (list, high) = (self.list_of(key), key.pattern_word(0));
             let similar = self.slots_of(equal) & self.code_window(t, line, list);
             if similar != 0 {
@@ -252,7 +254,7 @@ impl FingerprintShape {
     #[inline(always)]
     pub(crate) fn holds<T: Target>(&self, t: T, line: &Line, entry: Entry) -> bool {
         if !self.has_bytes::<T>() {
-            return self.find_in_list(line, entry).is_some();
+            return self.scan(t, line, entry).is_some_and(|(_, is_there)| is_there);
         }
         // Slot `s` of list `l` has its one at bit `l + s` of the code, which excludes half of the slots. (Slots
         // with bytes number at most 56, which fit into one window.)
@@ -321,7 +323,8 @@ impl FingerprintShape {
     #[inline(always)]
     fn quick_place<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<Place> {
         if !self.has_bytes::<T>() {
-            return None;
+            let (place, is_there) = self.scan(t, line, entry)?;
+            return (!is_there).then_some(place);
         }
         // Slot `s` of the list has its one at bit `list + s` of the code: shifted, at the number of its byte.
         let first_byte = self.first_byte;
@@ -348,23 +351,34 @@ impl FingerprintShape {
         place.or_else(|| self.place_among_equal(line, entry))
     }
 
-    /// The same for an entry with neighbours that have its byte, or in a block without bytes.
+    /// The same for an entry with neighbours that have its byte, or in a damaged block.
     #[inline(never)]
     fn place_among_equal(&self, line: &Line, entry: Entry) -> Option<Place> {
-        let t = ANY;
+        self.scan(ANY, line, entry).map(|(place, _)| place)
+    }
+
+    /// Where an entry belongs, behind all that are not greater, and whether the block holds it: found by scanning
+    /// its list.
+    #[inline(always)]
+    fn scan<T: Target>(&self, t: T, line: &Line, entry: Entry) -> Option<(Place, bool)> {
         let (zero, end, run) = self.end_of_list(t, line, entry.list)?;
-        let mut slot = end;
-        while slot > end - run && self.entry_at(t, line, slot - 1, entry.list) > entry {
+        let (mut slot, mut is_there) = (end, false);
+        while slot > end - run {
+            let other = self.entry_at(t, line, slot - 1, entry.list);
+            if other <= entry {
+                is_there = other == entry;
+                break;
+            }
             slot -= 1;
         }
-        Some(Place { zero, byte: self.first_byte + slot })
+        Some((Place { zero, byte: self.first_byte + slot }, is_there))
     }
 
     /// The zero of a list, the slot after its last one, and the number of its slots.
     #[inline(always)]
     fn end_of_list<T: Target>(&self, t: T, line: &Line, list: u32) -> Option<(u32, u32, u32)> {
         let zero = self.code.zero(t, line, list)?;
-        let end = zero - self.code.start - list;
+        let end = zero - list;
         let run = self.code.run_before(t, line, zero).min(end);
         (end <= self.slots).then_some((zero, end, run))
     }
@@ -388,7 +402,7 @@ impl FingerprintShape {
         entry: Entry,
     ) -> Option<Entry> {
         // A damaged code may have more ones.
-        if !self.has_bytes::<T>() || self.code.ones(t, line) != self.slots {
+        if self.code.ones(t, line) != self.slots {
             return None;
         }
         let smallest = self.smallest(t, line)?;
@@ -424,7 +438,7 @@ impl FingerprintShape {
     ) {
         self.remove_slot(t, line, old.slot);
         self.insert_slot(t, line, byte - u32::from(self.first_byte + old.slot < byte), entry);
-        let one = self.code.start + old.entry.list + old.slot;
+        let one = old.entry.list + old.slot;
         self.code.remove_bit(t, line, one);
         self.code.insert_one(t, line, zero - u32::from(one < zero));
     }
@@ -451,9 +465,10 @@ impl FingerprintShape {
 
     /// Removes one copy of an entry; returns whether there was one.
     pub(crate) fn remove(&self, line: &mut Line, entry: Entry) -> bool {
-        let Some(slot) = self.find_in_list(line, entry) else { return false };
+        let Some((Place { byte, .. }, true)) = self.scan(ANY, line, entry) else { return false };
+        let slot = byte - 1 - self.first_byte;
         self.remove_slot(ANY, line, slot);
-        self.code.remove_bit(ANY, line, self.code.start + entry.list + slot);
+        self.code.remove_bit(ANY, line, entry.list + slot);
         true
     }
 
@@ -472,21 +487,33 @@ impl FingerprintShape {
     /// The smallest entry.
     #[inline(always)]
     fn smallest<T: Target>(&self, t: T, line: &Line) -> Option<Smallest> {
-        if !self.has_bytes::<T>() {
-            let entries = self.entries(line).zip(0..);
-            let smallest = entries.min_by_key(|&(entry, slot)| (entry, slot));
-            return smallest.map(|(entry, slot)| Smallest { slot, entry });
-        }
-        let byte = t.least_byte(line, self.first_byte, WATERMARK_BYTE);
+        let remainders;
+        let line_of_bytes = if self.has_bytes::<T>() {
+            line
+        } else {
+            remainders = self.remainders(t, line);
+            &remainders
+        };
+        let end = self.first_byte + self.slots;
+        let byte = t.least_byte(line_of_bytes, self.first_byte, end);
         // The slots have the order of lists: of several with this byte the first is the smallest.
-        let slot = self.slots_of(self.equal_bytes(t, line, byte)).trailing_zeros();
-        let list = (self.code.one(t, line, slot)? - self.code.start).checked_sub(slot)?;
+        let equal = t.equal_bytes(line_of_bytes, byte) & ones(end);
+        let slot = self.slots_of(equal).trailing_zeros();
+        let list = self.code.one(t, line, slot)?.checked_sub(slot)?;
         Some(Smallest { slot, entry: self.entry_at(t, line, slot, list) })
+    }
+
+    /// The remainders of a block without bytes, as bytes.
+    #[inline(always)]
+    fn remainders<T: Target>(&self, t: T, line: &Line) -> Line {
+        // Eight remainders have as many bytes as one has bits.
+        let start = |word: usize| self.high_parts.start + word as u32 * u8::BITS * self.high_bits;
+        core::array::from_fn(|word| t.spread(window(line, start(word)), self.high_bits))
     }
 
     /// Every entry of the block in order.
     pub(crate) fn entries<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = Entry> + 'a {
-        let code = (self.code.start..self.code.end).map(|at| window(line, at) & 1 == 1);
+        let code = (0..self.code.end()).map(|at| window(line, at) & 1 == 1);
         let mut list = 0;
         let lists = code.filter_map(move |is_entry| {
             list += u32::from(!is_entry);
@@ -507,12 +534,6 @@ impl FingerprintShape {
         let Some((_, end, run)) = self.end_of_list(ANY, line, entry.list) else { return 0 };
         let equal = |&slot: &u32| self.entry_at(ANY, line, slot, entry.list) == entry;
         (end - run..end).filter(equal).count() as u32
-    }
-
-    /// A slot that holds the entry, found by scanning its list.
-    fn find_in_list(&self, line: &Line, entry: Entry) -> Option<u32> {
-        let (_, end, run) = self.end_of_list(ANY, line, entry.list)?;
-        (end - run..end).find(|&slot| self.entry_at(ANY, line, slot, entry.list) == entry)
     }
 
     /// The entry in a slot of a list.

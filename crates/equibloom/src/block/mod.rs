@@ -6,6 +6,7 @@
 //! [`Storage`]: crate::storage::Storage
 
 mod bloom;
+mod code;
 mod fields;
 pub(crate) mod fingerprint;
 pub(crate) mod isa;

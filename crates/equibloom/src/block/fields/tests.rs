@@ -1,11 +1,10 @@
 //! Fields against strings of bits.
 
 use super::*;
-use crate::block::isa::ANY;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-fn bits_of(line: &Line) -> Vec<u64> {
+pub(in crate::block) fn bits_of(line: &Line) -> Vec<u64> {
     (0..LINE_BITS).map(|bit| line[(bit / 64) as usize] >> (bit % 64) & 1).collect()
 }
 
@@ -27,24 +26,6 @@ proptest! {
             expected[(start + i) as usize] = value >> i & 1;
         }
         prop_assert_eq!(bits_of(&written), expected);
-    }
-
-    #[test]
-    fn a_field_counts_and_finds_its_own_bits_only(
-        line: Line, range in (0..=LINE_BITS, 0..=LINE_BITS), at in 0..=LINE_BITS, rank in 0..40_u32,
-    ) {
-        let (start, end) = (range.0.min(range.1), range.0.max(range.1));
-        let field = Field::new(start, end);
-        let own = |bit: &u32| (start..end).contains(bit);
-        let is = |value| (0..LINE_BITS).filter(own).filter(move |&bit| bits_of(&line)[bit as usize] == value);
-        prop_assert_eq!(field.ones(ANY, &line), is(1).count() as u32);
-        prop_assert_eq!(field.ones_before(ANY, &line, at), is(1).filter(|&bit| bit < at).count() as u32);
-        prop_assert_eq!(field.one(ANY, &line, rank), is(1).nth(rank as usize));
-        prop_assert_eq!(field.zero(ANY, &line, rank), is(0).nth(rank as usize));
-        if own(&at) {
-            let before = (start..at).rev().take_while(|&bit| bits_of(&line)[bit as usize] == 1).take(64);
-            prop_assert_eq!(field.run_before(ANY, &line, at), before.count() as u32);
-        }
     }
 
     #[test]

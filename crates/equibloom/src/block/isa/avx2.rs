@@ -270,6 +270,13 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn spread(self, word: u64, width: u32) -> u64 {
+        let mask = 0x0101_0101_0101_0101 * ((1 << (width % 8)) - 1);
+        // SAFETY: `self` exists, so the processor has BMI2.
+        unsafe { _pdep_u64(word, mask) }
+    }
+
+    #[inline(always)]
     fn select(self, word: u64, rank: u32) -> u32 {
         // SAFETY: `self` exists, so the processor has BMI2.
         unsafe { _pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros() }

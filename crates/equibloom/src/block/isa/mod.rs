@@ -145,6 +145,12 @@ pub(crate) trait Isa: Copy {
         field.remove(line, at, 1);
     }
 
+    /// The eight fields of `width` (< 8) bits at the lowest bits of a word, as bytes.
+    #[inline(always)]
+    fn spread(self, word: u64, width: u32) -> u64 {
+        (0..8).fold(0, |bytes, byte| bytes | (word >> (byte * width) & ones(width)) << (8 * byte))
+    }
+
     /// Position of the set bit with `rank` (< 64) set bits below it; 64 if there is none.
     fn select(self, word: u64, rank: u32) -> u32;
 

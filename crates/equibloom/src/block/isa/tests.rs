@@ -28,6 +28,8 @@ struct Answers {
     greater: u64,
     least: u8,
     byte: u8,
+    word: u64,
+    spread: u64,
     changed: Line,
     removed: Line,
     inserted: Line,
@@ -68,6 +70,8 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
         greater: isa.greater_bytes(line, byte),
         least: isa.least_byte(line, at, at + 1 + rank % (64 - at)),
         byte: isa.byte(line, at),
+        word: isa.word(line, at as usize / 8),
+        spread: isa.spread(line[3], rank % 8),
         changed,
         removed,
         inserted,
@@ -132,6 +136,11 @@ proptest! {
         let own = at as usize..(at + 1 + rank % (64 - at)) as usize;
         prop_assert_eq!(Some(portable.least), bytes[own].iter().copied().min());
         prop_assert_eq!(portable.byte, bytes[at as usize]);
+        prop_assert_eq!(portable.word, line[at as usize / 8]);
+        for field in 0..8 {
+            let bits = (0..rank % 8).map(|bit| (line[3] >> (field * (rank % 8) + bit) & 1) << bit);
+            prop_assert_eq!(portable.spread >> (8 * field) & 0xff, bits.sum::<u64>());
+        }
         // The last byte stays.
         let last = bytes[63];
         let mut removed = bytes.clone();
@@ -171,6 +180,8 @@ proptest! {
             prop_assert_eq!(found.early, portable.early);
             prop_assert_eq!(found.least, portable.least);
             prop_assert_eq!(found.byte, portable.byte);
+            prop_assert_eq!(found.word, portable.word);
+            prop_assert_eq!(found.spread, portable.spread);
             prop_assert_eq!(found.window, portable.window);
             prop_assert_eq!(found.inner_window, portable.inner_window);
             prop_assert_eq!(found.lowest, portable.lowest);

@@ -1,0 +1,148 @@
+//! Unary codes: how many entries does each list of a block have?
+
+#[cfg(test)]
+mod tests;
+
+use super::fields::{Before, Field, window};
+use super::isa::{Isa, Target};
+use crate::storage::Line;
+
+/// A string of bits at the beginning of a line. For each list in turn, it has a one for each of the list's
+/// entries, and a zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UnaryCode {
+    field: Field,
+    /// Number of words with bits of the code.
+    words: usize,
+}
+
+impl UnaryCode {
+    /// A code of this many bits.
+    pub(super) const fn new(bits: u32) -> Self {
+        Self { field: Field::new(0, bits), words: bits.div_ceil(64) as usize }
+    }
+
+    /// One past the last bit.
+    pub(super) const fn end(&self) -> u32 {
+        self.field.end
+    }
+
+    /// Whether the code lies within two words. Common shapes require it.
+    pub(super) const fn is_short(&self) -> bool {
+        self.words <= 2
+    }
+
+    /// The words of the line with bits of the code, and the masks of these.
+    #[inline(always)]
+    fn words<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = (u64, u64)> + 'a {
+        line.iter().copied().zip(self.field.mask).take(self.words)
+    }
+
+    /// Number of ones.
+    #[inline(always)]
+    pub(super) fn ones<T: Target>(&self, _t: T, line: &Line) -> u32 {
+        if T::COMMON {
+            let mask = &self.field.mask;
+            (line[0] & mask[0]).count_ones() + (line[1] & mask[1]).count_ones()
+        } else {
+            self.words(line).map(|(bits, mask)| (bits & mask).count_ones()).sum()
+        }
+    }
+
+    /// Number of ones before bit `at` of the code.
+    #[inline(always)]
+    pub(super) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+        if T::COMMON {
+            t.lowest(t.word(line, 0), at).count_ones()
+                + t.lowest(t.word(line, 1), at.saturating_sub(64)).count_ones()
+        } else {
+            let before = Before::new(at);
+            let words = self.words(line).enumerate();
+            words
+                .map(|(word, (bits, mask))| (bits & mask & before.of_word(word)).count_ones())
+                .sum()
+        }
+    }
+
+    /// [`ones_before`](Self::ones_before) for a position that does not depend on the line: by a branch, which the
+    /// CPU resolves before it has the line, instead of instructions that wait for it.
+    #[inline(always)]
+    pub(super) fn ones_before_list<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+        if T::COMMON && at <= 64 {
+            return t.lowest(line[0], at).count_ones();
+        }
+        self.ones_before(t, line, at)
+    }
+
+    /// The one with `rank` ones before it.
+    #[inline(always)]
+    pub(super) fn one<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+        self.select::<T, false>(t, line, rank)
+    }
+
+    /// The zero with `rank` zeros before it.
+    #[inline(always)]
+    pub(super) fn zero<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+        self.select::<T, true>(t, line, rank)
+    }
+
+    #[inline(always)]
+    fn select<T: Target, const ZEROS: bool>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+        let own = |bits: u64, mask| if ZEROS { !bits & mask } else { bits & mask };
+        if T::COMMON {
+            let mask = &self.field.mask;
+            let (low, high) = (own(line[0], mask[0]), own(line[1], mask[1]));
+            // Branchless selection of the word.
+            let in_low = low.count_ones();
+            let is_low = rank < in_low;
+            let (bits, rank) = if is_low { (low, rank) } else { (high, rank - in_low) };
+            return (rank < bits.count_ones())
+                .then(|| 64 * u32::from(!is_low) + t.select(bits, rank));
+        }
+        let mut rank = rank;
+        for ((bits, mask), word) in self.words(line).zip(0..) {
+            let bits = own(bits, mask);
+            let count = bits.count_ones();
+            if rank < count {
+                return Some(64 * word + t.select(bits, rank));
+            }
+            rank -= count;
+        }
+        None
+    }
+
+    /// Number of successive ones that end before bit `at` of the code, at most 64.
+    #[inline(always)]
+    pub(super) fn run_before<T: Target>(&self, _t: T, line: &Line, at: u32) -> u32 {
+        let before = if T::COMMON {
+            // Branchless: `at` is below 128.
+            let both = u128::from(line[1]) << 64 | u128::from(line[0]);
+            ((both << 1 << (127 - at % 128)) >> 64) as u64
+        } else if at >= 64 {
+            window(line, at - 64)
+        } else {
+            line[0] << (63 - at) << 1
+        };
+        before.leading_ones().min(at)
+    }
+
+    /// Inserts a one at bit `at`: higher bits move up, the last is lost.
+    #[inline(always)]
+    pub(super) fn insert_one<T: Target>(&self, t: T, line: &mut Line, at: u32) {
+        if T::COMMON {
+            t.insert_early_one(line, &self.field, at);
+        } else {
+            t.insert_bits(line, &self.field, at, 1, 1);
+        }
+    }
+
+    /// Removes bit `at`: higher bits move down, the last becomes zero.
+    #[inline(always)]
+    pub(super) fn remove_bit<T: Target>(&self, t: T, line: &mut Line, at: u32) {
+        if T::COMMON {
+            t.remove_early_bit(line, &self.field, at);
+        } else {
+            t.remove_bits(line, &self.field, at, 1);
+        }
+    }
+}
