@@ -203,6 +203,13 @@ impl Words {
         &mut self.lines_mut()[line]
     }
 
+    /// A line that can be changed at once: `None` if the words are borrowed. Calls nothing, which saves inserts
+    /// from saving registers.
+    #[inline(always)]
+    pub(crate) fn own_line_mut(&mut self, line: usize) -> Option<&mut Line> {
+        if self.is_mapped() { None } else { self.lines_mut().get_mut(line) }
+    }
+
     /// All lines, for several threads at once: a slice can be divided among them.
     #[inline(always)]
     pub(crate) fn as_lines_mut(&mut self) -> Lines<'_> {

@@ -28,12 +28,13 @@ kernel_table! {
     }
 }
 
-/// Inserts a key if its first block has room and no entry like it, as mostly; returns whether it did.
+/// Inserts a key if its first block has room and no entry like it, as mostly; returns whether it did. Calls
+/// nothing, so that few registers are saved.
 #[inline(always)]
 fn insert_at_first<T: Target>(t: T, filter: &mut Fingerprints, key: KeyHash) -> bool {
     let Fingerprints { plan, words, ledger, .. } = filter;
     let Visit { block, entry, .. } = Visit::first(t, plan, key);
-    let Some(line) = words.as_lines_mut().0.get_mut(block as usize) else { return false };
+    let Some(line) = words.own_line_mut(block as usize) else { return false };
     let Some(place) = plan.shape.usual_place(t, line, entry) else { return false };
     plan.shape.insert(t, line, place, entry);
     ledger.elements = ledger.elements.wrapping_add(1);
