@@ -1,4 +1,5 @@
 //! The fuzz targets' bodies on a few hundred pseudo-random inputs each, always the same ones.
+//! `EQUIBLOOM_INPUTS=100000` for more.
 
 #![cfg(all(feature = "file", target_has_atomic = "64"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
@@ -12,12 +13,15 @@ use std::path::Path;
 
 use random::Random;
 
-const INPUTS: u64 = 400;
+/// Inputs of each body.
+fn inputs() -> u64 {
+    std::env::var("EQUIBLOOM_INPUTS").map_or(400, |number| number.parse().unwrap())
+}
 
 /// Shows the input that fails: it can be given to the fuzz target as a file.
 fn run(body: fn(&[u8]), mut input: impl FnMut(&mut Random) -> Vec<u8>) {
     let mut random = Random(1);
-    for number in 0..INPUTS {
+    for number in 0..inputs() {
         let bytes = input(&mut random);
         if let Err(panic) = catch_unwind(|| body(&bytes)) {
             eprintln!("input {number} of {} bytes: {bytes:02x?}", bytes.len());
@@ -33,6 +37,8 @@ fn any_bytes(random: &mut Random) -> Vec<u8> {
 #[test]
 fn operations_agree_with_an_exact_multiset() {
     run(bodies::operations, any_bytes);
+    let checks = bodies::CHECKS.load(std::sync::atomic::Ordering::Relaxed);
+    println!("{checks} lookups of keys that the filter holds");
 }
 
 #[test]

@@ -13,4 +13,4 @@ mod operations;
 pub use decode::decode;
 pub use layouts::layouts;
 pub use merges::merges;
-pub use operations::operations;
+pub use operations::{CHECKS, operations};

@@ -2,7 +2,12 @@
 
 use equibloom::{BlockKind, Filter, Insertion, MergeError, Parameters, RemoveError};
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::input::Input;
+
+/// Lookups of keys that were checked.
+pub static CHECKS: AtomicU64 = AtomicU64::new(0);
 
 /// A filter, and how often it holds each of the 256 keys.
 struct Checked {
@@ -19,7 +24,7 @@ pub fn operations(bytes: &[u8]) {
             0..=5 => checked.insert(input.byte()),
             6..=9 => checked.remove(input.byte()),
             10 => checked.insert_batch(&input.keys()),
-            11 => checked.insert_shared(&input.keys()),
+            11 => checked.insert_shared(&input.keys(), 1 + usize::from(input.once_in(4))),
             12 => checked.merge(&input.keys()),
             13 => checked.save_and_load(),
             14 => checked.fold(),
@@ -65,6 +70,8 @@ impl Checked {
         if self.is_multiset() {
             assert_eq!(self.filter.elements(), self.counts.iter().sum(), "{parameters:?}");
         }
+        let present = self.counts.iter().filter(|&&count| count > 0).count();
+        CHECKS.fetch_add(2 * present as u64, Ordering::Relaxed);
     }
 
     fn insert(&mut self, key: u8) {
@@ -150,15 +157,23 @@ impl Checked {
         self.check();
     }
 
-    fn insert_shared(&mut self, keys: &[u8]) {
+    fn insert_shared(&mut self, keys: &[u8], threads: usize) {
         let shared = self.filter.clone().into_shared().unwrap();
-        for &key in keys {
-            if shared.insert(&key).is_ok() {
-                self.count(key);
-                assert!(shared.contains(&key), "{key}: {:?}", self.filter.parameters());
-            }
-        }
+        let insert = |keys: &[u8]| -> Vec<u8> {
+            let taken = |key: &&u8| {
+                let is_ok = shared.insert(key).is_ok();
+                assert!(!is_ok || shared.contains(key), "{key}: {:?}", self.filter.parameters());
+                is_ok
+            };
+            keys.iter().filter(taken).copied().collect()
+        };
+        let parts = keys.chunks(keys.len().div_ceil(threads).max(1));
+        let taken: Vec<u8> = std::thread::scope(|scope| {
+            let workers: Vec<_> = parts.map(|part| scope.spawn(move || insert(part))).collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        });
         self.filter = shared.into_filter();
+        taken.into_iter().for_each(|key| self.count(key));
         self.check();
     }
 
