@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::arrival::MAX_COPIES;
 use super::*;
 use crate::block::isa::{DetectedIsa, KernelTable, kernel_table};
 use equibloom_layout::WATERMARK_BITS;
