@@ -209,13 +209,14 @@ impl BloomShape {
         if !self.has_hints() {
             return None;
         }
-        let (mut word, bit) = self.hint(probe);
-        if T::COMMON {
+        let (word, bit) = self.hint(probe);
+        let word = if T::COMMON {
             // In the same line as the block: where that has been tested, its index needs no other check.
-            let (line, _) = self.line(probe.block);
-            word = line * WORDS_PER_LINE + word % WORDS_PER_LINE;
-        }
-        Some(words.word(word) & bit != 0)
+            words.word_in_line(self.line(probe.block).0, word % WORDS_PER_LINE)
+        } else {
+            words.word(word)
+        };
+        Some(word & bit != 0)
     }
 
     /// Prefetches a block.

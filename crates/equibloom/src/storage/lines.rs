@@ -42,6 +42,11 @@ impl<L: AsRef<[Line]>> Storage for L {
     }
 
     #[inline(always)]
+    fn word_in_line(&self, line: usize, word: usize) -> u64 {
+        self.as_ref()[line][word % WORDS_PER_LINE]
+    }
+
+    #[inline(always)]
     fn prefetch(&self, line: usize, nearness: Nearness) {
         prefetch(self.as_ref().as_ptr().wrapping_add(line).cast(), nearness);
     }

@@ -44,6 +44,9 @@ pub(crate) trait Storage {
     /// A word.
     fn word(&self, index: usize) -> u64;
 
+    /// Word `word` (< 8) of a line.
+    fn word_in_line(&self, line: usize, word: usize) -> u64;
+
     /// Prefetches a line, if it exists.
     fn prefetch(&self, line: usize, nearness: Nearness);
 }

@@ -157,6 +157,11 @@ impl Storage for SharedWords {
     }
 
     #[inline(always)]
+    fn word_in_line(&self, line: usize, word: usize) -> u64 {
+        self.line(line)[word % WORDS_PER_LINE].load(Relaxed)
+    }
+
+    #[inline(always)]
     fn prefetch(&self, line: usize, nearness: Nearness) {
         #[cfg(not(all(test, loom)))]
         self.words.prefetch(line, nearness);

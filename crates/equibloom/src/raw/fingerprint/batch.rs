@@ -151,23 +151,30 @@ pub(super) fn insert_level<T: Target>(
 ) -> Outcome {
     let Part { level, first, lines } = part;
     let mut outcome = Outcome::default();
-    let mut own = [KeyHash::from_u64(0); CHUNK];
-    let place_of =
-        |key: KeyHash| plan.levels[level % plan.levels.len()].block_of(key.candidate(0)).0 as usize;
+    let mut some = [KeyHash::from_u64(0); CHUNK];
+    let blocks = plan.levels[level % plan.levels.len()];
+    let is_whole = lines.len() as u64 == blocks.size;
+    let place_of = |key: KeyHash| blocks.block_of(key.candidate(0)).0 as usize;
     let start = lines.as_ptr();
     let fetch = |key: &KeyHash| {
         let line = start.wrapping_add(place_of(*key).wrapping_sub(first));
         prefetch(line.cast(), Nearness::First);
     };
     let lists = sent_on.iter().map(Vec::as_slice).chain([keys]);
-    for chunk in lists.flat_map(|keys| keys.chunks(CHUNK)) {
-        let mut count = 0;
-        for &key in chunk {
-            // The modulo removes the bounds check.
-            own[count % CHUNK] = key;
-            count += usize::from(place_of(key).wrapping_sub(first) < lines.len());
-        }
-        let own = &own[..count.min(CHUNK)];
+    // A part that is the whole level needs no selection.
+    let chunk_size = if is_whole { usize::MAX } else { CHUNK };
+    for chunk in lists.flat_map(|keys| keys.chunks(chunk_size)) {
+        let own = if is_whole {
+            chunk
+        } else {
+            let mut count = 0;
+            for &key in chunk {
+                // The modulo removes the bounds check.
+                some[count % CHUNK] = key;
+                count += usize::from(place_of(key).wrapping_sub(first) < lines.len());
+            }
+            &some[..count.min(CHUNK)]
+        };
         own.iter().take(AHEAD).for_each(fetch);
         for (index, &key) in own.iter().enumerate() {
             own.get(index + AHEAD).into_iter().for_each(fetch);
