@@ -17,6 +17,8 @@ use crate::storage::Words;
 /// operation or batch.
 // The largest variant is a few hundred bytes, once per filter: a box would cost an access per key.
 #[allow(clippy::large_enum_variant)]
+// A tag of its own: read off other fields, it would take more instructions.
+#[repr(u8)]
 pub(crate) enum Any<S: Held = Words> {
     Classical(Classical<S>),
     FirstWithRoom(Balanced<FirstWithRoom, S>),
@@ -46,15 +48,12 @@ impl<S: Held> Any<S> {
 
     #[inline]
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
-        // The planner's usual choice first: one comparison instead of a jump table.
-        if let Self::Fingerprint(filter) = self {
-            return filter.contains(key);
-        }
         match self {
-            Self::Classical(filter) => filter.contains_observed(key, ()),
+            Self::Fingerprint(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
-            Self::Fingerprint(filter) => filter.contains(key),
+            // Not inlined, so that no register is saved for it: all others are tail calls.
+            Self::Classical(filter) => filter.contains_observed(key, ()),
         }
     }
 }
@@ -104,14 +103,11 @@ impl Any {
 
     #[inline]
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        if let Self::Fingerprint(filter) = self {
-            return filter.insert(key);
-        }
         match self {
-            Self::Classical(filter) => filter.insert_observed(key, ()),
+            Self::Fingerprint(filter) => filter.insert(key),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            Self::Fingerprint(filter) => filter.insert(key),
+            Self::Classical(filter) => filter.insert_observed(key, ()),
         }
     }
 

@@ -61,7 +61,7 @@ impl Plan {
 }
 
 impl<S: Held> Classical<S> {
-    #[inline]
+    #[inline(never)]
     pub(super) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
         self.plan.bits_of(key).all(|(word, bit)| {
             observer.block_read();
@@ -88,7 +88,7 @@ impl Classical {
         Some(Self { plan: Plan { bits, hashes }, words: parts.blocks, ledger })
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,

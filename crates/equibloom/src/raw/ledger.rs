@@ -22,6 +22,9 @@ pub(crate) trait Ledger {
 
     /// Whether the overflow list has this entry.
     fn lists(&self, entry: u64) -> bool;
+
+    /// The error of a full filter.
+    fn full(&self) -> FullError;
 }
 
 /// What an insert changes: for `&mut OwnLedger`, and for `&SharedLedger`.
@@ -51,9 +54,6 @@ pub(super) trait Record: Deref<Target: Ledger> {
 
     /// Counts an element that was stored past a threshold.
     fn count_saturated(&mut self);
-
-    /// The error of a full filter.
-    fn full(&self) -> FullError;
 }
 
 /// What became of an entry.
@@ -109,7 +109,7 @@ impl OwnLedger {
 
     /// Adds all that another filter has counted and listed. Entries of both lists are there once.
     pub(super) fn merge(&mut self, other: &Self, when_full: WhenFull) -> Result<(), FullError> {
-        let full = FullError { capacity: self.overflow.capacity(), stored: self.elements };
+        let full = self.full();
         let list = &mut self.overflow;
         let missing = other.overflow.entries().filter(|&(entry, _)| !list.contains(entry)).count();
         list.make_room(missing as u64, when_full).map_err(|_| full)?;
@@ -139,6 +139,10 @@ impl Ledger for OwnLedger {
     #[inline]
     fn lists(&self, entry: u64) -> bool {
         self.overflow.contains(entry)
+    }
+
+    fn full(&self) -> FullError {
+        FullError { capacity: self.overflow.capacity(), stored: self.elements }
     }
 }
 
@@ -187,9 +191,5 @@ impl Record for &mut OwnLedger {
     #[inline(always)]
     fn count_saturated(&mut self) {
         self.saturated = self.saturated.saturating_add(1);
-    }
-
-    fn full(&self) -> FullError {
-        FullError { capacity: self.overflow.capacity(), stored: self.elements }
     }
 }

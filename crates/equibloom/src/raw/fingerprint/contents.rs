@@ -10,7 +10,7 @@ use crate::block::isa::ANY;
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
-use crate::raw::ledger::OwnLedger;
+use crate::raw::ledger::{Ledger, OwnLedger};
 use crate::statistics::{LevelStatistics, LevelSurvey, MissExpectation, expectation_of_a_miss};
 use equibloom_layout::WhenFull;
 
@@ -44,14 +44,14 @@ impl Fingerprints {
         // Whether the list has room is known only at the end.
         if self.plan.when_full == WhenFull::Refuse {
             let mut merged = self.clone();
-            merged.merge_entries(other)?;
+            merged.merge_entries(other).map_err(|ListFull| merged.ledger.full())?;
             *self = merged;
             return Ok(());
         }
-        self.merge_entries(other)
+        self.merge_entries(other).map_err(|ListFull| self.ledger.full())
     }
 
-    fn merge_entries(&mut self, other: &Self) -> Result<(), FullError> {
+    fn merge_entries(&mut self, other: &Self) -> Result<(), ListFull> {
         let Self { plan, words, ledger, .. } = self;
         for (level, blocks) in plan.levels().iter().enumerate() {
             for block in blocks.offset..blocks.offset + blocks.size {
@@ -64,11 +64,10 @@ impl Fingerprints {
                 }
             }
         }
-        let full = FullError { capacity: ledger.overflow.capacity(), stored: ledger.elements };
         let OwnLedger { overflow, elements, .. } = ledger;
         for (entry, copies) in other.ledger.overflow.entries() {
             if plan.multiset || !overflow.contains(entry) {
-                overflow.push_copies(entry, copies, plan.when_full).map_err(|ListFull| full)?;
+                overflow.push_copies(entry, copies, plan.when_full)?;
                 *elements = elements.saturating_add(copies);
             }
         }

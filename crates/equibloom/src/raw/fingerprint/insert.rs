@@ -11,7 +11,7 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::ListFull;
 use crate::raw::Insertion;
-use crate::raw::ledger::{Pushed, Record};
+use crate::raw::ledger::{Ledger, Pushed, Record};
 use crate::storage::{Line, Storage, Update};
 use alloc::vec::Vec;
 use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
@@ -19,7 +19,7 @@ use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
 kernel_table! {
     /// Inserts into a filter with one owner, and batches.
     pub(crate) struct OwnFingerprintInserts[] [] {
-        fn insert_at_first(filter: &mut Fingerprints, key: KeyHash) -> bool;
+        fn insert(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, ListFull>;
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
@@ -28,17 +28,20 @@ kernel_table! {
     }
 }
 
-/// Inserts a key if its first block has room and no entry like it, as mostly; returns whether it did. Calls
-/// nothing, so that few registers are saved.
+/// Inserts a key: mostly its first block has room and no entry like it. Otherwise, a tail call: few registers
+/// are saved.
 #[inline(always)]
-fn insert_at_first<T: Target>(t: T, filter: &mut Fingerprints, key: KeyHash) -> bool {
-    let Fingerprints { plan, words, ledger, .. } = filter;
+fn insert<T: Target>(t: T, filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, ListFull> {
+    let Fingerprints { plan, words, ledger, .. } = &mut *filter;
     let Visit { block, entry, .. } = Visit::first(t, plan, key);
-    let Some(line) = words.own_line_mut(block as usize) else { return false };
-    let Some(place) = plan.shape.usual_place(t, line, entry) else { return false };
-    plan.shape.insert(t, line, place, entry);
-    ledger.elements = ledger.elements.wrapping_add(1);
-    true
+    if let Some(line) = words.own_line_mut(block as usize)
+        && let Some(place) = plan.shape.usual_place(t, line, entry)
+    {
+        plan.shape.insert(t, line, place, entry);
+        ledger.elements = ledger.elements.wrapping_add(1);
+        return Ok(Insertion::New);
+    }
+    filter.insert_further(key)
 }
 
 /// Takes a key, or what stands for an entry that was sent on, to its block of a level.
@@ -54,15 +57,13 @@ fn arrive<T: Target>(t: T, filter: &mut Fingerprints, level: usize, key: KeyHash
 impl Fingerprints {
     #[inline]
     pub(in crate::raw) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        if self.inserts.insert_at_first(self, key) {
-            return Ok(Insertion::New);
-        }
-        self.insert_further(key)
+        // The kernel's error fits into a register, beside the result.
+        self.inserts.insert(self, key).map_err(|ListFull| self.ledger.full())
     }
 
     /// The whole insert.
     #[inline(never)]
-    fn insert_further(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+    fn insert_further(&mut self, key: KeyHash) -> Result<Insertion, ListFull> {
         // If the list may not take an entry, no block changes before it has.
         if !self.ledger.overflow.has_room() {
             return self.place(ANY, key, &mut ());
@@ -88,15 +89,12 @@ impl Fingerprints {
         };
         let Self { plan, ledger, .. } = self;
         let mut ledger = ledger;
-        match ledger.list(listed, !plan.multiset, plan.when_full, false) {
-            Ok(Pushed::AlreadyThere) => Ok(insertion),
-            Ok(Pushed::New) => {
-                ledger.count(0);
-                Ok(Insertion::New)
-            }
-            // Unreachable: it has room.
-            Err(ListFull) => Err(ledger.full()),
+        // It has room.
+        if ledger.list(listed, !plan.multiset, plan.when_full, false)? == Pushed::New {
+            ledger.count(0);
+            insertion = Insertion::New;
         }
+        Ok(insertion)
     }
 
     /// An insert that reports its accesses, for statistics. Uses the portable ISA.
@@ -105,7 +103,7 @@ impl Fingerprints {
         key: KeyHash,
         mut observer: O,
     ) -> Result<Insertion, FullError> {
-        self.place(ANY, key, &mut observer)
+        self.place(ANY, key, &mut observer).map_err(|ListFull| self.ledger.full())
     }
 
     #[inline(always)]
@@ -114,7 +112,7 @@ impl Fingerprints {
         t: T,
         key: KeyHash,
         observer: &mut O,
-    ) -> Result<Insertion, FullError> {
+    ) -> Result<Insertion, ListFull> {
         let Self { plan, words, ledger, .. } = self;
         let first = Visit::first(t, plan, key);
         place(t, plan, &mut { words }, &mut { ledger }, first, observer)
@@ -228,7 +226,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
     ledger: &mut L,
     first: Visit,
     observer: &mut O,
-) -> Result<Insertion, FullError> {
+) -> Result<Insertion, ListFull> {
     // The blocks that send an entry on, and which of their own.
     let mut full = [(first, None); MAX_FINGERPRINT_SUBTABLES as usize];
     let mut count = 0;
@@ -278,7 +276,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
         }
         to.unlock(visit.level, line);
     }
-    let Ok(added) = added else { return Err(ledger.full()) };
+    let added = added?;
     if added {
         ledger.count(0);
     }

@@ -13,7 +13,9 @@ use super::insert::{Visit, place};
 use crate::block::isa::{Nearness, Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
+use crate::overflow::ListFull;
 use crate::raw::Insertion;
+use crate::raw::ledger::Ledger;
 use crate::raw::shared::ledger::SharedLedger;
 use crate::storage::{SharedWords, Storage};
 
@@ -22,7 +24,7 @@ kernel_table! {
     pub(crate) struct SharedFingerprintInserts[] [] {
         fn insert(
             filter: &Fingerprints<SharedWords>, key: KeyHash,
-        ) -> Result<Insertion, FullError>;
+        ) -> Result<Insertion, ListFull>;
     }
 }
 
@@ -31,7 +33,7 @@ fn insert<T: Target>(
     t: T,
     filter: &Fingerprints<SharedWords>,
     key: KeyHash,
-) -> Result<Insertion, FullError> {
+) -> Result<Insertion, ListFull> {
     let Fingerprints { words, plan, ledger, .. } = filter;
     let first = Visit::first(t, plan, key);
     place(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
@@ -50,7 +52,7 @@ impl Fingerprints<SharedWords> {
 
     #[inline]
     pub(in crate::raw) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
-        self.inserts.insert(self, key)
+        self.inserts.insert(self, key).map_err(|ListFull| self.ledger.full())
     }
 
     /// Prefetches the first block of the key with this index.

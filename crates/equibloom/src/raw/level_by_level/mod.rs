@@ -32,7 +32,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::Balanced;
-use super::ledger::{Pushed, Record};
+use super::ledger::{Ledger, Pushed, Record};
 use super::threads::each_by_a_thread;
 use crate::block::isa::KernelTable;
 use crate::error::FullError;

@@ -78,6 +78,11 @@ impl Ledger for SharedLedger {
         }
         self.lists_any() && find(&self.list, entry)
     }
+
+    fn full(&self) -> FullError {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        FullError { capacity: list.capacity(), stored: self.elements() }
+    }
 }
 
 impl Record for &SharedLedger {
@@ -131,10 +136,5 @@ impl Record for &SharedLedger {
 
     fn count_saturated(&mut self) {
         self.saturated.fetch_add(1, Relaxed);
-    }
-
-    fn full(&self) -> FullError {
-        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
-        FullError { capacity: list.capacity(), stored: self.elements() }
     }
 }
