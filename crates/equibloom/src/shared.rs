@@ -8,10 +8,10 @@ use core::marker::PhantomData;
 use crate::error::{BuildError, FullError};
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
-use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_chunks};
+use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next};
 use crate::parameters::Parameters;
 use crate::raw::Insertion;
-use crate::raw::shared::Shared;
+use crate::raw::shared::{Shared, own, share};
 
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
@@ -78,8 +78,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         let HashFilter { parameters, mut raw, key_kind } = hashes;
         #[cfg(feature = "file")]
         raw.detach()?;
-        let raw = Shared::share(raw);
-        Ok(SharedFilter { parameters, raw, key_kind, hasher, key })
+        Ok(SharedFilter { parameters, raw: raw.converted(share), key_kind, hasher, key })
     }
 }
 
@@ -87,7 +86,7 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
         let Self { parameters, raw, key_kind, hasher, key } = self;
-        Filter { hashes: HashFilter { parameters, raw: raw.into_own(), key_kind }, hasher, key }
+        Filter { hashes: HashFilter { parameters, raw: raw.converted(own), key_kind }, hasher, key }
     }
 
     /// The parameters that the filter was built from.
@@ -149,11 +148,12 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
     pub fn insert_batch<Q: Borrow<K>>(&self, keys: &[Q]) -> Result<u64, FullError> {
+        let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
         let mut new = 0;
-        self.for_each_chunk(keys, |chunk| {
-            new += self.raw.insert_batch(chunk)?;
-            Ok(())
-        })?;
+        for keys in keys.chunks(ANSWERED_AT_ONCE) {
+            let keys = keys.iter().map(Borrow::borrow);
+            new += self.raw.insert_batch(hash_next(&self.hasher, keys, &mut hashes))?;
+        }
         Ok(new)
     }
 
@@ -162,20 +162,11 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(keys.len());
-        // Lookups cannot fail.
-        let _ = self.for_each_chunk(keys, |chunk| {
-            found.extend(self.raw.contains_batch(chunk));
-            Ok(())
-        });
-    }
-
-    fn for_each_chunk<Q: Borrow<K>>(
-        &self,
-        keys: &[Q],
-        visit: impl FnMut(&[KeyHash]) -> Result<(), FullError>,
-    ) -> Result<(), FullError> {
-        let keys = keys.iter().map(Borrow::borrow);
-        hash_chunks::<ANSWERED_AT_ONCE, K, _, _>(&self.hasher, keys, visit)
+        let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
+        for keys in keys.chunks(ANSWERED_AT_ONCE) {
+            let keys = keys.iter().map(Borrow::borrow);
+            found.extend(self.raw.contains_batch(hash_next(&self.hasher, keys, &mut hashes)));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::FileErrorKind;
 use super::header::{self, BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Section};
 use super::write::CHUNK_BYTES;
 use crate::hash_filter::HashFilter;
-use crate::raw::{Any, Parts};
+use crate::raw::Any;
 use crate::storage::Words;
 
 /// Bytes allocated for a section of a stream before the first of its bytes arrive.
@@ -20,10 +20,10 @@ const FIRST_BYTES: u64 = 1 << 20;
 /// A reader and its position.
 #[derive(Debug)]
 pub(super) struct Input<R> {
-    reader: R,
+    pub(super) reader: R,
     position: u64,
     /// The size, if it is a regular file.
-    size: Option<u64>,
+    pub(super) size: Option<u64>,
 }
 
 /// Reads a filter into memory.
@@ -60,15 +60,12 @@ pub(super) fn assemble(
     blocks: Words,
     overflow: Words,
 ) -> Result<HashFilter, FileErrorKind> {
-    let expected = blocks.bytes();
-    let parts = Parts { blocks, overflow, counters: header.counters };
+    let Header { parameters, counters, key_kind, .. } = header;
+    let (found, expected) = (blocks.bytes(), parameters.design.block_bytes());
     // The header's check has compared the lengths.
-    let raw = Any::over(&header.parameters.design, parts).ok_or(FileErrorKind::SectionLength {
-        name: BLOCKS,
-        found: header.place_of(BLOCKS).1,
-        expected,
-    })?;
-    Ok(HashFilter { parameters: header.parameters, raw, key_kind: header.key_kind })
+    let mismatch = FileErrorKind::SectionLength { name: BLOCKS, found, expected };
+    let raw = Any::over(&parameters.design, blocks, overflow, counters).ok_or(mismatch)?;
+    Ok(HashFilter { parameters, raw, key_kind })
 }
 
 /// Counts the entries of the overflow list: nonzero slots.
@@ -101,14 +98,9 @@ impl Entries {
 }
 
 impl<R: Read> Input<R> {
-    /// A file of `size` bytes.
-    pub(super) const fn sized(reader: R, size: u64) -> Self {
-        Self { reader, position: 0, size: Some(size) }
-    }
-
-    /// A stream of unknown length.
-    pub(super) const fn stream(reader: R) -> Self {
-        Self { reader, position: 0, size: None }
+    /// A file of `size` bytes, or a stream of unknown length.
+    pub(super) const fn new(reader: R, size: Option<u64>) -> Self {
+        Self { reader, position: 0, size }
     }
 
     /// Reads and checks the header.

@@ -2,7 +2,7 @@
 //!
 //! Most keys are new and find room in their first block: a short entry point of its own.
 
-use super::batch::{Outcome, Part, contains_batch, insert_level};
+use super::batch::{Outcome, contains_batch, insert_level};
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::{Arrival, Entry, Smallest};
 use crate::block::isa::{ANY, Target, kernel_table};
@@ -11,7 +11,8 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::ListFull;
 use crate::raw::Insertion;
-use crate::raw::ledger::{Pushed, Record};
+use crate::raw::ledger::Record;
+use crate::raw::threads::Part;
 use crate::storage::{Line, Storage, Update};
 use alloc::vec::Vec;
 use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
@@ -23,7 +24,7 @@ kernel_table! {
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
-            plan: &Plan, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
+            plan: &Plan, level: usize, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
         ) -> Outcome;
     }
 }
@@ -46,7 +47,7 @@ fn insert_at_first<T: Target>(t: T, filter: &mut Fingerprints, key: KeyHash) -> 
 fn arrive<T: Target>(t: T, filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived {
     let Fingerprints { plan, words, .. } = filter;
     match Visit::of(t, plan, level, key) {
-        Some(visit) => visit.arrive(t, plan, words.line_mut(visit.block as usize)),
+        Some(visit) => visit.arrive(t, plan, &mut words[visit.block as usize]),
         None => Arrived::Listed { entry: key.candidate(0) },
     }
 }
@@ -89,8 +90,8 @@ impl Fingerprints {
         let Self { plan, ledger, .. } = self;
         let mut ledger = ledger;
         match ledger.list(listed, !plan.multiset, plan.when_full, false) {
-            Ok(Pushed::AlreadyThere) => Ok(insertion),
-            Ok(Pushed::New) => {
+            Ok(Insertion::AlreadyPresent) => Ok(insertion),
+            Ok(Insertion::New) => {
                 ledger.count(0);
                 Ok(Insertion::New)
             }
@@ -235,7 +236,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
     let mut visit = first;
     let list = |ledger: &mut L, onward: KeyHash| {
         let pushed = ledger.list(onward.candidate(0), !plan.multiset, plan.when_full, false);
-        pushed.map(|pushed| pushed == Pushed::New)
+        pushed.map(Insertion::is_new)
     };
     // Whether the filter holds one entry more. An entry that was sent on may meet its equal.
     let added = loop {
@@ -243,7 +244,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
         let line = block as usize;
         observer.block_read();
         to.lock(level, line);
-        let arrival = visit.arrival(t, plan, &to.words().load(line));
+        let arrival = visit.arrival(t, plan, &to.load(line));
         let (leaving, smallest) = match arrival {
             Arrival::GoesOn => (entry, None),
             Arrival::Displaces(smallest) => (smallest.entry, Some(smallest)),

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::block::{BlockIndex, BloomShape};
 use crate::raw::batch::set_bits;
-use crate::storage::{Lines, Words};
+use crate::storage::Line;
 
 const WORD: usize = u64::BITS as usize;
 
@@ -87,22 +87,22 @@ impl Journal {
     pub(super) fn note(
         &mut self,
         shape: &BloomShape,
-        lines: &Lines<'_>,
+        lines: &[Line],
         here: BlockIndex,
         block: BlockIndex,
     ) {
         if self.is_kept {
             let size = shape.words_per_block();
             let start = here.0 as usize * size;
-            self.words.extend_from_slice(&lines.0.as_flattened()[start..start + size]);
+            self.words.extend_from_slice(&lines.as_flattened()[start..start + size]);
             self.blocks.push(block);
         }
     }
 
     /// Restores the blocks.
-    pub(super) fn undo(&self, shape: &BloomShape, whole: &mut Words) {
+    pub(super) fn undo(&self, shape: &BloomShape, whole: &mut [Line]) {
         let size = shape.words_per_block();
-        let words = whole.words_mut();
+        let words = whole.as_flattened_mut();
         for (block, before) in self.blocks.iter().zip(self.words.chunks(size)).rev() {
             let start = block.0 as usize * size;
             words[start..start + size].copy_from_slice(before);
