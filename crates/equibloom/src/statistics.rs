@@ -125,11 +125,6 @@ impl LevelSurvey {
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };
         Self { statistics, matching: matching / size, passing: passing / size }
     }
-
-    /// Combines the mean match probability with that of an independent cause.
-    pub(crate) fn add_matching(&mut self, probability: f64) {
-        self.matching += (1.0 - self.matching) * probability.min(1.0);
-    }
 }
 
 fn tally(histogram: &mut Vec<u64>, value: usize) {

@@ -31,14 +31,15 @@ impl<'a> Fields<'a> {
 
     /// What was written. Checks that the whole input was read.
     pub(super) fn end(self) -> Result<Vec<u8>, FileErrorKind> {
-        let left = self.input.map_or(0, |bytes| bytes.len());
-        self.check_rest(left == 0, || "0 bytes".into())?;
+        self.check_left(0, || "0 bytes".into())?;
         Ok(self.output)
     }
 
-    fn check_rest(&self, is_valid: bool, accepted: impl FnOnce() -> String) -> Checked {
-        let left = self.input.map_or(0, |bytes| bytes.len()) as u64;
-        check(is_valid, "what is left of the header", self.position, left, accepted)
+    /// Checks how many bytes are left to read.
+    fn check_left(&self, expected: usize, accepted: impl FnOnce() -> String) -> Checked {
+        let left = self.input.map_or(0, <[u8]>::len);
+        let name = "what is left of the header";
+        check(left == expected, name, self.position, left as u64, accepted)
     }
 
     pub(super) const fn position(&self) -> u64 {
@@ -54,7 +55,7 @@ impl<'a> Fields<'a> {
         match self.input.map(<[u8]>::split_first_chunk) {
             None => self.output.extend(*value),
             Some(Some((taken, rest))) => (*value, self.input) = (*taken, Some(rest)),
-            Some(None) => self.check_rest(false, || format!("at least {N} bytes for {name}"))?,
+            Some(None) => self.check_left(N, || format!("at least {N} bytes for {name}"))?,
         }
         self.position += N as u64;
         Ok(())

@@ -5,7 +5,10 @@
 
 use super::Insertion;
 use super::balanced::{Balanced, Plan};
+use super::batch::{Answers, Columns, fill, look_at_first};
 use super::ledger::{Ledger, Record};
+use super::level_by_level::{PendingKeys, Scratch, pass};
+use super::threads::Part;
 use crate::block::isa::{ANY, Target, kernel_table};
 use crate::block::{BlockIndex, Holds};
 use crate::error::FullError;
@@ -17,11 +20,21 @@ use crate::storage::Update;
 use equibloom_layout::WhenFull;
 
 kernel_table! {
-    /// Inserts into a filter with one owner.
+    /// Inserts into a filter with one owner, and steps of batches.
     pub(crate) struct OwnInserts[R: Choose,] [R] {
         fn insert(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
         #[any]
         fn place(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
+        #[any]
+        fn pass(
+            plan: &Plan<R>, number: usize, keys: &[KeyHash], pending: &PendingKeys, part: Part<'_>,
+            scratch: &mut Scratch,
+        ) -> u64;
+        #[any]
+        fn fill(filter: &Balanced<R>, keys: &[KeyHash], columns: &mut Columns) -> ();
+        fn look_at_first(
+            filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, later: &[BlockIndex],
+        ) -> Answers;
     }
 }
 

@@ -148,16 +148,15 @@ impl Words {
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         if self.is_mapped() {
-            let out_of_memory = BuildError::OutOfMemory { bytes: self.bytes() };
-            *self = self.copied().ok_or(out_of_memory)?;
+            *self = self.copied()?;
         }
         Ok(())
     }
 
-    fn copied(&self) -> Option<Self> {
-        let mut copy = Self::zeroed_lines(self.count)?;
+    fn copied(&self) -> Result<Self, BuildError> {
+        let mut copy = Self::zeroed(self.as_flattened().len() as u64)?;
         copy.copy_from_slice(self);
-        Some(copy)
+        Ok(copy)
     }
 
     /// Copies borrowed words on the first change. Out of line, because inserts call it.
@@ -169,10 +168,8 @@ impl Words {
 
     /// A copy. Aborts the program if memory is short, like the collections of the standard library.
     fn copied_or_abort(&self) -> Self {
-        match (self.copied(), Self::layout(self.count)) {
-            (Some(copy), _) => copy,
-            (None, layout) => handle_alloc_error(layout.unwrap_or(Layout::new::<Line>())),
-        }
+        let layout = || Self::layout(self.count).unwrap_or(Layout::new::<Line>());
+        self.copied().unwrap_or_else(|_| handle_alloc_error(layout()))
     }
 
     /// A line that can be changed at once: `None` if the words are borrowed. Calls nothing, which saves inserts

@@ -108,7 +108,7 @@ impl Fingerprints {
         for survey in surveys.iter_mut().rev() {
             let blocks = survey.statistics.blocks as f64;
             let stored = survey.matching * entries * blocks;
-            survey.add_matching(sent_on / blocks / entries);
+            survey.matching += (1.0 - survey.matching) * (sent_on / blocks / entries).min(1.0);
             sent_on += stored;
         }
         Survey::of(surveys, plan.count, 1.0)

@@ -34,14 +34,13 @@ use alloc::vec::Vec;
 use super::Balanced;
 use super::ledger::Record;
 use super::threads::{Part, each_by_a_thread};
-use crate::block::isa::KernelTable;
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
 use crate::placement::Choose;
 use equibloom_layout::WhenFull;
-use pass::Passes;
-use scratch::{PendingKeys, Scratch};
+pub(super) use pass::pass;
+pub(super) use scratch::{PendingKeys, Scratch};
 
 /// How keys are divided into batches. Affects time and memory only.
 #[derive(Debug, Clone, Copy)]
@@ -166,13 +165,12 @@ impl<R: Choose> Balanced<R> {
         pending: &PendingKeys,
         scratch: &mut [Scratch],
     ) -> Vec<u64> {
-        let passes = Passes::new(self.isa, self.is_common);
-        let Self { plan, words, .. } = self;
+        let Self { plan, words, inserts, .. } = self;
         let level = plan.levels.level(number);
         let parts = Part::all(words, plan.shape.words_per_block(), level, scratch.len());
         let run = |(part, scratch): (Part<'_>, &mut Scratch)| {
             scratch.sent_on.set_to(false, keys.len());
-            passes.pass(plan, number, keys, pending, part, scratch)
+            inserts.pass(plan, number, keys, pending, part, scratch)
         };
         each_by_a_thread(parts.zip(scratch).collect(), run)
     }

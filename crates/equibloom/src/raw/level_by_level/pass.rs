@@ -2,7 +2,7 @@
 
 use super::scratch::{PendingKeys, Scratch};
 use crate::block::BlockIndex;
-use crate::block::isa::{Nearness, Target, kernel_table};
+use crate::block::isa::{Nearness, Target};
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Probe};
 use crate::raw::balanced::Plan;
@@ -15,25 +15,10 @@ const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
 /// How many inserts ahead a block is prefetched.
 const AHEAD: usize = 32;
 
-kernel_table! {
-    /// One worker's pass; returns the number of keys placed.
-    pub(super) struct Passes[R: Choose,] [R] {
-        #[any]
-        fn pass(
-            plan: &Plan<R>,
-            number: usize,
-            keys: &[KeyHash],
-            pending: &PendingKeys,
-            part: Part<'_>,
-            scratch: &mut Scratch,
-        ) -> u64;
-    }
-}
-
 /// Takes the pending keys whose block of the level numbered `number` belongs to the part to that block, in
-/// order.
+/// order; returns the number of keys placed.
 #[inline(always)]
-fn pass<T: Target, R: Choose>(
+pub(in crate::raw) fn pass<T: Target, R: Choose>(
     target: T,
     plan: &Plan<R>,
     number: usize,

@@ -10,7 +10,7 @@ const WORD: usize = u64::BITS as usize;
 
 /// A worker's buffers, reused across levels and slabs, because new memory has to be zeroed page by page.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(in crate::raw) struct Scratch {
     /// The keys that a level rejects.
     pub(super) sent_on: PendingKeys,
     pub(super) journal: Journal,
@@ -18,7 +18,7 @@ pub(super) struct Scratch {
 
 /// Keys of a slab, by index, that no block has admitted yet.
 #[derive(Default)]
-pub(super) struct PendingKeys {
+pub(in crate::raw) struct PendingKeys {
     going: Vec<u64>,
     /// Pending keys whose hint was already set in every block so far: they may be duplicates.
     reachable: Vec<u64>,
