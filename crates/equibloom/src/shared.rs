@@ -11,7 +11,7 @@ use crate::hash_filter::HashFilter;
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next};
 use crate::parameters::Parameters;
 use crate::raw::Insertion;
-use crate::raw::shared::{Shared, own, share};
+use crate::raw::shared::Shared;
 
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
@@ -78,7 +78,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         let HashFilter { parameters, mut raw, key_kind } = hashes;
         #[cfg(feature = "file")]
         raw.detach()?;
-        Ok(SharedFilter { parameters, raw: raw.converted(share), key_kind, hasher, key })
+        Ok(SharedFilter { parameters, raw: Shared::share(raw), key_kind, hasher, key })
     }
 }
 
@@ -86,7 +86,7 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
         let Self { parameters, raw, key_kind, hasher, key } = self;
-        Filter { hashes: HashFilter { parameters, raw: raw.converted(own), key_kind }, hasher, key }
+        Filter { hashes: HashFilter { parameters, raw: raw.into_own(), key_kind }, hasher, key }
     }
 
     /// The parameters that the filter was built from.

@@ -75,14 +75,14 @@ proptest! {
             }
             #[cfg(target_has_atomic = "64")]
             {
-                let shared = on(isa, &empty).converted(super::shared::share);
+                let shared = super::shared::Shared::share(on(isa, &empty));
                 for (&hash, inserted) in hashes.iter().zip(&inserted) {
                     prop_assert_eq!(&shared.insert(hash), inserted);
                 }
                 for (&hash, &answer) in queried.iter().zip(&answers) {
                     prop_assert_eq!(shared.contains(hash), answer);
                 }
-                prop_assert!(shared.converted(super::shared::own) == plain);
+                prop_assert!(shared.into_own() == plain);
             }
         }
     }

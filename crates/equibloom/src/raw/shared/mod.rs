@@ -91,12 +91,12 @@ fn place<T: Target, R: Choose>(
 }
 
 /// Words and ledger for threads to share, with versions for some levels.
-pub(crate) fn share(words: Words, ledger: OwnLedger, locked: usize) -> (SharedWords, SharedLedger) {
+pub(super) fn share(words: Words, ledger: OwnLedger, locked: usize) -> (SharedWords, SharedLedger) {
     (SharedWords::new(words, locked), SharedLedger::new(ledger))
 }
 
 /// Words and ledger for one owner.
-pub(crate) fn own(words: SharedWords, ledger: SharedLedger, _: usize) -> (Words, OwnLedger) {
+pub(super) fn own(words: SharedWords, ledger: SharedLedger, _: usize) -> (Words, OwnLedger) {
     (words.into_words(), ledger.into_own())
 }
 
@@ -113,7 +113,7 @@ impl<R: Choose, S: Held> Balanced<R, S> {
 impl<S: Held> Any<S> {
     /// The same filter over other storage. `convert` takes the words, the ledger, and the number of levels whose
     /// blocks are locked.
-    pub(crate) fn converted<T: Held>(
+    fn converted<T: Held>(
         self,
         convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
     ) -> Any<T> {
@@ -129,7 +129,18 @@ impl<S: Held> Any<S> {
     }
 }
 
+// Not generic: the entry points of shared filters are compiled here, not in every crate that shares a filter.
 impl Shared {
+    /// Shares a filter.
+    pub(crate) fn share(filter: Any) -> Self {
+        filter.converted(share)
+    }
+
+    /// Converts back into a filter for one thread.
+    pub(crate) fn into_own(self) -> Any {
+        self.converted(own)
+    }
+
     /// Inserts a key unless it is (apparently) present.
     #[inline]
     pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {

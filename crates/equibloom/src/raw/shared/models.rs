@@ -13,7 +13,7 @@ use loom::model::Builder;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use super::{Shared, own, share};
+use super::Shared;
 use crate::hashing::KeyHash;
 use crate::placement::Level;
 use crate::raw::Any;
@@ -29,7 +29,7 @@ fn check(interruptions: Option<usize>, model: impl Fn() + Send + Sync + 'static)
 }
 
 fn filter(layout: Layout) -> Shared {
-    Any::new(&layout.into()).unwrap().converted(share)
+    Shared::share(Any::new(&layout.into()).unwrap())
 }
 
 /// Two levels of one Bloom block each, with threshold `below`.
@@ -75,7 +75,7 @@ fn writers_and_a_reader(interruptions: usize, layout: Layout) {
         assert!(keys.iter().all(|&key| shared.0.contains(key)));
         assert_eq!(shared.0.elements(), 3);
         let Some((filter, _)) = Arc::into_inner(shared) else { panic!("still shared") };
-        let filter = filter.converted(own);
+        let filter = filter.into_own();
         assert!(keys.iter().all(|&key| filter.contains(key)));
         let statistics = filter.statistics();
         let in_blocks: u64 = statistics.loads().iter().zip(0..).map(|(n, load)| n * load).sum();
