@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::header::{BLOCKS, OVERFLOW};
 use super::read::{self, Input};
-use super::{FileErrorKind, input};
+use super::{FileErrorKind, opened};
 use crate::hash_filter::HashFilter;
 use crate::storage::{Bytes, Words, map};
 
@@ -14,13 +14,13 @@ use crate::storage::{Bytes, Words, map};
 /// # Safety
 /// While the filter or a clone of it lives, the file must neither change nor shrink.
 pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
-    let input = input(path)?;
+    let (file, size) = opened(path)?;
     // Files store words in little-endian order.
-    if cfg!(target_endian = "big") || input.size.is_none() {
-        return read::filter(input);
+    if cfg!(target_endian = "big") || size.is_none() {
+        return read::filter(Input::new(file, size));
     }
     // SAFETY: the caller's promise. Only the words keep the mapping alive.
-    let mapping = unsafe { map(&input.reader) }.map_err(|error| FileErrorKind::io("map", error))?;
+    let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
     over(&mapping)
 }
 

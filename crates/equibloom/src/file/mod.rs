@@ -327,9 +327,13 @@ pub fn verify_from(reader: impl Read) -> Result<Header, FileError> {
     Ok(read::verify(Input::new(reader, None))?)
 }
 
-/// Opens a file for reading. Only a regular file has a size to check against.
-fn input(path: &Path) -> Result<Input<File>, FileErrorKind> {
+fn input(path: &Path) -> Result<Input<'static>, FileErrorKind> {
+    opened(path).map(|(file, size)| Input::new(file, size))
+}
+
+/// A file, opened for reading. Only a regular file has a size to check against.
+fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
-    Ok(Input::new(file, metadata.is_file().then_some(metadata.len())))
+    Ok((file, metadata.is_file().then_some(metadata.len())))
 }

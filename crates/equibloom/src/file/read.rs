@@ -1,5 +1,6 @@
 //! Reads and verifies a filter from a stream of bytes.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -18,16 +19,15 @@ use crate::storage::Words;
 const FIRST_BYTES: u64 = 1 << 20;
 
 /// A reader and its position.
-#[derive(Debug)]
-pub(super) struct Input<R> {
-    pub(super) reader: R,
+pub(super) struct Input<'a> {
+    reader: Box<dyn Read + 'a>,
     position: u64,
     /// The size, if it is a regular file.
-    pub(super) size: Option<u64>,
+    size: Option<u64>,
 }
 
 /// Reads a filter into memory.
-pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErrorKind> {
+pub(super) fn filter(mut input: Input<'_>) -> Result<HashFilter, FileErrorKind> {
     let header = input.header()?;
     let (mut blocks, mut overflow) = (Words::none(), Words::none());
     input.sections(&header, |input, section| match section.name.as_str() {
@@ -43,7 +43,7 @@ pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErr
 }
 
 /// Reads and checks everything, and stores nothing.
-pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Header, FileErrorKind> {
+pub(super) fn verify(mut input: Input<'_>) -> Result<Header, FileErrorKind> {
     let header = input.header()?;
     let mut found = Entries::new(&header);
     input.sections(&header, |input, section| match section.name.as_str() {
@@ -97,10 +97,10 @@ impl Entries {
     }
 }
 
-impl<R: Read> Input<R> {
+impl<'a> Input<'a> {
     /// A file of `size` bytes, or a stream of unknown length.
-    pub(super) const fn new(reader: R, size: Option<u64>) -> Self {
-        Self { reader, position: 0, size }
+    pub(super) fn new(reader: impl Read + 'a, size: Option<u64>) -> Self {
+        Self { reader: Box::new(reader), position: 0, size }
     }
 
     /// Reads and checks the header.

@@ -17,11 +17,11 @@ use crate::storage::Words;
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
 /// Writes a filter with the seed of its hash and the kind of its keys.
-pub(super) fn filter<W: Write + ?Sized>(
+pub(super) fn filter(
     filter: &HashFilter,
     seed: u64,
     kind: KeyKind,
-    writer: &mut W,
+    writer: &mut dyn Write,
 ) -> Result<(), FileErrorKind> {
     let (blocks, ledger) = filter.raw.contents();
     let (mut sections, mut contents) = (Vec::new(), Vec::new());
@@ -37,10 +37,10 @@ pub(super) fn filter<W: Write + ?Sized>(
         .map_err(|error| FileErrorKind::io("write", error))
 }
 
-fn write<'a, W: Write + ?Sized>(
+fn write<'a>(
     head: &[u8],
     sections: impl Iterator<Item = (&'a Section, &'a Words)>,
-    writer: &mut W,
+    writer: &mut dyn Write,
 ) -> io::Result<()> {
     writer.write_all(head)?;
     let mut position = head.len() as u64;

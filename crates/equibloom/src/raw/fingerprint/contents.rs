@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Fingerprints;
-use super::insert::{Visit, place};
+use super::insert::Visit;
 use crate::block::BlockStats;
 use crate::block::fingerprint::watermark;
 use crate::block::isa::ANY;
@@ -52,18 +52,17 @@ impl Fingerprints {
     }
 
     fn merge_entries(&mut self, other: &Self) -> Result<(), FullError> {
-        let Self { plan, words, ledger, .. } = self;
-        for (level, blocks) in plan.levels().iter().enumerate() {
+        for (level, blocks) in other.plan.levels().iter().enumerate() {
             for block in blocks.offset..blocks.offset + blocks.size {
-                let theirs = &other.words[block as usize];
-                plan.shape.raise_watermark(&mut words[block as usize], watermark(theirs));
-                for entry in plan.shape.entries(theirs) {
-                    let visit = Visit { level, block, entry };
-                    let (mut words, mut ledger) = (&mut *words, &mut *ledger);
-                    place(ANY, plan, &mut words, &mut ledger, visit, &mut ())?;
+                let (ours, theirs) =
+                    (&mut self.words[block as usize], &other.words[block as usize]);
+                self.plan.shape.raise_watermark(ours, watermark(theirs));
+                for entry in other.plan.shape.entries(theirs) {
+                    self.place(Visit { level, block, entry }, &mut ())?;
                 }
             }
         }
+        let Self { plan, ledger, .. } = self;
         let full = FullError { capacity: ledger.overflow.capacity(), stored: ledger.elements };
         let OwnLedger { overflow, elements, .. } = ledger;
         for (entry, copies) in other.ledger.overflow.entries() {

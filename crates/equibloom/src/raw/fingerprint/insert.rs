@@ -66,7 +66,7 @@ impl Fingerprints {
     fn insert_further(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         // If the list may not take an entry, no block changes before it has.
         if !self.ledger.overflow.has_room() {
-            return self.place(ANY, key, &mut ());
+            return self.place(Visit::first(ANY, &self.plan, key), &mut ());
         }
         let (mut level, mut key) = (0, key);
         let mut insertion = Insertion::AlreadyPresent;
@@ -100,25 +100,24 @@ impl Fingerprints {
         }
     }
 
-    /// An insert that reports its accesses, for statistics. Uses the portable ISA.
+    /// An insert that reports its accesses, for statistics.
     pub(in crate::raw) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
         mut observer: O,
     ) -> Result<Insertion, FullError> {
-        self.place(ANY, key, &mut observer)
+        self.place(Visit::first(ANY, &self.plan, key), &mut observer)
     }
 
-    #[inline(always)]
-    fn place<T: Target, O: Observer>(
+    /// [Stores](place) an entry. Few inserts need it: it uses the portable ISA, and is compiled once.
+    #[inline(never)]
+    pub(super) fn place(
         &mut self,
-        t: T,
-        key: KeyHash,
-        observer: &mut O,
+        first: Visit,
+        mut observer: &mut dyn Observer,
     ) -> Result<Insertion, FullError> {
         let Self { plan, words, ledger, .. } = self;
-        let first = Visit::first(t, plan, key);
-        place(t, plan, &mut { words }, &mut { ledger }, first, observer)
+        place(ANY, plan, &mut { words }, &mut { ledger }, first, &mut observer)
     }
 }
 
