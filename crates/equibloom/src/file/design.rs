@@ -56,7 +56,13 @@ fn layout_fields(layout: &mut Layout, io: &mut Fields<'_>) -> Checked {
         io.u32("threshold", below)?;
         share_field("the coin", coin, io)?;
     }
-    io.optional("whether there is an access budget", "the access budget", budget)?;
+    let (mut has_budget, mut accesses) = (budget.is_some(), budget.unwrap_or(0));
+    io.flag("whether there is an access budget", &mut has_budget)?;
+    let (name, offset) = ("the access budget", io.position());
+    io.u64(name, &mut accesses)?;
+    let accepted = || "0: the file says that there is none".into();
+    check(has_budget || accesses == 0, name, offset, accesses, accepted)?;
+    *budget = has_budget.then_some(accesses);
     io.u64("planned overflow capacity", &mut overflow.capacity)?;
     let mut saturates = overflow.when_full == WhenFull::Saturate;
     io.flag("what happens when the list is full", &mut saturates)?;

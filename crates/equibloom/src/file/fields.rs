@@ -21,12 +21,9 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) const fn reader(bytes: &'a [u8]) -> Self {
-        Self { input: Some(bytes), output: Vec::new(), position: 0 }
-    }
-
-    pub(super) const fn writer() -> Self {
-        Self { input: None, output: Vec::new(), position: 0 }
+    /// Fields that are read from an input, or written.
+    pub(super) const fn new(input: Option<&'a [u8]>) -> Self {
+        Self { input, output: Vec::new(), position: 0 }
     }
 
     /// What was written. Checks that the whole input was read.
@@ -102,22 +99,6 @@ impl<'a> Fields<'a> {
             "the flags at byte {offset} are {value:#x}, of which this library knows {known:#x}"
         );
         Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" })
-    }
-
-    /// A flag, and a 64-bit number that is zero without it.
-    pub(super) fn optional(
-        &mut self,
-        whether: &'static str,
-        name: &'static str,
-        value: &mut Option<u64>,
-    ) -> Checked {
-        let (mut is_there, mut number) = (value.is_some(), value.unwrap_or(0));
-        self.flag(whether, &mut is_there)?;
-        let offset = self.position();
-        self.u64(name, &mut number)?;
-        *value = is_there.then_some(number);
-        let accepted = || "0: the file says that there is none".into();
-        check(is_there || number == 0, name, offset, number, accepted)
     }
 
     /// The number of a variant. If another one is read than that of the value, this becomes the template of that

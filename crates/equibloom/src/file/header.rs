@@ -138,7 +138,7 @@ impl Header {
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>, FileErrorKind> {
-        let mut to = Fields::writer();
+        let mut to = Fields::new(None);
         self.clone().fields(&mut to)?;
         to.end()
     }
@@ -153,7 +153,7 @@ impl Header {
         }
         let parameters = Parameters { keys: 0, seed: 0, design: design::BLANK };
         let mut header = Self::blank(parameters, KeyKind::Unspecified, Counters::default());
-        let mut from = Fields::reader(bytes);
+        let mut from = Fields::new(Some(bytes));
         header.fields(&mut from)?;
         from.end()?;
         header.check_overflow()?;
@@ -278,7 +278,7 @@ pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
         let (found, expected) = (bytes.len() as u64, PREFIX_BYTES as u64);
         return Err(FileErrorKind::Length { found, expected });
     }
-    let mut from = Fields::reader(bytes);
+    let mut from = Fields::new(Some(bytes));
     let (mut magic, mut version, mut length) = (MAGIC, 0, 0);
     from.bytes("the magic number", &mut magic)?;
     from.u32("the version", &mut version)?;

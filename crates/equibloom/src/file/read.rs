@@ -38,7 +38,10 @@ pub(super) fn filter(mut input: Input<'_>) -> Result<HashFilter, FileErrorKind> 
     let mut found = Entries::new(&header);
     found.count(overflow.native_bytes());
     found.check(&header)?;
-    let (blocks, overflow) = (blocks.read_as_little_endian(), overflow.read_as_little_endian());
+    if cfg!(target_endian = "big") {
+        let words = blocks.as_flattened_mut().iter_mut().chain(overflow.as_flattened_mut());
+        words.for_each(|word| *word = u64::from_le(*word));
+    }
     assemble(header, blocks, overflow)
 }
 

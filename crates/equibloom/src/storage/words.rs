@@ -200,15 +200,6 @@ impl Words {
         // SAFETY: as above, and any bytes make a line.
         unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), bytes) }
     }
-
-    /// Converts words that were read as little-endian bytes; does nothing on little-endian targets.
-    #[cfg(feature = "file")]
-    pub(crate) fn read_as_little_endian(mut self) -> Self {
-        if cfg!(target_endian = "big") {
-            self.as_flattened_mut().iter_mut().for_each(|word| *word = u64::from_le(*word));
-        }
-        self
-    }
 }
 
 /// Words are lines, the last of them padded.
