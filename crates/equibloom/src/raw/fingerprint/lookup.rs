@@ -16,7 +16,6 @@ kernel_table! {
     /// The steps of a lookup.
     pub(super) struct Lookups[S: Held,] [S] {
         fn contains(filter: &Fingerprints<S>, key: KeyHash) -> bool;
-        #[any]
         fn look_further(filter: &Fingerprints<S>, key: KeyHash) -> bool;
         #[any]
         fn look_closely(filter: &Fingerprints<S>, key: KeyHash) -> bool;

@@ -58,7 +58,7 @@ pub(in crate::raw) fn pass<T: Target, R: Choose>(
             if reachable && shape.test(target, &lines, here, key) {
                 continue;
             }
-            scratch.journal.note(shape, &lines, here, block);
+            scratch.journal.note(shape, lines, here, block);
             let admits = |load| rule.admits(load, key, number);
             if !R::REJECTS || admits(shape.load(&lines, here)) {
                 placed += u64::from(shape.try_add(target, &mut &mut lines, here, key, admits));
