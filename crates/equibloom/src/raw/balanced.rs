@@ -26,6 +26,7 @@ pub(super) struct Plan<R> {
 /// A filter: its plan, the words of its blocks, and what it counts and lists. Over
 /// [`SharedWords`](crate::storage::SharedWords) it is shared by threads.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "shared filters need the ISA again"))]
 pub(crate) struct Balanced<R: Choose, S: Held = Words> {
     pub(super) plan: Plan<R>,
     pub(super) words: S,

@@ -77,11 +77,11 @@ impl Plan {
 /// A filter of fingerprint blocks. Over [`SharedWords`](crate::storage::SharedWords) it is shared by
 /// threads.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "shared filters need the ISA again"))]
 pub(crate) struct Fingerprints<S: Held = Words> {
     pub(super) words: S,
     plan: Plan,
     pub(super) ledger: S::Ledger,
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for the shared filter"))]
     isa: DetectedIsa,
     lookups: Lookups<S>,
     inserts: S::FingerprintInserts,
