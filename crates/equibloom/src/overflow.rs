@@ -47,7 +47,7 @@ impl OverflowList {
     }
 
     /// A list over the words of a file; `None` if their number does not match. Their contents are not
-    /// checked: see [`detach`](Self::detach).
+    /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64, is_counted: bool) -> Option<Self> {
         let (slot_count, words) = sizes(capacity, is_counted);
         let fits = slots.bytes() == bytes_for(words) && len <= capacity;
@@ -133,7 +133,7 @@ impl OverflowList {
         (slot..self.slot_count as usize).chain(0..slot)
     }
 
-    /// The slot of an entry.
+    /// The slot of an entry. Terminates for any words: each slot is probed once at most.
     fn find(&self, entry: u64) -> Option<usize> {
         if self.is_empty() {
             return None;
@@ -168,8 +168,8 @@ impl OverflowList {
         Ok(())
     }
 
-    /// Adds copies of an entry, at least one, to a list with room or one that may grow. A list that does not
-    /// count has one of them.
+    /// Adds copies of an entry, at least one, to a list with room or one that may grow. A list that counts adds
+    /// them to those that are there; another one, which must not have the entry yet, keeps one.
     pub(crate) fn push(
         &mut self,
         entry: u64,
