@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 use crate::hash_filter::HashFilter;
 use crate::hashing::{
-    ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, Stable, StableKey, hash_chunks,
+    ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, Stable, StableKey, hash_next,
 };
 use crate::parameters::Parameters;
 use crate::raw::Insertion;
@@ -264,13 +264,16 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
         &mut self,
         keys: impl IntoIterator<Item = Q>,
     ) -> Result<u64, FullError> {
-        let Self { hashes, hasher, .. } = self;
+        let mut hashes = [KeyHash::from_u64(0); INSERTED_AT_ONCE];
+        let mut keys = keys.into_iter().fuse();
         let mut new = 0;
-        hash_chunks::<INSERTED_AT_ONCE, K, _, _>(hasher, keys, |chunk| {
-            new += hashes.insert_batch(chunk)?;
-            Ok(())
-        })?;
-        Ok(new)
+        loop {
+            let chunk = hash_next(&self.hasher, &mut keys, &mut hashes);
+            if chunk.is_empty() {
+                return Ok(new);
+            }
+            new += self.hashes.insert_batch(chunk)?;
+        }
     }
 
     /// Looks up many keys, faster than one by one: blocks of later keys are prefetched. The answers replace
@@ -278,7 +281,11 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(keys.len());
-        self.for_each_chunk(keys, |chunk| self.hashes.append_answers(chunk, found));
+        let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
+        for keys in keys.chunks(ANSWERED_AT_ONCE) {
+            let keys = keys.iter().map(Borrow::borrow);
+            self.hashes.append_answers(hash_next(&self.hasher, keys, &mut hashes), found);
+        }
     }
 
     /// [`contains_batch`](Self::contains_batch) with one bit per answer: key `i` has bit `i % 64` of word
@@ -296,16 +303,11 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     /// ```
     pub fn contains_batch_bitmap<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<u64>) {
         found.clear();
-        self.for_each_chunk(keys, |chunk| self.hashes.append_bitmap(chunk, found));
-    }
-
-    fn for_each_chunk<Q: Borrow<K>>(&self, keys: &[Q], mut look_up: impl FnMut(&[KeyHash])) {
-        let keys = keys.iter().map(Borrow::borrow);
-        // Lookups cannot fail.
-        let _ = hash_chunks::<ANSWERED_AT_ONCE, K, _, _>(&self.hasher, keys, |chunk| {
-            look_up(chunk);
-            Ok(())
-        });
+        let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
+        for keys in keys.chunks(ANSWERED_AT_ONCE) {
+            let keys = keys.iter().map(Borrow::borrow);
+            self.hashes.append_bitmap(hash_next(&self.hasher, keys, &mut hashes), found);
+        }
     }
 }
 

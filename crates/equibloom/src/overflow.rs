@@ -12,7 +12,7 @@
 
 use crate::error::BuildError;
 use crate::hashing::scale;
-use crate::storage::Words;
+use crate::storage::{WORDS_PER_LINE, Words, bytes_for};
 use equibloom_layout::{MAX_OVERFLOW, Overflow, WhenFull};
 
 /// Marks a free slot; see [`OverflowList::stored_form`].
@@ -33,25 +33,24 @@ pub(crate) struct OverflowList {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ListFull;
 
-/// Slots of a list of `capacity` entries.
-const fn slot_count(capacity: u64) -> u64 {
-    Overflow { capacity, when_full: WhenFull::Refuse }.slots()
+/// Slots and words of a list of `capacity` entries.
+const fn sizes(capacity: u64, is_counted: bool) -> (u64, u64) {
+    let slots = Overflow { capacity, when_full: WhenFull::Refuse }.slots();
+    (slots, slots.saturating_mul(1 + is_counted as u64))
 }
 
 impl OverflowList {
     /// An empty list of `capacity` entries, at most [`MAX_OVERFLOW`].
     pub(crate) fn new(capacity: u64, is_counted: bool) -> Result<Self, BuildError> {
-        let slot_count = slot_count(capacity);
-        let words = slot_count.saturating_mul(1 + u64::from(is_counted));
+        let (slot_count, words) = sizes(capacity, is_counted);
         Ok(Self { slots: Words::zeroed(words)?, slot_count, capacity, len: 0, is_counted })
     }
 
     /// A list over the words of a file; `None` if their number does not match. Their contents are not
     /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64, is_counted: bool) -> Option<Self> {
-        let slot_count = slot_count(capacity);
-        let words = slot_count.saturating_mul(1 + u64::from(is_counted));
-        let fits = slots.bytes() == crate::storage::bytes_for(words) && len <= capacity;
+        let (slot_count, words) = sizes(capacity, is_counted);
+        let fits = slots.bytes() == bytes_for(words) && len <= capacity;
         fits.then_some(Self { slots, slot_count, capacity, len, is_counted })
     }
 
@@ -116,36 +115,40 @@ impl OverflowList {
     }
 
     fn cell(&self, slot: usize) -> Cell {
-        let more =
-            if self.is_counted { self.slots.get(slot + self.slot_count as usize) } else { 0 };
-        Cell { entry: self.slots.get(slot), more }
+        let words = self.slots.as_flattened();
+        let more = if self.is_counted { words[slot + self.slot_count as usize] } else { 0 };
+        Cell { entry: words[slot], more }
     }
 
     fn set_cell(&mut self, slot: usize, cell: Cell) {
-        *self.slots.get_mut(slot) = cell.entry;
+        let words = self.slots.as_flattened_mut();
+        words[slot] = cell.entry;
         if self.is_counted {
-            *self.slots.get_mut(slot + self.slot_count as usize) = cell.more;
+            words[slot + self.slot_count as usize] = cell.more;
         }
     }
 
-    /// The slot of an entry. Terminates for any words: an entry's distance from its home is below the
-    /// number of slots, so that after as many steps every entry sorts after the searched one.
+    /// All slots, from this one on.
+    fn slots_from(&self, slot: usize) -> impl Iterator<Item = usize> + use<> {
+        (slot..self.slot_count as usize).chain(0..slot)
+    }
+
+    /// The slot of an entry. Terminates for any words: each slot is probed once at most.
     fn find(&self, entry: u64) -> Option<usize> {
         if self.is_empty() {
             return None;
         }
         let entry = Self::stored_form(entry);
-        let mut probe = Probe::home_of(entry, self.slot_count);
-        loop {
-            let found = self.slots.get(probe.slot);
+        for (slot, distance) in self.slots_from(self.home_of(entry)).zip(0..) {
+            let found = self.slots.as_flattened()[slot];
             if found == entry {
-                return Some(probe.slot);
+                return Some(slot);
             }
-            if self.sorts_after(found, entry, &probe) {
+            if self.sorts_after(found, slot, entry, distance) {
                 return None;
             }
-            probe.advance(self.slot_count);
         }
+        None
     }
 
     /// Makes room for `more` entries: grows the list if necessary, unless it refuses.
@@ -165,13 +168,9 @@ impl OverflowList {
         Ok(())
     }
 
-    /// Adds an entry to a list with room or one that may grow. A list that counts counts it if it is there.
-    pub(crate) fn push(&mut self, entry: u64, when_full: WhenFull) -> Result<(), ListFull> {
-        self.push_copies(entry, 1, when_full)
-    }
-
-    /// Adds copies of an entry, at least one.
-    pub(crate) fn push_copies(
+    /// Adds copies of an entry, at least one, to a list with room or one that may grow. A list that counts adds
+    /// them to those that are there; another one, which must not have the entry yet, keeps one.
+    pub(crate) fn push(
         &mut self,
         entry: u64,
         copies: u64,
@@ -208,8 +207,7 @@ impl OverflowList {
             return true;
         }
         // Entries after it move up until one is in its home slot.
-        loop {
-            let next = if free as u64 + 1 == self.slot_count { 0 } else { free + 1 };
+        for next in self.slots_from(free).skip(1) {
             let found = self.cell(next);
             if found.entry == FREE || self.distance(found.entry, next) == 0 {
                 break;
@@ -226,24 +224,22 @@ impl OverflowList {
     fn place(&mut self, mut carried: Cell) {
         debug_assert!(self.len < self.capacity);
         self.len += 1;
-        let mut probe = Probe::home_of(carried.entry, self.slot_count);
-        loop {
-            let found = self.cell(probe.slot);
-            if self.sorts_after(found.entry, carried.entry, &probe) {
-                self.set_cell(probe.slot, carried);
+        for slot in self.slots_from(self.home_of(carried.entry)) {
+            let found = self.cell(slot);
+            let distance = self.distance(carried.entry, slot);
+            if self.sorts_after(found.entry, slot, carried.entry, distance) {
+                self.set_cell(slot, carried);
                 if found.entry == FREE {
                     return;
                 }
-                // Continue with the displaced entry, at its own distance from home.
-                probe.distance = self.distance(found.entry, probe.slot);
+                // Continue with the displaced entry.
                 carried = found;
             }
-            probe.advance(self.slot_count);
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.slots.fill_with_zeros();
+        self.slots.fill([0; WORDS_PER_LINE]);
         self.len = 0;
     }
 
@@ -253,20 +249,23 @@ impl OverflowList {
         entry.max(1)
     }
 
-    /// Whether `found`, at the probe's slot, sorts after `entry`.
-    fn sorts_after(&self, found: u64, entry: u64, probe: &Probe) -> bool {
+    /// Whether `found`, at a slot, sorts after an entry that is there at this distance from its home slot.
+    fn sorts_after(&self, found: u64, slot: usize, entry: u64, distance: usize) -> bool {
         if found == FREE {
             return true;
         }
-        let distance = self.distance(found, probe.slot);
-        distance < probe.distance || (distance == probe.distance && found > entry)
+        let found_distance = self.distance(found, slot);
+        found_distance < distance || (found_distance == distance && found > entry)
+    }
+
+    fn home_of(&self, entry: u64) -> usize {
+        scale(entry, self.slot_count) as usize
     }
 
     /// Distance of `slot` from the home slot of `entry`.
-    fn distance(&self, entry: u64, slot: usize) -> u64 {
-        let home = scale(entry, self.slot_count);
-        let slot = slot as u64;
-        if slot >= home { slot - home } else { slot + self.slot_count - home }
+    fn distance(&self, entry: u64, slot: usize) -> usize {
+        let home = self.home_of(entry);
+        if slot >= home { slot - home } else { slot + self.slot_count as usize - home }
     }
 }
 
@@ -276,23 +275,6 @@ struct Cell {
     entry: u64,
     /// Copies but the first.
     more: u64,
-}
-
-/// A position in the probe sequence of an entry.
-struct Probe {
-    slot: usize,
-    distance: u64,
-}
-
-impl Probe {
-    fn home_of(entry: u64, slot_count: u64) -> Self {
-        Self { slot: scale(entry, slot_count) as usize, distance: 0 }
-    }
-
-    fn advance(&mut self, slot_count: u64) {
-        self.slot = if self.slot as u64 + 1 == slot_count { 0 } else { self.slot + 1 };
-        self.distance += 1;
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use crate::error::{BuildError, FullError};
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
-use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_chunks};
+use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next};
 use crate::parameters::Parameters;
 use crate::raw::Insertion;
 use crate::raw::shared::Shared;
@@ -78,8 +78,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         let HashFilter { parameters, mut raw, key_kind } = hashes;
         #[cfg(feature = "file")]
         raw.detach()?;
-        let raw = Shared::share(raw);
-        Ok(SharedFilter { parameters, raw, key_kind, hasher, key })
+        Ok(SharedFilter { parameters, raw: Shared::share(raw), key_kind, hasher, key })
     }
 }
 
@@ -149,11 +148,12 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
     pub fn insert_batch<Q: Borrow<K>>(&self, keys: &[Q]) -> Result<u64, FullError> {
+        let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
         let mut new = 0;
-        self.for_each_chunk(keys, |chunk| {
-            new += self.raw.insert_batch(chunk)?;
-            Ok(())
-        })?;
+        for keys in keys.chunks(ANSWERED_AT_ONCE) {
+            let keys = keys.iter().map(Borrow::borrow);
+            new += self.raw.insert_batch(hash_next(&self.hasher, keys, &mut hashes))?;
+        }
         Ok(new)
     }
 
@@ -162,20 +162,11 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     pub fn contains_batch<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<bool>) {
         found.clear();
         found.reserve(keys.len());
-        // Lookups cannot fail.
-        let _ = self.for_each_chunk(keys, |chunk| {
-            found.extend(self.raw.contains_batch(chunk));
-            Ok(())
-        });
-    }
-
-    fn for_each_chunk<Q: Borrow<K>>(
-        &self,
-        keys: &[Q],
-        visit: impl FnMut(&[KeyHash]) -> Result<(), FullError>,
-    ) -> Result<(), FullError> {
-        let keys = keys.iter().map(Borrow::borrow);
-        hash_chunks::<ANSWERED_AT_ONCE, K, _, _>(&self.hasher, keys, visit)
+        let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
+        for keys in keys.chunks(ANSWERED_AT_ONCE) {
+            let keys = keys.iter().map(Borrow::borrow);
+            found.extend(self.raw.contains_batch(hash_next(&self.hasher, keys, &mut hashes)));
+        }
     }
 }
 

@@ -125,11 +125,6 @@ impl LevelSurvey {
         let statistics = LevelStatistics { blocks: level.size, loads, set_bits };
         Self { statistics, matching: matching / size, passing: passing / size }
     }
-
-    /// Combines the mean match probability with that of an independent cause.
-    pub(crate) fn add_matching(&mut self, probability: f64) {
-        self.matching += (1.0 - self.matching) * probability.min(1.0);
-    }
 }
 
 fn tally(histogram: &mut Vec<u64>, value: usize) {
@@ -139,29 +134,28 @@ fn tally(histogram: &mut Vec<u64>, value: usize) {
     histogram[value] += 1;
 }
 
-/// Expected false-positive rate and block accesses of a miss.
-pub(crate) struct MissExpectation {
+/// All levels of a filter, and the expected false-positive rate and block accesses of a miss.
+pub(crate) struct Survey {
+    pub(crate) levels: Vec<LevelStatistics>,
     pub(crate) rate: f64,
     pub(crate) accesses: f64,
 }
 
-/// Sums over the probes of a miss. A probe is reached if the lookup continues after all probes before it;
-/// probes after the first exist only for a share of the keys.
-pub(crate) fn expectation_of_a_miss<'a>(
-    probes: impl Iterator<Item = &'a LevelSurvey>,
-    share_beyond_the_first: f64,
-) -> MissExpectation {
-    let mut expectation = MissExpectation { rate: 0.0, accesses: 0.0 };
-    let mut reached = 1.0;
-    for (probe, survey) in probes.enumerate() {
-        if probe == 1 {
-            reached *= share_beyond_the_first;
+impl Survey {
+    /// Sums over the probes of a miss, which pass the levels in turn. A probe is reached if the lookup continues
+    /// after all probes before it; probes after the first exist only for a share of the keys.
+    pub(crate) fn of(levels: Vec<LevelSurvey>, probes: usize, share_beyond_the_first: f64) -> Self {
+        let (mut rate, mut accesses, mut reached) = (0.0, 0.0, 1.0);
+        for (probe, level) in levels.iter().cycle().take(probes).enumerate() {
+            if probe == 1 {
+                reached *= share_beyond_the_first;
+            }
+            accesses += reached;
+            rate += reached * level.matching;
+            reached *= level.passing;
         }
-        expectation.accesses += reached;
-        expectation.rate += reached * survey.matching;
-        reached *= survey.passing;
+        let levels = levels.into_iter().map(|level| level.statistics).collect();
+        // The sum overestimates if a block has few distinct fingerprints.
+        Self { levels, rate: rate.min(1.0), accesses }
     }
-    // The sum overestimates if a block has few distinct fingerprints.
-    expectation.rate = expectation.rate.min(1.0);
-    expectation
 }

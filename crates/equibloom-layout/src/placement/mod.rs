@@ -65,7 +65,7 @@ impl Observer for () {
     fn overflow_probed(&mut self) {}
 }
 
-impl<O: Observer> Observer for &mut O {
+impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline(always)]
     fn block_read(&mut self) {
         O::block_read(self);

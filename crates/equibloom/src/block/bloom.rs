@@ -294,12 +294,12 @@ impl BloomShape {
     ) {
         let mask = self.counter_mask();
         let (into, from) = (self.first_word(block), self.first_word(from));
-        let load = ((words.get(into) & mask) + (other.get(from) & mask)).min(mask);
+        let (words, other) = (words.as_flattened_mut(), other.as_flattened());
+        let load = ((words[into] & mask) + (other[from] & mask)).min(mask);
         for word in 0..self.words_per_block {
-            *words.get_mut(into + word) |= other.get(from + word);
+            words[into + word] |= other[from + word];
         }
-        let head = words.get_mut(into);
-        *head = *head & !mask | load;
+        words[into] = words[into] & !mask | load;
     }
 
     /// Statistics of the blocks of a level, in order.
@@ -312,7 +312,7 @@ impl BloomShape {
         let (bits, hashes) = (self.pattern.positions(), self.pattern.hashes());
         let match_probability = match_probabilities(bits, hashes);
         let likely_load = likely_loads(bits, hashes);
-        let is_set = move |(word, bit)| words.get(word) & bit != 0;
+        let is_set = move |(word, bit)| words.word(word) & bit != 0;
         (level.offset..level.offset + level.size).map(BlockIndex).map(move |block| {
             // A damaged file may have bits set in the padding.
             let set_bits = self.set_bits(words, block).min(bits);

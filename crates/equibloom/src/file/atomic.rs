@@ -54,23 +54,13 @@ fn sync_directory(path: &Path) -> Result<(), FileErrorKind> {
     if !cfg!(unix) {
         return Ok(());
     }
+    // Some file systems cannot sync directories, and some directories are writable but not readable.
+    use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    let action = "force to the disk the directory of the new file, and have written";
     let directory = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
-    match directory {
-        // Some file systems cannot sync directories, and some directories are writable but not readable.
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
-            ) =>
-        {
-            Ok(())
-        }
-        synced => synced.map_err(|error| {
-            FileErrorKind::io(
-                "force to the disk the directory of the new file, and have written",
-                error,
-            )
-        }),
+    match directory.map_err(|error| (error.kind(), error)) {
+        Ok(()) | Err((InvalidInput | Unsupported | PermissionDenied, _)) => Ok(()),
+        Err((_, error)) => Err(FileErrorKind::io(action, error)),
     }
 }
 

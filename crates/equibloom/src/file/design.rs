@@ -13,7 +13,7 @@ use super::fields::{Checked, Fields, check};
 pub(super) const BLANK: Design = Design::Classical { bits: 0, hashes: 0 };
 
 /// Reads or writes a design.
-pub(super) fn fields(design: &mut Design, io: &mut impl Fields) -> Checked {
+pub(super) fn fields(design: &mut Design, io: &mut Fields<'_>) -> Checked {
     let blocked = Design::Blocked(Layout::blocked(Blocks::bloom(0, 0), 0));
     io.variant("the design", design, &[BLANK, blocked])?;
     match design {
@@ -25,7 +25,7 @@ pub(super) fn fields(design: &mut Design, io: &mut impl Fields) -> Checked {
     }
 }
 
-fn layout_fields(layout: &mut Layout, io: &mut impl Fields) -> Checked {
+fn layout_fields(layout: &mut Layout, io: &mut Fields<'_>) -> Checked {
     let Layout { blocks, candidates, rule, budget, overflow, multiset } = layout;
     let fingerprint = Blocks::Fingerprint { slots: 0, lists: 0, remainder_bits: 0 };
     io.variant("the kind of blocks", blocks, &[Blocks::bloom(0, 0), fingerprint])?;
@@ -56,7 +56,13 @@ fn layout_fields(layout: &mut Layout, io: &mut impl Fields) -> Checked {
         io.u32("threshold", below)?;
         share_field("the coin", coin, io)?;
     }
-    io.optional("whether there is an access budget", "the access budget", budget)?;
+    let (mut has_budget, mut accesses) = (budget.is_some(), budget.unwrap_or(0));
+    io.flag("whether there is an access budget", &mut has_budget)?;
+    let (name, offset) = ("the access budget", io.position());
+    io.u64(name, &mut accesses)?;
+    let accepted = || "0: the file says that there is none".into();
+    check(has_budget || accesses == 0, name, offset, accesses, accepted)?;
+    *budget = has_budget.then_some(accesses);
     io.u64("planned overflow capacity", &mut overflow.capacity)?;
     let mut saturates = overflow.when_full == WhenFull::Saturate;
     io.flag("what happens when the list is full", &mut saturates)?;
@@ -64,7 +70,7 @@ fn layout_fields(layout: &mut Layout, io: &mut impl Fields) -> Checked {
     io.flag("whether it is a multiset", multiset)
 }
 
-fn size_fields(sizes: &mut PerSubtable<u64>, io: &mut impl Fields) -> Checked {
+fn size_fields(sizes: &mut PerSubtable<u64>, io: &mut Fields<'_>) -> Checked {
     let offset = io.position();
     let mut count = sizes.len() as u32;
     io.u32_up_to("number of subtables", &mut count, MAX_CHOICES)?;
@@ -76,7 +82,7 @@ fn size_fields(sizes: &mut PerSubtable<u64>, io: &mut impl Fields) -> Checked {
     Ok(())
 }
 
-fn share_field(name: &'static str, share: &mut Share, io: &mut impl Fields) -> Checked {
+fn share_field(name: &'static str, share: &mut Share, io: &mut Fields<'_>) -> Checked {
     let (mut units, offset) = (share.units(), io.position());
     io.u64(name, &mut units)?;
     let read = Share::from_units(units);

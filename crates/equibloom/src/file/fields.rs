@@ -10,22 +10,62 @@ use super::FileErrorKind;
 /// Bytes of a name, filled with zeros.
 pub(super) const NAME_BYTES: usize = 16;
 
-/// A sequence of fields. A reader replaces the values, a writer stores them; both check them.
-pub(super) trait Fields {
+/// A sequence of fields. Reading replaces the values, writing stores them; both check them.
+#[derive(Debug)]
+pub(super) struct Fields<'a> {
+    /// The bytes that are read; `None` while fields are written.
+    input: Option<&'a [u8]>,
+    output: Vec<u8>,
     /// The position of the next field.
-    fn position(&self) -> u64;
+    position: u64,
+}
+
+impl<'a> Fields<'a> {
+    /// Fields that are read from an input, or written.
+    pub(super) const fn new(input: Option<&'a [u8]>) -> Self {
+        Self { input, output: Vec::new(), position: 0 }
+    }
+
+    /// What was written. Checks that the whole input was read.
+    pub(super) fn end(self) -> Result<Vec<u8>, FileErrorKind> {
+        self.check_left(0, || "0 bytes".into())?;
+        Ok(self.output)
+    }
+
+    /// Checks how many bytes are left to read.
+    fn check_left(&self, expected: usize, accepted: impl FnOnce() -> String) -> Checked {
+        let left = self.input.map_or(0, <[u8]>::len);
+        let name = "what is left of the header";
+        check(left == expected, name, self.position, left as u64, accepted)
+    }
+
+    pub(super) const fn position(&self) -> u64 {
+        self.position
+    }
 
     /// Some bytes.
-    fn bytes<const N: usize>(&mut self, name: &'static str, value: &mut [u8; N]) -> Checked;
+    pub(super) fn bytes<const N: usize>(
+        &mut self,
+        name: &'static str,
+        value: &mut [u8; N],
+    ) -> Checked {
+        match self.input.map(<[u8]>::split_first_chunk) {
+            None => self.output.extend(*value),
+            Some(Some((taken, rest))) => (*value, self.input) = (*taken, Some(rest)),
+            Some(None) => self.check_left(N, || format!("at least {N} bytes for {name}"))?,
+        }
+        self.position += N as u64;
+        Ok(())
+    }
 
-    fn u32(&mut self, name: &'static str, value: &mut u32) -> Checked {
+    pub(super) fn u32(&mut self, name: &'static str, value: &mut u32) -> Checked {
         let mut bytes = value.to_le_bytes();
         self.bytes(name, &mut bytes)?;
         *value = u32::from_le_bytes(bytes);
         Ok(())
     }
 
-    fn u64(&mut self, name: &'static str, value: &mut u64) -> Checked {
+    pub(super) fn u64(&mut self, name: &'static str, value: &mut u64) -> Checked {
         let mut bytes = value.to_le_bytes();
         self.bytes(name, &mut bytes)?;
         *value = u64::from_le_bytes(bytes);
@@ -33,7 +73,7 @@ pub(super) trait Fields {
     }
 
     /// A 32-bit number up to `most`.
-    fn u32_up_to(&mut self, name: &'static str, value: &mut u32, most: u32) -> Checked {
+    pub(super) fn u32_up_to(&mut self, name: &'static str, value: &mut u32, most: u32) -> Checked {
         let offset = self.position();
         self.u32(name, value)?;
         let accepted = || format!("a whole number up to {most}");
@@ -41,7 +81,7 @@ pub(super) trait Fields {
     }
 
     /// Yes or no, in 32 bits.
-    fn flag(&mut self, name: &'static str, value: &mut bool) -> Checked {
+    pub(super) fn flag(&mut self, name: &'static str, value: &mut bool) -> Checked {
         let mut number = u32::from(*value);
         self.u32_up_to(name, &mut number, 1)?;
         *value = number == 1;
@@ -49,7 +89,7 @@ pub(super) trait Fields {
     }
 
     /// Flags, all of which are known.
-    fn flags(&mut self, name: &'static str, value: &mut u64, known: u64) -> Checked {
+    pub(super) fn flags(&mut self, name: &'static str, value: &mut u64, known: u64) -> Checked {
         let offset = self.position();
         self.u64(name, value)?;
         if *value & !known == 0 {
@@ -61,25 +101,14 @@ pub(super) trait Fields {
         Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" })
     }
 
-    /// A flag, and a 64-bit number that is zero without it.
-    fn optional(
-        &mut self,
-        whether: &'static str,
-        name: &'static str,
-        value: &mut Option<u64>,
-    ) -> Checked {
-        let (mut is_there, mut number) = (value.is_some(), value.unwrap_or(0));
-        self.flag(whether, &mut is_there)?;
-        let offset = self.position();
-        self.u64(name, &mut number)?;
-        *value = is_there.then_some(number);
-        let accepted = || "0: the file says that there is none".into();
-        check(is_there || number == 0, name, offset, number, accepted)
-    }
-
     /// The number of a variant. If another one is read than that of the value, this becomes the template of that
     /// number, whose fields are read next. The first template has the number 1; their order never changes.
-    fn variant<T: Copy>(&mut self, name: &'static str, value: &mut T, templates: &[T]) -> Checked {
+    pub(super) fn variant<T: Copy>(
+        &mut self,
+        name: &'static str,
+        value: &mut T,
+        templates: &[T],
+    ) -> Checked {
         let known = discriminant(value);
         let others = templates.iter().take_while(|template| discriminant(*template) != known);
         let own = 1 + others.count() as u32;
@@ -93,7 +122,7 @@ pub(super) trait Fields {
     }
 
     /// A name of at most [`NAME_BYTES`] bytes.
-    fn name(&mut self, name: &'static str, value: &mut String) -> Checked {
+    pub(super) fn name(&mut self, name: &'static str, value: &mut String) -> Checked {
         let mut bytes = [0; NAME_BYTES];
         bytes.iter_mut().zip(value.bytes()).for_each(|(byte, own)| *byte = own);
         self.bytes(name, &mut bytes)?;
@@ -117,57 +146,4 @@ pub(super) fn check(
         return Ok(());
     }
     Err(FileErrorKind::Field { name, offset, value, accepted: accepted() })
-}
-
-/// Writes fields.
-impl Fields for Vec<u8> {
-    fn position(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn bytes<const N: usize>(&mut self, _name: &'static str, value: &mut [u8; N]) -> Checked {
-        self.extend(*value);
-        Ok(())
-    }
-}
-
-/// Reads fields.
-#[derive(Debug)]
-pub(super) struct Reader<'a> {
-    bytes: &'a [u8],
-    position: usize,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, position: 0 }
-    }
-
-    fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.position..).unwrap_or(&[])
-    }
-
-    /// Checks that the whole input was read.
-    pub(super) fn end(&self) -> Checked {
-        self.check_rest(self.rest().is_empty(), || "0 bytes".into())
-    }
-
-    fn check_rest(&self, is_valid: bool, accepted: impl FnOnce() -> String) -> Checked {
-        let left = self.rest().len() as u64;
-        check(is_valid, "what is left of the header", self.position(), left, accepted)
-    }
-}
-
-impl Fields for Reader<'_> {
-    fn position(&self) -> u64 {
-        self.position as u64
-    }
-
-    fn bytes<const N: usize>(&mut self, name: &'static str, value: &mut [u8; N]) -> Checked {
-        let taken = self.rest().first_chunk();
-        self.check_rest(taken.is_some(), || format!("at least {N} bytes for {name}"))?;
-        *value = *taken.unwrap_or(value);
-        self.position += N;
-        Ok(())
-    }
 }

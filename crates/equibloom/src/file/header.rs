@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use equibloom_layout::{BlockKind, MAX_OVERFLOW, Overflow, WhenFull};
 
-use super::fields::{Checked, Fields, NAME_BYTES, Reader, check};
+use super::fields::{Checked, Fields, NAME_BYTES, check};
 use super::{FileErrorKind, VERSION, design};
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
@@ -82,11 +82,16 @@ pub struct Section {
 }
 
 impl Section {
+    /// A section that no reader may skip, and whose place is not known yet.
+    pub(super) fn new(name: &str, length: u64, checksum: u64) -> Self {
+        Self { name: name.into(), offset: 0, length, checksum, required: true }
+    }
+
     pub(super) const fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 
-    fn fields(&mut self, io: &mut impl Fields) -> Checked {
+    fn fields(&mut self, io: &mut Fields<'_>) -> Checked {
         io.name("a section's name", &mut self.name)?;
         let mut flags = if self.required { REQUIRED } else { 0 };
         io.flags("a section's flags", &mut flags, REQUIRED)?;
@@ -98,18 +103,14 @@ impl Section {
 }
 
 impl Header {
-    /// The header of a filter with these sections (name, length, checksum), one after the other.
+    /// The header of a filter with these sections, one after the other.
     pub(super) fn new(
         parameters: Parameters,
         key_kind: KeyKind,
         counters: Counters,
-        sections: &[(&str, u64, u64)],
+        sections: Vec<Section>,
     ) -> Result<Self, FileErrorKind> {
-        let mut header = Self::blank(parameters, key_kind, counters);
-        for &(name, length, checksum) in sections {
-            let name = name.into();
-            header.sections.push(Section { name, offset: 0, length, checksum, required: true });
-        }
+        let mut header = Self { sections, ..Self::blank(parameters, key_kind, counters) };
         header.header_length = header.encode()?.len() as u64;
         let mut end = header.header_length;
         for section in &mut header.sections {
@@ -137,9 +138,9 @@ impl Header {
     }
 
     pub(super) fn encode(&self) -> Result<Vec<u8>, FileErrorKind> {
-        let mut bytes = Vec::new();
-        self.clone().fields(&mut bytes)?;
-        Ok(bytes)
+        let mut to = Fields::new(None);
+        self.clone().fields(&mut to)?;
+        to.end()
     }
 
     /// Decodes a whole header, whose [length](length) has been checked.
@@ -152,7 +153,7 @@ impl Header {
         }
         let parameters = Parameters { keys: 0, seed: 0, design: design::BLANK };
         let mut header = Self::blank(parameters, KeyKind::Unspecified, Counters::default());
-        let mut from = Reader::new(bytes);
+        let mut from = Fields::new(Some(bytes));
         header.fields(&mut from)?;
         from.end()?;
         header.check_overflow()?;
@@ -161,7 +162,7 @@ impl Header {
     }
 
     /// All fields in the order of the file.
-    fn fields(&mut self, io: &mut impl Fields) -> Checked {
+    fn fields(&mut self, io: &mut Fields<'_>) -> Checked {
         let (mut magic, mut length, mut flags) = (MAGIC, self.header_length as u32, KNOWN_FLAGS);
         io.bytes("the magic number", &mut magic)?;
         io.u32("the version", &mut self.version)?;
@@ -277,7 +278,7 @@ pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
         let (found, expected) = (bytes.len() as u64, PREFIX_BYTES as u64);
         return Err(FileErrorKind::Length { found, expected });
     }
-    let mut from = Reader::new(bytes);
+    let mut from = Fields::new(Some(bytes));
     let (mut magic, mut version, mut length) = (MAGIC, 0, 0);
     from.bytes("the magic number", &mut magic)?;
     from.u32("the version", &mut version)?;
@@ -300,7 +301,7 @@ pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
 }
 
 /// The number of a kind is its index among all.
-fn key_kind_field(kind: &mut KeyKind, io: &mut impl Fields) -> Checked {
+fn key_kind_field(kind: &mut KeyKind, io: &mut Fields<'_>) -> Checked {
     let (name, offset) = ("the kind of the keys", io.position());
     let mut number = KeyKind::ALL.iter().take_while(|other| *other != kind).count() as u64;
     io.u64(name, &mut number)?;

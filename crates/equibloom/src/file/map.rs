@@ -1,12 +1,11 @@
 //! Filters over bytes in place: those of a mapped file, or a caller's.
 #![allow(unsafe_code, reason = "no program can make sure that a file stays as it is")]
 
-use std::fs::File;
 use std::path::Path;
 
 use super::header::{BLOCKS, OVERFLOW};
 use super::read::{self, Input};
-use super::{FileErrorKind, input};
+use super::{FileErrorKind, opened};
 use crate::hash_filter::HashFilter;
 use crate::storage::{Bytes, Words, map};
 
@@ -15,12 +14,10 @@ use crate::storage::{Bytes, Words, map};
 /// # Safety
 /// While the filter or a clone of it lives, the file must neither change nor shrink.
 pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
-    let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
-    let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
+    let (file, size) = opened(path)?;
     // Files store words in little-endian order.
-    if cfg!(target_endian = "big") || !metadata.is_file() {
-        drop(file);
-        return input(path).and_then(read::filter);
+    if cfg!(target_endian = "big") || size.is_none() {
+        return read::filter(Input::new(file, size));
     }
     // SAFETY: the caller's promise. Only the words keep the mapping alive.
     let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
@@ -31,7 +28,7 @@ pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
 /// are copied, and then everything is.
 pub(super) fn over(bytes: &Bytes) -> Result<HashFilter, FileErrorKind> {
     let file = (**bytes).as_ref();
-    let input = || Input::sized(file, file.len() as u64);
+    let input = || Input::new(file, Some(file.len() as u64));
     let header = input().header()?;
     let words = |name| {
         let (offset, length) = header.place_of(name);

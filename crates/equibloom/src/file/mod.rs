@@ -199,7 +199,7 @@ impl HashFilter {
     /// # Errors
     /// [`FileError`] if the stream fails or ends early, or its bytes are damaged or no filter.
     pub fn read_from(reader: impl Read) -> Result<Self, FileError> {
-        Ok(read::filter(Input::stream(reader))?)
+        Ok(read::filter(Input::new(reader, None))?)
     }
 
     /// Maps a file for lookups in place. Nothing is copied: the first lookup reads the header and one
@@ -250,8 +250,8 @@ impl HashFilter {
     /// Whether any part of the filter is still [mapped](Self::open) from its file, or
     /// [in its owner's memory](Self::from_owner).
     pub fn is_mapped(&self) -> bool {
-        let parts = self.raw.parts();
-        parts.blocks.is_mapped() || parts.overflow.is_mapped()
+        let (blocks, ledger) = self.raw.contents();
+        blocks.is_mapped() || ledger.overflow.slots.is_mapped()
     }
 
     /// Copies [mapped](Self::is_mapped) parts into memory. The first change would do the same, but abort the
@@ -324,12 +324,16 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Header, FileError> {
 /// # Errors
 /// [`FileError`] with the first problem and its position.
 pub fn verify_from(reader: impl Read) -> Result<Header, FileError> {
-    Ok(read::verify(Input::stream(reader))?)
+    Ok(read::verify(Input::new(reader, None))?)
 }
 
-/// Opens a file for reading. Only a regular file has a size to check against.
-fn input(path: &Path) -> Result<Input<File>, FileErrorKind> {
+fn input(path: &Path) -> Result<Input<'static>, FileErrorKind> {
+    opened(path).map(|(file, size)| Input::new(file, size))
+}
+
+/// A file, opened for reading. Only a regular file has a size to check against.
+fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
-    Ok(if metadata.is_file() { Input::sized(file, metadata.len()) } else { Input::stream(file) })
+    Ok((file, metadata.is_file().then_some(metadata.len())))
 }

@@ -1,5 +1,6 @@
 //! Reads and verifies a filter from a stream of bytes.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,23 +12,22 @@ use super::FileErrorKind;
 use super::header::{self, BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Section};
 use super::write::CHUNK_BYTES;
 use crate::hash_filter::HashFilter;
-use crate::raw::{Any, Parts};
+use crate::raw::Any;
 use crate::storage::Words;
 
 /// Bytes allocated for a section of a stream before the first of its bytes arrive.
 const FIRST_BYTES: u64 = 1 << 20;
 
 /// A reader and its position.
-#[derive(Debug)]
-pub(super) struct Input<R> {
-    reader: R,
+pub(super) struct Input<'a> {
+    reader: Box<dyn Read + 'a>,
     position: u64,
     /// The size, if it is a regular file.
     size: Option<u64>,
 }
 
 /// Reads a filter into memory.
-pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErrorKind> {
+pub(super) fn filter(mut input: Input<'_>) -> Result<HashFilter, FileErrorKind> {
     let header = input.header()?;
     let (mut blocks, mut overflow) = (Words::none(), Words::none());
     input.sections(&header, |input, section| match section.name.as_str() {
@@ -38,12 +38,15 @@ pub(super) fn filter<R: Read>(mut input: Input<R>) -> Result<HashFilter, FileErr
     let mut found = Entries::new(&header);
     found.count(overflow.native_bytes());
     found.check(&header)?;
-    let (blocks, overflow) = (blocks.read_as_little_endian(), overflow.read_as_little_endian());
+    if cfg!(target_endian = "big") {
+        let words = blocks.as_flattened_mut().iter_mut().chain(overflow.as_flattened_mut());
+        words.for_each(|word| *word = u64::from_le(*word));
+    }
     assemble(header, blocks, overflow)
 }
 
 /// Reads and checks everything, and stores nothing.
-pub(super) fn verify<R: Read>(mut input: Input<R>) -> Result<Header, FileErrorKind> {
+pub(super) fn verify(mut input: Input<'_>) -> Result<Header, FileErrorKind> {
     let header = input.header()?;
     let mut found = Entries::new(&header);
     input.sections(&header, |input, section| match section.name.as_str() {
@@ -60,15 +63,12 @@ pub(super) fn assemble(
     blocks: Words,
     overflow: Words,
 ) -> Result<HashFilter, FileErrorKind> {
-    let expected = blocks.bytes();
-    let parts = Parts { blocks, overflow, counters: header.counters };
+    let Header { parameters, counters, key_kind, .. } = header;
+    let (found, expected) = (blocks.bytes(), parameters.design.block_bytes());
     // The header's check has compared the lengths.
-    let raw = Any::over(&header.parameters.design, parts).ok_or(FileErrorKind::SectionLength {
-        name: BLOCKS,
-        found: header.place_of(BLOCKS).1,
-        expected,
-    })?;
-    Ok(HashFilter { parameters: header.parameters, raw, key_kind: header.key_kind })
+    let mismatch = FileErrorKind::SectionLength { name: BLOCKS, found, expected };
+    let raw = Any::over(&parameters.design, blocks, overflow, counters).ok_or(mismatch)?;
+    Ok(HashFilter { parameters, raw, key_kind })
 }
 
 /// Counts the entries of the overflow list: nonzero slots.
@@ -100,15 +100,10 @@ impl Entries {
     }
 }
 
-impl<R: Read> Input<R> {
-    /// A file of `size` bytes.
-    pub(super) const fn sized(reader: R, size: u64) -> Self {
-        Self { reader, position: 0, size: Some(size) }
-    }
-
-    /// A stream of unknown length.
-    pub(super) const fn stream(reader: R) -> Self {
-        Self { reader, position: 0, size: None }
+impl<'a> Input<'a> {
+    /// A file of `size` bytes, or a stream of unknown length.
+    pub(super) fn new(reader: impl Read + 'a, size: Option<u64>) -> Self {
+        Self { reader: Box::new(reader), position: 0, size }
     }
 
     /// Reads and checks the header.

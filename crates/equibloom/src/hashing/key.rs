@@ -188,24 +188,6 @@ impl<K: StableKey> StableKey for [K] {
     }
 }
 
-impl<K: StableKey, const N: usize> StableKey for [K; N] {
-    const KIND: KeyKind = K::SLICE_KIND;
-
-    #[inline]
-    fn with_bytes<R>(&self, then: impl FnOnce(&[u8]) -> R) -> R {
-        K::slice_with_bytes(self, then)
-    }
-}
-
-impl<K: StableKey> StableKey for Vec<K> {
-    const KIND: KeyKind = K::SLICE_KIND;
-
-    #[inline]
-    fn with_bytes<R>(&self, then: impl FnOnce(&[u8]) -> R) -> R {
-        K::slice_with_bytes(self, then)
-    }
-}
-
 /// Types with bytes given by an expression.
 macro_rules! bytes {
     ($($key:ty: |$this:ident| $bytes:expr;)*) => {$(
@@ -223,7 +205,6 @@ macro_rules! bytes {
 
 bytes! {
     str: |text| text.as_bytes();
-    String: |text| text.as_bytes();
     char: |character| character.encode_utf8(&mut [0; 4]).as_bytes();
     Ipv4Addr: |address| &address.octets();
     Ipv6Addr: |address| &address.octets();
@@ -241,27 +222,30 @@ impl StableKey for IpAddr {
     }
 }
 
-/// Pointers: the bytes of their target.
-macro_rules! pointers {
-    ($($(#[$condition:meta])* [$($bound:tt)*] $pointer:ty;)*) => {$(
+/// Owners and pointers: the bytes of what they can be borrowed as.
+macro_rules! borrowing {
+    ($($(#[$condition:meta])* [$($parameters:tt)*] $key:ty => $borrowed:ty;)*) => {$(
         $(#[$condition])*
-        impl<K: StableKey + ?Sized $($bound)*> StableKey for $pointer {
-            const KIND: KeyKind = K::KIND;
+        impl<$($parameters)*> StableKey for $key {
+            const KIND: KeyKind = <$borrowed>::KIND;
 
             #[inline]
             fn with_bytes<R>(&self, then: impl FnOnce(&[u8]) -> R) -> R {
-                (**self).with_bytes(then)
+                <$borrowed>::with_bytes(self, then)
             }
         }
     )*};
 }
 
-pointers! {
-    [] &K;
-    [] Box<K>;
-    [] Rc<K>;
-    #[cfg(target_has_atomic = "ptr")] [] Arc<K>;
-    [+ ToOwned] Cow<'_, K>;
+borrowing! {
+    [] String => str;
+    [K: StableKey] Vec<K> => [K];
+    [K: StableKey, const N: usize] [K; N] => [K];
+    [K: StableKey + ?Sized] &K => K;
+    [K: StableKey + ?Sized] Box<K> => K;
+    [K: StableKey + ?Sized] Rc<K> => K;
+    #[cfg(target_has_atomic = "ptr")] [K: StableKey + ?Sized] Arc<K> => K;
+    [K: StableKey + ToOwned + ?Sized] Cow<'_, K> => K;
 }
 
 impl<K: StableKey> StableKey for Option<K> {

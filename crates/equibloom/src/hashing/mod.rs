@@ -2,8 +2,6 @@
 
 use core::borrow::Borrow;
 
-use crate::error::FullError;
-
 mod key;
 mod stable;
 mod with_build_hasher;
@@ -30,23 +28,16 @@ pub(crate) const INSERTED_AT_ONCE: usize = 2_048;
 /// Keys hashed per chunk of a batch lookup: whole words of a bitmap.
 pub(crate) const ANSWERED_AT_ONCE: usize = 512;
 
-/// Hashes keys in chunks of up to `AT_ONCE` and passes each chunk to `visit`.
-pub(crate) fn hash_chunks<const AT_ONCE: usize, K: ?Sized, Q: Borrow<K>, H: KeyHasher<K>>(
-    hasher: &H,
-    keys: impl IntoIterator<Item = Q>,
-    mut visit: impl FnMut(&[KeyHash]) -> Result<(), FullError>,
-) -> Result<(), FullError> {
-    let mut hashes = [KeyHash::from_u64(0); AT_ONCE];
-    let mut keys = keys.into_iter().fuse();
-    loop {
-        let mut count = 0;
-        for (hash, key) in hashes.iter_mut().zip(&mut keys) {
-            *hash = hasher.hash_key(key.borrow());
-            count += 1;
-        }
-        if count == 0 {
-            return Ok(());
-        }
-        visit(&hashes[..count])?;
+/// Hashes keys until there are no more or `hashes` is full; returns their hashes.
+pub(crate) fn hash_next<'a, K: ?Sized, Q: Borrow<K>>(
+    hasher: &impl KeyHasher<K>,
+    keys: impl Iterator<Item = Q>,
+    hashes: &'a mut [KeyHash],
+) -> &'a [KeyHash] {
+    let mut count = 0;
+    for (hash, key) in hashes.iter_mut().zip(keys) {
+        *hash = hasher.hash_key(key.borrow());
+        count += 1;
     }
+    &hashes[..count]
 }

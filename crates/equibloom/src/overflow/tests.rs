@@ -11,7 +11,7 @@ fn list_of(capacity: u64, entries: impl IntoIterator<Item = u64>) -> OverflowLis
 
 fn filled(mut list: OverflowList, entries: impl IntoIterator<Item = u64>) -> OverflowList {
     for entry in entries {
-        list.push(entry, WhenFull::Refuse).unwrap();
+        list.push(entry, 1, WhenFull::Refuse).unwrap();
     }
     list
 }
@@ -45,7 +45,7 @@ proptest! {
         for &entry in removed {
             prop_assert_eq!(list.remove(entry), kept.contains(&entry));
             if kept.contains(&entry) {
-                list.push(entry, WhenFull::Refuse).unwrap();
+                list.push(entry, 1, WhenFull::Refuse).unwrap();
             }
         }
     }
@@ -57,7 +57,7 @@ proptest! {
             for (entry, &count) in (1..).zip(&counts) {
                 let steps = if at_once { vec![count] } else { vec![1; count as usize] };
                 for copies in steps {
-                    list.push_copies(entry, copies, WhenFull::Refuse).unwrap();
+                    list.push(entry, copies, WhenFull::Refuse).unwrap();
                 }
             }
             list
@@ -101,7 +101,7 @@ proptest! {
 fn a_full_list_refuses_and_stays_as_it_is() {
     let mut list = list_of(2, [5, u64::MAX]);
     let before = list.clone();
-    assert_eq!(list.push(7, WhenFull::Refuse), Err(ListFull));
+    assert_eq!(list.push(7, 1, WhenFull::Refuse), Err(ListFull));
     assert_eq!(list, before);
     assert!(list.contains(5) && list.contains(u64::MAX) && !list.contains(7));
 }
@@ -110,7 +110,7 @@ fn a_full_list_refuses_and_stays_as_it_is() {
 fn a_list_without_room_is_empty_and_answers() {
     let mut list = OverflowList::new(0, false).unwrap();
     assert!(!list.contains(1));
-    assert_eq!(list.push(1, WhenFull::Refuse), Err(ListFull));
+    assert_eq!(list.push(1, 1, WhenFull::Refuse), Err(ListFull));
     assert_eq!(list.slots.bytes(), 0);
 }
 

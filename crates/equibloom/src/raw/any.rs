@@ -4,14 +4,13 @@ use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
 use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
 use super::held::Held;
-use super::ledger::OwnLedger;
-use super::parts::{Counters, Parts};
+use super::ledger::{Counters, Ledger, OwnLedger};
+use super::level_by_level::BatchSizes;
 use super::{Balanced, Classical, Fingerprints, Insertion};
 use crate::block::BloomShape;
-use crate::block::isa::DetectedIsa;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
-use crate::statistics::{Memory, Statistics};
-use crate::storage::Words;
+use crate::statistics::{Memory, Statistics, Survey};
+use crate::storage::{WORDS_PER_LINE, Words};
 
 /// The filter of a design, over plain words or shared ones. Dispatch costs one predictable branch per
 /// operation or batch.
@@ -37,13 +36,16 @@ macro_rules! delegate {
         }
     };
 }
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub(super) use delegate;
 
 impl<S: Held> Any<S> {
     /// The words of the blocks, and what the filter counts and lists.
-    pub(super) fn contents(&self) -> (&S, &S::Ledger) {
+    pub(crate) fn contents(&self) -> (&S, &S::Ledger) {
         delegate!(self, filter => (&filter.words, &filter.ledger))
+    }
+
+    /// Number of stored elements, without a scan.
+    pub(crate) fn elements(&self) -> u64 {
+        self.contents().1.elements()
     }
 
     #[inline]
@@ -62,43 +64,47 @@ impl Any {
     /// An empty filter. Nothing is allocated for an invalid design.
     pub(crate) fn new(design: &Design) -> Result<Self, BuildError> {
         design.check()?;
-        let overflow = design.overflow();
-        let parts = Parts {
-            blocks: Words::zeroed(design.block_bytes() / 8)?,
-            overflow: Words::zeroed(design.overflow_words(overflow.capacity))?,
-            counters: Counters { overflow_capacity: overflow.capacity, ..Counters::default() },
-        };
+        let capacity = design.overflow().capacity;
+        let words = Words::zeroed(design.block_bytes() / 8)?;
+        let list = Words::zeroed(design.overflow_words(capacity))?;
+        let counters = Counters { overflow_capacity: capacity, ..Counters::default() };
         // The words were allocated for this design.
-        Self::over(design, parts).ok_or(BuildError::OutOfMemory { bytes: design.bytes() })
+        let refused = BuildError::OutOfMemory { bytes: design.bytes() };
+        Self::over(design, words, list, counters).ok_or(refused)
     }
 
-    /// The filter of a checked design with these parts; `None` if they do not fit.
-    pub(crate) fn over(design: &Design, parts: Parts) -> Option<Self> {
-        let isa = DetectedIsa::detect();
-        if parts.blocks.bytes() != design.block_bytes() {
+    /// The filter of a checked design with the words of its blocks and its list; `None` if they do not fit.
+    pub(crate) fn over(
+        design: &Design,
+        words: Words,
+        list: Words,
+        counters: Counters,
+    ) -> Option<Self> {
+        if words.bytes() != design.block_bytes() {
             return None;
         }
+        let ledger = OwnLedger::over(design, list, counters)?;
         let layout = match design {
             &Design::Classical { bits, hashes } => {
-                return Classical::over(bits, hashes, parts).map(Self::Classical);
+                return Some(Self::Classical(Classical::new(bits, hashes, words, ledger)));
             }
             Design::Blocked(layout) => layout,
         };
         let Blocks::Bloom { bits, hashes, hints } = layout.blocks else {
-            return Fingerprints::over(layout, parts, isa).map(Self::Fingerprint);
+            return Fingerprints::over(layout, words, ledger).map(Self::Fingerprint);
         };
         let shape = BloomShape::new(bits, hashes, layout.rule.counter_bits(), hints);
-        match layout.rule {
+        Some(match layout.rule {
             Rule::LeastLoaded => {
-                Balanced::over(layout, shape, LeastLoaded, parts, isa).map(Self::LeastLoaded)
+                Self::LeastLoaded(Balanced::over(layout, shape, LeastLoaded, words, ledger))
             }
             Rule::FirstWithRoom { below, coin } => {
                 let rule = FirstWithRoom::new(below, coin);
-                Balanced::over(layout, shape, rule, parts, isa).map(Self::FirstWithRoom)
+                Self::FirstWithRoom(Balanced::over(layout, shape, rule, words, ledger))
             }
             // `Design::check` rejects it.
-            Rule::KeepLargest => None,
-        }
+            Rule::KeepLargest => return None,
+        })
     }
 
     #[inline]
@@ -135,8 +141,8 @@ impl Any {
             Self::Classical(filter) => keys.iter().try_fold(0, |new, &key| {
                 Ok(new + u64::from(filter.insert_observed(key, ())?.is_new()))
             }),
-            Self::FirstWithRoom(filter) => filter.insert_batch(keys, threads),
-            Self::LeastLoaded(filter) => filter.insert_batch(keys, threads),
+            Self::FirstWithRoom(filter) => filter.insert_batch(keys, threads, BatchSizes::COMMON),
+            Self::LeastLoaded(filter) => filter.insert_batch(keys, threads, BatchSizes::COMMON),
             Self::Fingerprint(filter) => filter.insert_batch(keys, threads),
         }
     }
@@ -176,7 +182,7 @@ impl Any {
     /// Scans the whole filter. The bytes of its own fields are the caller's to know.
     pub(crate) fn statistics(&self) -> Statistics {
         let (words, OwnLedger { overflow, budget, elements, saturated }) = self.contents();
-        let (levels, miss) = delegate!(self, filter => filter.survey());
+        let Survey { levels, rate, accesses } = delegate!(self, filter => filter.survey());
         Statistics {
             elements: *elements,
             overflowed: overflow.copies(),
@@ -187,27 +193,15 @@ impl Any {
             budget_spent: budget.spent,
             levels,
             memory: Memory { blocks: words.bytes(), overflow: overflow.slots.bytes(), header: 0 },
-            expected_rate: miss.rate,
-            expected_accesses_per_miss: miss.accesses,
+            expected_rate: rate,
+            expected_accesses_per_miss: accesses,
         }
-    }
-
-    /// Number of stored elements, without a scan.
-    pub(crate) fn elements(&self) -> u64 {
-        self.contents().1.elements
     }
 
     /// The filter's contents, word by word: equal for equal histories.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         let (words, ledger) = self.contents();
-        words.iter().chain(ledger.overflow.slots.iter())
-    }
-
-    /// The contents for a file.
-    #[cfg(feature = "file")]
-    pub(crate) fn parts(&self) -> Parts<&Words> {
-        let (blocks, ledger) = self.contents();
-        Parts { blocks, overflow: &ledger.overflow.slots, counters: ledger.counters() }
+        words.as_flattened().iter().chain(ledger.overflow.slots.as_flattened()).copied()
     }
 
     fn contents_mut(&mut self) -> (&mut Words, &mut OwnLedger) {
@@ -217,7 +211,7 @@ impl Any {
     /// Removes all keys and keeps the memory.
     pub(crate) fn clear(&mut self) {
         let (words, ledger) = self.contents_mut();
-        words.fill_with_zeros();
+        words.fill([0; WORDS_PER_LINE]);
         ledger.clear();
     }
 

@@ -1,18 +1,15 @@
 //! Blocked filters of Bloom blocks: shape × candidates × rule × overflow list, over any storage.
 
-use alloc::vec::Vec;
-
 use super::held::Held;
 use super::ledger::OwnLedger;
 use super::lookup::Lookups;
-use super::parts::Parts;
-use crate::block::isa::{DetectedIsa, KernelTable, Nearness, Target};
+use crate::block::isa::{DetectedIsa, KernelTable, Nearness};
 use crate::block::{BlockIndex, BloomShape};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::placement::{Choose, Level, Levels};
-use crate::statistics::{LevelStatistics, LevelSurvey, MissExpectation, expectation_of_a_miss};
-use crate::storage::{Update, Words};
+use crate::statistics::{LevelSurvey, Survey};
+use crate::storage::Words;
 use equibloom_layout::{Layout, WhenFull};
 
 /// What a filter is, apart from its contents.
@@ -26,28 +23,15 @@ pub(super) struct Plan<R> {
     pub(super) when_full: WhenFull,
 }
 
-impl<R: Choose> Plan<R> {
-    /// Adds a key to its candidate numbered `number`, if that still admits it.
-    #[inline(always)]
-    pub(super) fn try_add<T: Target, U: Update>(
-        &self,
-        target: T,
-        to: &mut U,
-        block: BlockIndex,
-        number: usize,
-        key: KeyHash,
-    ) -> bool {
-        self.shape.try_add(target, to, block, key, |load| self.rule.admits(load, key, number))
-    }
-}
-
 /// A filter: its plan, the words of its blocks, and what it counts and lists. Over
 /// [`SharedWords`](crate::storage::SharedWords) it is shared by threads.
+#[derive(Clone)]
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "shared filters need the ISA again"))]
 pub(crate) struct Balanced<R: Choose, S: Held = Words> {
     pub(super) plan: Plan<R>,
     pub(super) words: S,
     pub(super) ledger: S::Ledger,
-    /// The ISA that operations run on, and whether the filter is a [common](Target::COMMON) one.
+    /// The ISA that operations run on, and whether the filter is a [common](crate::block::isa::Target::COMMON) one.
     pub(super) isa: DetectedIsa,
     pub(super) is_common: bool,
     pub(super) lookups: Lookups<R, S>,
@@ -75,32 +59,29 @@ impl<R: Choose, S: Held> Balanced<R, S> {
 }
 
 impl<R: Choose> Balanced<R> {
-    /// The filter of a checked layout with these parts; `None` if the overflow list does not fit.
+    /// The filter of a checked layout with this rule, these words, and what they count and list.
     pub(super) fn over(
         layout: &Layout,
         shape: BloomShape,
         rule: R,
-        parts: Parts,
-        isa: DetectedIsa,
-    ) -> Option<Self> {
-        let ledger = OwnLedger::new(layout.budget, parts.overflow, false, parts.counters)?;
+        words: Words,
+        ledger: OwnLedger,
+    ) -> Self {
         let is_common = shape.is_common() && ledger.budget.is_unlimited();
         let levels = Levels::new(&layout.candidates);
         let plan = Plan { shape, levels, rule, when_full: layout.overflow.when_full };
-        Some(Self::new(plan, parts.blocks, ledger, isa, is_common))
+        Self::new(plan, words, ledger, DetectedIsa::detect(), is_common)
     }
 
     /// The levels, and what a miss costs. Candidates anywhere share one level.
-    pub(super) fn survey(&self) -> (Vec<LevelStatistics>, MissExpectation) {
+    pub(super) fn survey(&self) -> Survey {
         let Plan { shape, levels, rule, .. } = &self.plan;
         let mut distinct = levels.as_slice().to_vec();
         distinct.dedup();
         let take =
             |&level: &Level| LevelSurvey::take(level, shape.block_stats(&self.words, level, rule));
-        let surveys: Vec<LevelSurvey> = distinct.iter().map(take).collect();
-        let probes = surveys.iter().cycle().take(levels.as_slice().len());
-        let miss = expectation_of_a_miss(probes, levels.share_beyond_the_first());
-        (surveys.into_iter().map(|survey| survey.statistics).collect(), miss)
+        let surveys = distinct.iter().map(take).collect();
+        Survey::of(surveys, levels.as_slice().len(), levels.share_beyond_the_first())
     }
 
     /// Adds all keys of a filter of the same layout whose tables are `factor` times as large. Block `i` of a
@@ -117,13 +98,5 @@ impl<R: Choose> Balanced<R> {
             plan.shape.merge_block(words, into, &other.words, BlockIndex(block));
         }
         Ok(())
-    }
-}
-
-// Implemented by hand: deriving would not ask enough of the ledger.
-impl<R: Choose> Clone for Balanced<R> {
-    fn clone(&self) -> Self {
-        let Self { plan, words, ledger, isa, is_common, .. } = self;
-        Self::new(plan.clone(), words.clone(), ledger.clone(), *isa, *is_common)
     }
 }

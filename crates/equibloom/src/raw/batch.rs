@@ -11,7 +11,7 @@
 
 use super::balanced::{Balanced, Plan};
 use super::ledger::Ledger;
-use crate::block::isa::{KernelTable, Nearness, Target, kernel_table};
+use crate::block::isa::{Nearness, Target};
 use crate::block::{BlockIndex, Holds};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -23,17 +23,6 @@ const WORD: usize = u64::BITS as usize;
 /// How many inserts ahead the first and the second candidate are prefetched.
 const FAR: usize = 32;
 const NEAR: usize = 12;
-
-kernel_table! {
-    /// Passes over 64 keys of a batch of lookups.
-    pub(super) struct Passes[R: Choose,] [R] {
-        #[any]
-        fn fill(filter: &Balanced<R>, keys: &[KeyHash], columns: &mut Columns) -> ();
-        fn look_at_first(
-            filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, later: &[BlockIndex],
-        ) -> Answers;
-    }
-}
 
 /// The first probes of 64 keys, computed before their blocks arrive: one column per loop, so that the compiler
 /// vectorises each.
@@ -77,7 +66,7 @@ impl Answers {
 
 /// Fills columns with the first 64 of these keys. With fewer keys, the other rows are unspecified.
 #[inline(always)]
-fn fill<T: Target, R: Choose>(
+pub(super) fn fill<T: Target, R: Choose>(
     _target: T,
     filter: &Balanced<R>,
     keys: &[KeyHash],
@@ -99,7 +88,7 @@ fn fill<T: Target, R: Choose>(
 
 /// Quick test of the first blocks of up to 64 keys; those of as many later keys are prefetched.
 #[inline(always)]
-fn look_at_first<T: Target, R: Choose>(
+pub(super) fn look_at_first<T: Target, R: Choose>(
     target: T,
     filter: &Balanced<R>,
     keys: &[KeyHash],
@@ -122,21 +111,20 @@ impl<R: Choose> Balanced<R> {
     /// Looks up keys: see [`Any::contains_batch`](super::Any::contains_batch).
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
         let Plan { shape, levels, .. } = &self.plan;
-        let passes = Passes::new(self.isa, self.is_common);
         let second_level = levels.as_slice().get(1).copied();
         let mut columns =
             [const { Columns { blocks: [BlockIndex(0); WORD], hints: [0; WORD] } }; 2];
         let [mut here, mut ahead] = columns.each_mut();
-        passes.fill(self, keys, here);
+        self.inserts.fill(self, keys, here);
         here.blocks.iter().take(keys.len()).for_each(|&block| self.prefetch(block));
         // The keys of the chunk before, and those of them that wait.
         let (mut before, mut waiting): (&[KeyHash], u64) = (&[], 0);
         let chunks = keys.chunks(WORD).take(found.len());
         for (word, chunk) in chunks.chain([&[][..]]).enumerate() {
             let later = keys.get((word + 1) * WORD..).unwrap_or_default();
-            passes.fill(self, later, ahead);
+            self.inserts.fill(self, later, ahead);
             let later = &ahead.blocks[..later.len().min(WORD)];
-            let answers = passes.look_at_first(self, chunk, here, later);
+            let answers = self.inserts.look_at_first(self, chunk, here, later);
             let mut holds = answers.holds;
             for bit in set_bits(answers.may_hold) {
                 let key = chunk[bit % WORD];

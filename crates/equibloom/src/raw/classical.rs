@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 use super::Insertion;
 use super::held::Held;
 use super::ledger::{OwnLedger, Record};
-use super::parts::Parts;
 use crate::error::FullError;
 use crate::hashing::{KeyHash, scale};
 use crate::observer::Observer;
-use crate::statistics::{LevelStatistics, MissExpectation};
+use crate::statistics::Survey;
 use crate::storage::{Update, Words};
 
 /// `k` independent bits anywhere in one array, one memory access each. A miss ends at the first unset bit,
 /// after about two.
+#[derive(Clone)]
 pub(crate) struct Classical<S: Held = Words> {
     pub(super) plan: Plan,
     pub(super) words: S,
@@ -80,12 +80,8 @@ impl<S: Held> Classical<S> {
 }
 
 impl Classical {
-    /// The filter with these parts; `None` if they include an overflow list.
-    pub(super) fn over(bits: u64, hashes: u32, parts: Parts) -> Option<Self> {
-        let fits = parts.overflow.bytes() == 0 && parts.counters.overflow_capacity == 0;
-        let ledger =
-            OwnLedger::new(None, parts.overflow, false, parts.counters).filter(|_| fits)?;
-        Some(Self { plan: Plan { bits, hashes }, words: parts.blocks, ledger })
+    pub(super) const fn new(bits: u64, hashes: u32, words: Words, ledger: OwnLedger) -> Self {
+        Self { plan: Plan { bits, hashes }, words, ledger }
     }
 
     #[inline(never)]
@@ -98,38 +94,30 @@ impl Classical {
     }
 
     /// There are no levels. What a miss costs follows from the share of set bits.
-    pub(super) fn survey(&self) -> (Vec<LevelStatistics>, MissExpectation) {
-        let set: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
+    pub(super) fn survey(&self) -> Survey {
+        let set: u64 =
+            self.words.as_flattened().iter().map(|word| u64::from(word.count_ones())).sum();
         let fill = set as f64 / self.plan.bits as f64;
-        let mut miss = MissExpectation { rate: 1.0, accesses: 0.0 };
+        let mut survey = Survey { levels: Vec::new(), rate: 1.0, accesses: 0.0 };
         for _ in 0..self.plan.hashes {
-            miss.accesses += miss.rate;
-            miss.rate *= fill;
+            survey.accesses += survey.rate;
+            survey.rate *= fill;
         }
-        (Vec::new(), miss)
+        survey
     }
 
     /// Bit `i` becomes the union of `factor` bits of the larger array from `i × factor` on: the positions
     /// of keys whose word scales to `i` in the smaller array.
     pub(super) fn merge(&mut self, other: &Self, factor: u64) {
-        let words = &mut self.words;
+        let (words, others) = (self.words.as_flattened_mut(), other.words.as_flattened());
         if factor == 1 {
-            for (index, word) in other.words.iter().enumerate() {
-                *words.get_mut(index) |= word;
-            }
+            words.iter_mut().zip(others).for_each(|(word, other)| *word |= other);
         } else {
-            let is_set = |bit: &u64| other.words.get((bit / 64) as usize) >> (bit % 64) & 1 == 1;
+            let is_set = |bit: &u64| others[(bit / 64) as usize] >> (bit % 64) & 1 == 1;
             for bit in (0..other.plan.bits).filter(is_set).map(|bit| bit / factor) {
-                *words.get_mut((bit / 64) as usize) |= 1 << (bit % 64);
+                words[(bit / 64) as usize] |= 1 << (bit % 64);
             }
         }
         self.ledger.elements = self.ledger.elements.saturating_add(other.ledger.elements);
-    }
-}
-
-// Implemented by hand: deriving would not ask enough of the ledger.
-impl Clone for Classical {
-    fn clone(&self) -> Self {
-        Self { plan: self.plan, words: self.words.clone(), ledger: self.ledger.clone() }
     }
 }

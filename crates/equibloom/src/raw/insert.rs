@@ -5,7 +5,10 @@
 
 use super::Insertion;
 use super::balanced::{Balanced, Plan};
-use super::ledger::{Ledger, Pushed, Record};
+use super::batch::{Answers, Columns, fill, look_at_first};
+use super::ledger::{Ledger, Record};
+use super::level_by_level::{PendingKeys, Scratch, pass};
+use super::threads::Part;
 use crate::block::isa::{ANY, Target, kernel_table};
 use crate::block::{BlockIndex, Holds};
 use crate::error::FullError;
@@ -17,11 +20,21 @@ use crate::storage::Update;
 use equibloom_layout::WhenFull;
 
 kernel_table! {
-    /// Inserts into a filter with one owner.
+    /// Inserts into a filter with one owner, and steps of batches.
     pub(crate) struct OwnInserts[R: Choose,] [R] {
         fn insert(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
         #[any]
         fn place(filter: &mut Balanced<R>, key: KeyHash) -> Result<Insertion, FullError>;
+        #[any]
+        fn pass(
+            plan: &Plan<R>, number: usize, keys: &[KeyHash], pending: &PendingKeys, part: Part<'_>,
+            scratch: &mut Scratch,
+        ) -> u64;
+        #[any]
+        fn fill(filter: &Balanced<R>, keys: &[KeyHash], columns: &mut Columns) -> ();
+        fn look_at_first(
+            filter: &Balanced<R>, keys: &[KeyHash], here: &Columns, later: &[BlockIndex],
+        ) -> Answers;
     }
 }
 
@@ -76,17 +89,17 @@ impl<R: Choose> Plan<R> {
         let block = levels.first_block(key);
         // A rule that rejects no key compares all candidates.
         let is_the_one = if R::REJECTS {
-            rule.admits(shape.load(to.words(), block), key, 0)
+            rule.admits(shape.load(&*to, block), key, 0)
         } else {
             levels.are_one()
         };
-        if !is_the_one || shape.glance(target, to.words(), block, key) != Holds::No {
+        if !is_the_one || shape.glance(target, &*to, block, key) != Holds::No {
             return false;
         }
         if !ledger.try_spend(1) {
             return false;
         }
-        if !self.try_add(target, &mut to, block, 0, key) {
+        if !shape.try_add(target, &mut to, block, key, |load| rule.admits(load, key, 0)) {
             ledger.refund(1);
             return false;
         }
@@ -106,7 +119,7 @@ impl<R: Choose> Plan<R> {
     ) -> Result<Insertion, FullError> {
         // Another turn if another thread's key has taken the place: the block has filled up, so turns end.
         loop {
-            let view = self.shape.view(target, to.words());
+            let view = self.shape.view(target, &*to);
             let (admitting, reads, rejections, reachable) =
                 match self.rule.choose(&view, &self.levels, key, observer) {
                     Choice::Present => return Ok(Insertion::AlreadyPresent),
@@ -119,7 +132,8 @@ impl<R: Choose> Plan<R> {
                 // An admitted key is not in the overflow list: it would be there because all its candidates
                 // were full, and they still are, or because the budget was spent, and then it affords nothing.
                 Some(block) if ledger.try_spend(reads) => {
-                    if !self.try_add(target, &mut to, block, number, key) {
+                    let admits = |load| self.rule.admits(load, key, number);
+                    if !self.shape.try_add(target, &mut to, block, key, admits) {
                         ledger.refund(reads);
                         continue;
                     }
@@ -131,14 +145,10 @@ impl<R: Choose> Plan<R> {
                     }
                     // A block with room for the key ends a lookup, unless the budget is known to be spent.
                     let is_spent = admitting.is_some();
-                    match ledger.list(
-                        key.overflow_entry(),
-                        may_be_listed,
-                        WhenFull::Refuse,
-                        is_spent,
-                    ) {
-                        Ok(Pushed::AlreadyThere) => return Ok(Insertion::AlreadyPresent),
-                        Ok(Pushed::New) => {}
+                    let entry = key.overflow_entry();
+                    match ledger.list(entry, may_be_listed, WhenFull::Refuse, is_spent) {
+                        Ok(Insertion::New) => {}
+                        Ok(present) => return Ok(present),
                         Err(ListFull) if self.when_full == WhenFull::Refuse => {
                             return Err(ledger.full());
                         }
@@ -173,8 +183,7 @@ impl<R: Choose> Plan<R> {
     ) -> bool {
         let Self { shape, levels, rule, .. } = self;
         // If all candidates rejected the key, they always will: a lookup reads them all and finds it in any.
-        let block =
-            admitting.unwrap_or_else(|| least_loaded(&shape.view(ANY, to.words()), levels, key));
+        let block = admitting.unwrap_or_else(|| least_loaded(&shape.view(ANY, &**to), levels, key));
         let admits = |load| admitting.is_none() || rule.admits(load, key, number);
         shape.try_add(ANY, to, block, key, admits)
     }

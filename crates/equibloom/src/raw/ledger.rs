@@ -5,12 +5,12 @@
 
 use core::ops::Deref;
 
+use super::Insertion;
 use super::budget::AccessBudget;
-use super::parts::Counters;
 use crate::error::FullError;
 use crate::overflow::{ListFull, OverflowList};
 use crate::storage::Words;
-use equibloom_layout::WhenFull;
+use equibloom_layout::{Design, WhenFull};
 
 /// What a lookup asks.
 pub(crate) trait Ledger {
@@ -25,6 +25,9 @@ pub(crate) trait Ledger {
 
     /// The error of a full filter.
     fn full(&self) -> FullError;
+
+    /// Number of stored elements.
+    fn elements(&self) -> u64;
 }
 
 /// What an insert changes: for `&mut OwnLedger`, and for `&SharedLedger`.
@@ -47,7 +50,7 @@ pub(super) trait Record: Deref<Target: Ledger> {
         once: bool,
         when_full: WhenFull,
         announce_spent: bool,
-    ) -> Result<Pushed, ListFull>;
+    ) -> Result<Insertion, ListFull>;
 
     /// Counts an element, for which `reads` blocks were read.
     fn count(&mut self, reads: u32);
@@ -56,17 +59,29 @@ pub(super) trait Record: Deref<Target: Ledger> {
     fn count_saturated(&mut self);
 }
 
-/// What became of an entry.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pushed {
-    New,
-    AlreadyThere,
+/// What a filter counts, as its file records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(not(feature = "file"), expect(unreachable_pub, reason = "a part of files"))]
+pub struct Counters {
+    /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
+    pub elements: u64,
+    /// Keys inserted while the overflow list was full; 0 for fingerprint blocks, whose list grows.
+    pub saturated: u64,
+    /// Block accesses spent on placing the keys.
+    pub budget_used: u64,
+    /// Whether the access budget is spent, so that new keys go to the overflow list.
+    pub budget_spent: bool,
+    /// Entries in the overflow list.
+    pub overflow_entries: u64,
+    /// Capacity of the overflow list: as planned, or more if it has grown.
+    pub overflow_capacity: u64,
 }
 
 /// The ledger of a filter with one owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OwnLedger {
-    pub(super) overflow: OverflowList,
+    pub(crate) overflow: OverflowList,
     pub(super) budget: AccessBudget,
     // Both may have any value in a hostile file: sums saturate.
     pub(super) elements: u64,
@@ -74,23 +89,19 @@ pub(crate) struct OwnLedger {
 }
 
 impl OwnLedger {
-    /// The ledger with this budget, these words of the list, and these counters; `None` if the list does not
-    /// fit.
-    pub(super) fn new(
-        budget: Option<u64>,
-        list: Words,
-        is_counted: bool,
-        counters: Counters,
-    ) -> Option<Self> {
+    /// The ledger of a design with these words of the list; `None` if they do not fit.
+    pub(super) fn over(design: &Design, list: Words, counters: Counters) -> Option<Self> {
         let Counters { elements, saturated, budget_used, budget_spent, .. } = counters;
         let (capacity, entries) = (counters.overflow_capacity, counters.overflow_entries);
+        let (budget, multiset) =
+            design.layout().map_or((None, false), |layout| (layout.budget, layout.multiset));
         let budget = AccessBudget::new(budget).restored(budget_used, budget_spent);
-        let overflow = OverflowList::over(list, capacity, entries, is_counted)?;
+        let overflow = OverflowList::over(list, capacity, entries, multiset)?;
         Some(Self { overflow, budget, elements, saturated })
     }
 
     #[cfg(feature = "file")]
-    pub(super) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> Counters {
         Counters {
             elements: self.elements,
             saturated: self.saturated,
@@ -115,7 +126,7 @@ impl OwnLedger {
         list.make_room(missing as u64, when_full).map_err(|_| full)?;
         for (entry, _) in other.overflow.entries() {
             if !list.contains(entry) {
-                list.push(entry, when_full).map_err(|_| full)?;
+                list.push(entry, 1, when_full).map_err(|_| full)?;
             }
         }
         self.budget.merge(&other.budget);
@@ -143,6 +154,10 @@ impl Ledger for OwnLedger {
 
     fn full(&self) -> FullError {
         FullError { capacity: self.overflow.capacity(), stored: self.elements }
+    }
+
+    fn elements(&self) -> u64 {
+        self.elements
     }
 }
 
@@ -172,15 +187,15 @@ impl Record for &mut OwnLedger {
         once: bool,
         when_full: WhenFull,
         announce_spent: bool,
-    ) -> Result<Pushed, ListFull> {
+    ) -> Result<Insertion, ListFull> {
         if once && self.overflow.contains(entry) {
-            return Ok(Pushed::AlreadyThere);
+            return Ok(Insertion::AlreadyPresent);
         }
-        self.overflow.push(entry, when_full)?;
+        self.overflow.push(entry, 1, when_full)?;
         if announce_spent {
             self.budget.spent = true;
         }
-        Ok(Pushed::New)
+        Ok(Insertion::New)
     }
 
     #[inline(always)]

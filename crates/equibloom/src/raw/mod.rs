@@ -17,7 +17,6 @@ mod insert;
 mod ledger;
 mod level_by_level;
 mod lookup;
-mod parts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod shared;
 #[cfg(test)]
@@ -29,9 +28,7 @@ pub(crate) use balanced::Balanced;
 pub(crate) use classical::Classical;
 use fingerprint::Fingerprints;
 #[cfg(feature = "file")]
-pub use parts::Counters;
-#[cfg(feature = "file")]
-pub(crate) use parts::Parts;
+pub use ledger::Counters;
 
 /// The result of an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

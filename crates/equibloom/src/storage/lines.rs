@@ -1,26 +1,11 @@
 //! Lines that one owner may change, wherever they are.
 
+use core::ops::{Deref, DerefMut};
+
 use super::{Line, Storage, Update, WORDS_PER_LINE};
 use crate::block::isa::{Nearness, prefetch};
 
-/// Some lines of an array, for one of several threads.
-pub(crate) struct Lines<'a>(pub(crate) &'a mut [Line]);
-
-impl AsRef<[Line]> for Lines<'_> {
-    #[inline(always)]
-    fn as_ref(&self) -> &[Line] {
-        self.0
-    }
-}
-
-impl AsMut<[Line]> for Lines<'_> {
-    #[inline(always)]
-    fn as_mut(&mut self) -> &mut [Line] {
-        self.0
-    }
-}
-
-impl<L: AsRef<[Line]>> Storage for L {
+impl<L: Deref<Target = [Line]>> Storage for L {
     type Read<'a>
         = &'a Line
     where
@@ -28,17 +13,17 @@ impl<L: AsRef<[Line]>> Storage for L {
 
     #[inline(always)]
     fn load(&self, line: usize) -> &Line {
-        &self.as_ref()[line]
+        &self[line]
     }
 
     #[inline(always)]
     fn snapshot(&self, _level: usize, line: usize) -> &Line {
-        &self.as_ref()[line]
+        &self[line]
     }
 
     #[inline(always)]
     fn word(&self, index: usize) -> u64 {
-        self.as_ref()[index / WORDS_PER_LINE][index % WORDS_PER_LINE]
+        self[index / WORDS_PER_LINE][index % WORDS_PER_LINE]
     }
 
     #[inline(always)]
@@ -48,33 +33,26 @@ impl<L: AsRef<[Line]>> Storage for L {
 
     #[inline(always)]
     fn prefetch(&self, line: usize, nearness: Nearness) {
-        prefetch(self.as_ref().as_ptr().wrapping_add(line).cast(), nearness);
+        prefetch(self.as_ptr().wrapping_add(line).cast(), nearness);
     }
 }
 
 /// Exclusive access: nothing to lock.
-impl<L: AsRef<[Line]> + AsMut<[Line]>> Update for &mut L {
-    type Words = L;
-
-    #[inline(always)]
-    fn words(&self) -> &L {
-        self
-    }
-
+impl<L: DerefMut<Target = [Line]>> Update for &mut L {
     #[inline(always)]
     fn set(&mut self, word: usize, bits: u64) {
-        self.as_mut()[word / WORDS_PER_LINE][word % WORDS_PER_LINE] |= bits;
+        self[word / WORDS_PER_LINE][word % WORDS_PER_LINE] |= bits;
     }
 
     #[inline(always)]
     fn set_in_line(&mut self, line: usize, bits: impl Iterator<Item = (usize, u64)>) {
-        let line = &mut self.as_mut()[line];
+        let line = &mut self[line];
         bits.for_each(|(word, bits)| line[word % WORDS_PER_LINE] |= bits);
     }
 
     #[inline(always)]
     fn try_change(&mut self, word: usize, change: impl Fn(u64) -> Option<u64>) -> bool {
-        let word = &mut self.as_mut()[word / WORDS_PER_LINE][word % WORDS_PER_LINE];
+        let word = &mut self[word / WORDS_PER_LINE][word % WORDS_PER_LINE];
         let changed = change(*word);
         *word = changed.unwrap_or(*word);
         changed.is_some()
@@ -85,7 +63,7 @@ impl<L: AsRef<[Line]> + AsMut<[Line]>> Update for &mut L {
 
     #[inline(always)]
     fn write(&mut self, _level: usize, line: usize, change: impl FnOnce(&mut Line)) {
-        change(&mut self.as_mut()[line]);
+        change(&mut self[line]);
     }
 
     #[inline(always)]

@@ -12,7 +12,6 @@ mod shared;
 pub(crate) mod sync;
 mod words;
 
-pub(crate) use lines::Lines;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use shared::SharedWords;
 #[cfg(feature = "file")]
@@ -52,13 +51,7 @@ pub(crate) trait Storage {
 }
 
 /// Words that can be changed: `&mut` plain words, or a shared reference to atomic ones.
-pub(crate) trait Update {
-    /// The words.
-    type Words: Storage;
-
-    /// The words, to read.
-    fn words(&self) -> &Self::Words;
-
+pub(crate) trait Update: Deref<Target: Storage + Sized> {
     /// Sets bits of a word.
     fn set(&mut self, word: usize, bits: u64);
 

@@ -11,22 +11,21 @@
 
 #![allow(unsafe_code, reason = "the same memory as plain and as atomic words")]
 
-use alloc::boxed::Box;
 #[cfg(all(test, loom))]
-use alloc::vec::Vec;
+mod models;
+
+use alloc::boxed::Box;
 use core::ops::Deref;
 
 use super::sync::Ordering::{Acquire, Relaxed, Release};
 use super::sync::{AtomicU64, fence, let_others_run};
-use super::{Line, Storage, Update};
-use super::{WORDS_PER_LINE, Words};
-use crate::block::isa::Nearness;
+use super::{Line, Storage, Update, WORDS_PER_LINE, Words};
+use crate::block::isa::{Nearness, prefetch};
+#[cfg(all(test, loom))]
+pub(crate) use models::SharedWords;
 
 /// Versions of a level.
-#[cfg(not(all(test, loom)))]
-const VERSIONS: usize = 1 << 10;
-#[cfg(all(test, loom))]
-const VERSIONS: usize = 2;
+const VERSIONS: usize = if cfg!(all(test, loom)) { 2 } else { 1 << 10 };
 
 /// A version whose line is locked by a writer.
 const LOCKED: u64 = 1;
@@ -48,7 +47,7 @@ impl SharedWords {
     /// written, are copied.
     pub(crate) fn new(mut words: Words, levels: usize) -> Self {
         // Copies borrowed words.
-        words.lines_mut();
+        let _: &mut [Line] = &mut words;
         Self { words, versions: versions(levels) }
     }
 
@@ -65,33 +64,6 @@ impl SharedWords {
         // of a line. The words are not borrowed (see `new`), so that they may be written, and only this array
         // uses them, as atomics.
         unsafe { core::slice::from_raw_parts(start.as_ptr().cast(), count * WORDS_PER_LINE) }
-    }
-}
-
-/// The model checker's atomics are larger than a word, so the words are copied.
-#[cfg(all(test, loom))]
-pub(crate) struct SharedWords {
-    words: Vec<AtomicU64>,
-    versions: Box<[AtomicU64]>,
-}
-
-#[cfg(all(test, loom))]
-impl SharedWords {
-    pub(crate) fn new(words: Words, levels: usize) -> Self {
-        let words = words.iter().map(AtomicU64::new).collect();
-        Self { words, versions: versions(levels) }
-    }
-
-    pub(crate) fn into_words(self) -> Words {
-        let mut words = Words::zeroed(self.words.len() as u64).unwrap();
-        for (word, mut atomic) in words.words_mut().iter_mut().zip(self.words) {
-            *word = atomic.with_mut(|value| *value);
-        }
-        words
-    }
-
-    pub(crate) fn atomics(&self) -> &[AtomicU64] {
-        &self.words
     }
 }
 
@@ -163,39 +135,30 @@ impl Storage for SharedWords {
 
     #[inline(always)]
     fn prefetch(&self, line: usize, nearness: Nearness) {
-        #[cfg(not(all(test, loom)))]
-        self.words.prefetch(line, nearness);
-        #[cfg(all(test, loom))]
-        let _ = (line, nearness);
+        let start = self.atomics().as_ptr();
+        prefetch(start.wrapping_add(line * WORDS_PER_LINE).cast(), nearness);
+    }
+}
+
+/// Sets bits of a word, unless they are set: a write would invalidate the line in all other caches.
+#[inline(always)]
+fn set(word: &AtomicU64, bits: u64) {
+    if word.load(Relaxed) & bits != bits {
+        word.fetch_or(bits, Relaxed);
     }
 }
 
 impl Update for &SharedWords {
-    type Words = SharedWords;
-
-    #[inline(always)]
-    fn words(&self) -> &SharedWords {
-        self
-    }
-
     #[inline(always)]
     fn set(&mut self, word: usize, bits: u64) {
-        let word = &self.atomics()[word];
-        // A write would invalidate the line in all other caches.
-        if word.load(Relaxed) & bits != bits {
-            word.fetch_or(bits, Relaxed);
-        }
+        set(&self.atomics()[word], bits);
     }
 
     #[inline(always)]
     fn set_in_line(&mut self, line: usize, bits: impl Iterator<Item = (usize, u64)>) {
         let mut all = [0; WORDS_PER_LINE];
         bits.for_each(|(word, bits)| all[word % WORDS_PER_LINE] |= bits);
-        for (word, bits) in self.line(line).iter().zip(all) {
-            if word.load(Relaxed) & bits != bits {
-                word.fetch_or(bits, Relaxed);
-            }
-        }
+        self.line(line).iter().zip(all).for_each(|(word, bits)| set(word, bits));
     }
 
     #[inline(always)]

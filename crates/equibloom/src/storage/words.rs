@@ -20,11 +20,12 @@ use alloc::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::fmt;
+use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use core::slice;
 
 use super::huge_pages::request_huge_pages;
-use super::{Line, Lines, WORDS_PER_LINE};
+use super::{Line, WORDS_PER_LINE};
 use crate::error::BuildError;
 
 const LINE_BYTES: usize = 64;
@@ -80,12 +81,9 @@ unsafe impl Sync for Words {}
 impl Words {
     /// At least `count` zero words, or an error if memory is short.
     pub(crate) fn zeroed(count: u64) -> Result<Self, BuildError> {
-        let lines = count.div_ceil(WORDS_PER_LINE as u64);
+        let lines = usize::try_from(count.div_ceil(WORDS_PER_LINE as u64)).ok();
         let refused = BuildError::OutOfMemory { bytes: bytes_for(count) };
-        match usize::try_from(lines).ok().and_then(Self::zeroed_lines) {
-            Some(words) => Ok(words),
-            None => Err(refused),
-        }
+        lines.and_then(Self::zeroed_lines).ok_or(refused)
     }
 
     /// No words, and no memory.
@@ -150,16 +148,15 @@ impl Words {
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
         if self.is_mapped() {
-            let out_of_memory = BuildError::OutOfMemory { bytes: self.bytes() };
-            *self = self.copied().ok_or(out_of_memory)?;
+            *self = self.copied()?;
         }
         Ok(())
     }
 
-    fn copied(&self) -> Option<Self> {
-        let mut copy = Self::zeroed_lines(self.count)?;
-        copy.lines_mut().copy_from_slice(self.as_ref());
-        Some(copy)
+    fn copied(&self) -> Result<Self, BuildError> {
+        let mut copy = Self::zeroed(self.as_flattened().len() as u64)?;
+        copy.copy_from_slice(self);
+        Ok(copy)
     }
 
     /// Copies borrowed words on the first change. Out of line, because inserts call it.
@@ -171,75 +168,15 @@ impl Words {
 
     /// A copy. Aborts the program if memory is short, like the collections of the standard library.
     fn copied_or_abort(&self) -> Self {
-        match (self.copied(), Self::layout(self.count)) {
-            (Some(copy), _) => copy,
-            (None, layout) => handle_alloc_error(layout.unwrap_or(Layout::new::<Line>())),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn lines_mut(&mut self) -> &mut [Line] {
-        if self.is_mapped() {
-            self.replace_by_copy();
-        }
-        // SAFETY: the invariant; the words are not borrowed, so that only this array uses them, and it is
-        // borrowed mutably.
-        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, index: usize) -> u64 {
-        self.as_ref()[index / WORDS_PER_LINE][index % WORDS_PER_LINE]
-    }
-
-    /// Eight words at once.
-    #[inline(always)]
-    pub(crate) fn line(&self, line: usize) -> &Line {
-        &self.as_ref()[line]
-    }
-
-    #[inline(always)]
-    pub(crate) fn line_mut(&mut self, line: usize) -> &mut Line {
-        &mut self.lines_mut()[line]
+        let layout = || Self::layout(self.count).unwrap_or(Layout::new::<Line>());
+        self.copied().unwrap_or_else(|_| handle_alloc_error(layout()))
     }
 
     /// A line that can be changed at once: `None` if the words are borrowed. Calls nothing, which saves inserts
     /// from saving registers.
     #[inline(always)]
     pub(crate) fn own_line_mut(&mut self, line: usize) -> Option<&mut Line> {
-        if self.is_mapped() { None } else { self.lines_mut().get_mut(line) }
-    }
-
-    /// All lines, for several threads at once: a slice can be divided among them.
-    #[inline(always)]
-    pub(crate) fn as_lines_mut(&mut self) -> Lines<'_> {
-        Lines(self.lines_mut())
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self, index: usize) -> &mut u64 {
-        &mut self.lines_mut()[index / WORDS_PER_LINE][index % WORDS_PER_LINE]
-    }
-
-    /// All words, including the padding of the last line.
-    #[inline(always)]
-    pub(crate) fn words(&self) -> &[u64] {
-        self.as_ref().as_flattened()
-    }
-
-    /// Mutable access to all words, for many changes at once.
-    #[inline(always)]
-    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
-        self.lines_mut().as_flattened_mut()
-    }
-
-    /// All words, including the padding of the last line.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.words().iter().copied()
-    }
-
-    pub(crate) fn fill_with_zeros(&mut self) {
-        self.lines_mut().fill([0; WORDS_PER_LINE]);
+        if self.is_mapped() { None } else { self.get_mut(line) }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -249,7 +186,7 @@ impl Words {
     /// The words in native byte order.
     #[cfg(feature = "file")]
     pub(crate) fn native_bytes(&self) -> &[u8] {
-        let lines = self.as_ref();
+        let lines = &**self;
         // SAFETY: a line is 64 bytes without padding, any of them can be read as such, and the slice is
         // borrowed from the same array.
         unsafe { slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
@@ -258,34 +195,34 @@ impl Words {
     /// Mutable access to the words in native byte order.
     #[cfg(feature = "file")]
     pub(crate) fn native_bytes_mut(&mut self) -> &mut [u8] {
-        let lines = self.lines_mut();
+        let lines = &mut **self;
         let bytes = size_of_val(lines);
         // SAFETY: as above, and any bytes make a line.
         unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), bytes) }
     }
-
-    /// Converts words that were read as little-endian bytes; does nothing on little-endian targets.
-    #[cfg(feature = "file")]
-    pub(crate) fn read_as_little_endian(mut self) -> Self {
-        if cfg!(target_endian = "big") {
-            self.words_mut().iter_mut().for_each(|word| *word = u64::from_le(*word));
-        }
-        self
-    }
 }
 
-impl AsRef<[Line]> for Words {
+/// Words are lines, the last of them padded.
+impl Deref for Words {
+    type Target = [Line];
+
     #[inline(always)]
-    fn as_ref(&self) -> &[Line] {
+    fn deref(&self) -> &[Line] {
         // SAFETY: the invariant.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.count) }
     }
 }
 
-impl AsMut<[Line]> for Words {
+/// The first change copies borrowed words.
+impl DerefMut for Words {
     #[inline(always)]
-    fn as_mut(&mut self) -> &mut [Line] {
-        self.lines_mut()
+    fn deref_mut(&mut self) -> &mut [Line] {
+        if self.is_mapped() {
+            self.replace_by_copy();
+        }
+        // SAFETY: the invariant; the words are not borrowed, so that only this array uses them, and it is
+        // borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
 }
 
@@ -314,7 +251,7 @@ impl Clone for Words {
 
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
-        self.as_ref() == other.as_ref()
+        **self == **other
     }
 }
 
@@ -322,7 +259,7 @@ impl Eq for Words {}
 
 impl fmt::Debug for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
+        f.debug_list().entries(self.as_flattened()).finish()
     }
 }
 

@@ -18,8 +18,9 @@ use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
 use crate::raw::batch::set_bits;
-use crate::raw::ledger::{Ledger, Pushed, Record};
-use crate::storage::{Line, Storage};
+use crate::raw::ledger::{Ledger, Record};
+use crate::raw::threads::{Part, each_by_a_thread};
+use crate::storage::{Line, Storage, WORDS_PER_LINE};
 use equibloom_layout::WhenFull;
 
 /// Keys tested at once, and answers per word.
@@ -32,14 +33,6 @@ const CHUNK: usize = 256;
 const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 /// With fewer keys per thread, fewer threads are started.
 const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
-
-/// Blocks of one level, or some of them.
-pub(super) struct Part<'a> {
-    level: usize,
-    /// The number of the first line in the whole table.
-    first: usize,
-    lines: &'a mut [Line],
-}
 
 /// What came out of a part of a level.
 #[derive(Default)]
@@ -94,8 +87,8 @@ impl Fingerprints {
         for entry in left.chain(repeats) {
             // The entry has left its blocks: the list must take it.
             match ledger.list(entry, !plan.multiset, WhenFull::Saturate, false) {
-                Ok(Pushed::New) => ledger.count(0),
-                Ok(Pushed::AlreadyThere) => {}
+                Ok(insertion) if insertion.is_new() => ledger.count(0),
+                Ok(_) => {}
                 // Memory is short. The program aborts, as collections do, rather than lose an entry.
                 Err(ListFull) => handle_alloc_error(Layout::new::<Line>()),
             }
@@ -116,27 +109,11 @@ impl Fingerprints {
         threads: usize,
     ) -> Vec<Outcome> {
         let count = keys.len() + sent_on.iter().map(Vec::len).sum::<usize>();
-        let threads = if cfg!(feature = "std") { threads } else { 1 };
         let threads = (count / KEYS_PER_THREAD).clamp(1, threads.max(1));
         let Self { plan, words, inserts, .. } = self;
-        let blocks = plan.levels[level];
-        let (start, size) = (blocks.offset as usize, blocks.size as usize);
-        let mut rest = &mut words.as_lines_mut().0[start..start + size];
-        let per_part = size.div_ceil(threads);
-        let mut first = start;
-        let mut parts = Vec::new();
-        while !rest.is_empty() {
-            let (lines, others) = rest.split_at_mut(per_part.min(rest.len()));
-            parts.push(Part { level, first, lines });
-            first += per_part;
-            rest = others;
-        }
-        let plan = &*plan;
-        let run = |part| inserts.insert_level(plan, part, sent_on, keys);
-        #[cfg(feature = "std")]
-        return crate::raw::threads::each_by_a_thread(parts, run);
-        #[cfg(not(feature = "std"))]
-        parts.into_iter().map(run).collect()
+        let parts = Part::all(words, WORDS_PER_LINE, plan.levels[level], threads);
+        let run = |part| inserts.insert_level(plan, level, part, sent_on, keys);
+        each_by_a_thread(parts.collect(), run)
     }
 }
 
@@ -145,11 +122,12 @@ impl Fingerprints {
 pub(super) fn insert_level<T: Target>(
     t: T,
     plan: &Plan,
-    part: Part<'_>,
+    level: usize,
+    Part { first, lines }: Part<'_>,
     sent_on: &[Vec<KeyHash>],
     keys: &[KeyHash],
 ) -> Outcome {
-    let Part { level, first, lines } = part;
+    let first = first as usize;
     let mut outcome = Outcome::default();
     let mut some = [KeyHash::from_u64(0); CHUNK];
     let blocks = plan.levels[level % plan.levels.len()];
@@ -231,7 +209,7 @@ pub(super) fn contains_batch<T: Target>(
             if let Some(&later) = later.get(bit) {
                 fetch(later);
             }
-            let line = words.line(block_of(key).0 as usize);
+            let line = &words[block_of(key).0 as usize];
             let byte = shape.byte_of::<T>(key);
             may_hold |= u64::from(shape.may_hold(t, line, byte)) << bit;
             may_go_on |= u64::from(shape.may_have_sent_on(t, line, byte)) << bit;
@@ -239,14 +217,14 @@ pub(super) fn contains_batch<T: Target>(
         let mut holds = 0;
         for bit in set_bits(may_hold) {
             let key = chunk[bit % WORD];
-            let line = words.line(block_of(key).0 as usize);
+            let line = &words[block_of(key).0 as usize];
             holds |= u64::from(shape.holds(t, line, shape.entry_of(t, key))) << bit;
         }
         for bit in set_bits(may_go_on & !holds) {
             let key = chunk[bit % WORD];
             let block = block_of(key).0;
             let entry = shape.entry_of(t, key);
-            if shape.sends_on(t, words.line(block as usize), entry.byte(), *multiset) {
+            if shape.sends_on(t, &words[block as usize], entry.byte(), *multiset) {
                 wait(filter, &mut waiting, 1, entry.onward(block), word * WORD + bit);
             }
         }
@@ -282,7 +260,7 @@ fn finish<T: Target>(t: T, filter: &Fingerprints, waiting: &mut Waiting, found: 
         for at in 0..count {
             let (key, place) = (waiting.keys[at], waiting.places[at]);
             let block = level.block_of(key.candidate(0)).0;
-            let (line, entry) = (words.line(block as usize), shape.entry_of(t, key));
+            let (line, entry) = (&words[block as usize], shape.entry_of(t, key));
             if shape.holds(t, line, entry) {
                 note(place);
             } else if shape.sends_on(t, line, entry.byte(), *multiset) {

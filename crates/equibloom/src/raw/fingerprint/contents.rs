@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Fingerprints;
-use super::insert::{Visit, place};
+use super::insert::Visit;
 use crate::block::BlockStats;
 use crate::block::fingerprint::watermark;
 use crate::block::isa::ANY;
@@ -11,7 +11,7 @@ use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
 use crate::raw::ledger::{Ledger, OwnLedger};
-use crate::statistics::{LevelStatistics, LevelSurvey, MissExpectation, expectation_of_a_miss};
+use crate::statistics::{LevelSurvey, Survey};
 use equibloom_layout::WhenFull;
 
 impl Fingerprints {
@@ -27,7 +27,7 @@ impl Fingerprints {
         for (number, _) in plan.levels().iter().enumerate() {
             let Some(Visit { block, entry, .. }) = Visit::of(ANY, plan, number, key) else { break };
             key = entry.onward(block);
-            let line = words.line_mut(block as usize);
+            let line = &mut words[block as usize];
             if list.remove(key.candidate(0)) || plan.shape.remove(line, entry) {
                 *elements = elements.saturating_sub(1);
                 return Ok(());
@@ -52,22 +52,21 @@ impl Fingerprints {
     }
 
     fn merge_entries(&mut self, other: &Self) -> Result<(), ListFull> {
-        let Self { plan, words, ledger, .. } = self;
-        for (level, blocks) in plan.levels().iter().enumerate() {
+        for (level, blocks) in other.plan.levels().iter().enumerate() {
             for block in blocks.offset..blocks.offset + blocks.size {
-                let theirs = other.words.line(block as usize);
-                plan.shape.raise_watermark(words.line_mut(block as usize), watermark(theirs));
-                for entry in plan.shape.entries(theirs) {
-                    let visit = Visit { level, block, entry };
-                    let (mut words, mut ledger) = (&mut *words, &mut *ledger);
-                    place(ANY, plan, &mut words, &mut ledger, visit, &mut ())?;
+                let (ours, theirs) =
+                    (&mut self.words[block as usize], &other.words[block as usize]);
+                self.plan.shape.raise_watermark(ours, watermark(theirs));
+                for entry in other.plan.shape.entries(theirs) {
+                    self.place(Visit { level, block, entry }, &mut ())?;
                 }
             }
         }
+        let Self { plan, ledger, .. } = self;
         let OwnLedger { overflow, elements, .. } = ledger;
         for (entry, copies) in other.ledger.overflow.entries() {
             if plan.multiset || !overflow.contains(entry) {
-                overflow.push_copies(entry, copies, plan.when_full)?;
+                overflow.push(entry, copies, plan.when_full)?;
                 *elements = elements.saturating_add(copies);
             }
         }
@@ -80,15 +79,15 @@ impl Fingerprints {
     }
 
     /// The levels, and what a miss costs.
-    pub(in crate::raw) fn survey(&self) -> (Vec<LevelStatistics>, MissExpectation) {
+    pub(in crate::raw) fn survey(&self) -> Survey {
         let Self { plan, words, ledger, .. } = self;
         let (entries, bytes) = (plan.shape.entries_in_all(), plan.shape.byte_values());
         let mut surveys: Vec<LevelSurvey> = Vec::new();
         for &level in plan.levels() {
-            let lines = (level.offset..level.offset + level.size).map(|at| words.line(at as usize));
+            let lines = &words[level.offset as usize..][..level.size as usize];
             surveys.push(LevelSurvey::take(
                 level,
-                lines.map(|line| {
+                lines.iter().map(|line| {
                     let load = plan.shape.load(ANY, line);
                     let different = if plan.multiset { plan.shape.different(line) } else { load };
                     let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
@@ -107,10 +106,9 @@ impl Fingerprints {
         for survey in surveys.iter_mut().rev() {
             let blocks = survey.statistics.blocks as f64;
             let stored = survey.matching * entries * blocks;
-            survey.add_matching(sent_on / blocks / entries);
+            survey.matching += (1.0 - survey.matching) * (sent_on / blocks / entries).min(1.0);
             sent_on += stored;
         }
-        let miss = expectation_of_a_miss(surveys.iter(), 1.0);
-        (surveys.into_iter().map(|survey| survey.statistics).collect(), miss)
+        Survey::of(surveys, plan.count, 1.0)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Most keys are new and find room in their first block: a short entry point of its own.
 
-use super::batch::{Outcome, Part, contains_batch, insert_level};
+use super::batch::{Outcome, contains_batch, insert_level};
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::{Arrival, Entry, Smallest};
 use crate::block::isa::{ANY, Target, kernel_table};
@@ -11,7 +11,8 @@ use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::overflow::ListFull;
 use crate::raw::Insertion;
-use crate::raw::ledger::{Ledger, Pushed, Record};
+use crate::raw::ledger::{Ledger, Record};
+use crate::raw::threads::Part;
 use crate::storage::{Line, Storage, Update};
 use alloc::vec::Vec;
 use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
@@ -23,7 +24,7 @@ kernel_table! {
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
-            plan: &Plan, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
+            plan: &Plan, level: usize, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
         ) -> Outcome;
     }
 }
@@ -49,7 +50,7 @@ fn insert<T: Target>(t: T, filter: &mut Fingerprints, key: KeyHash) -> Result<In
 fn arrive<T: Target>(t: T, filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived {
     let Fingerprints { plan, words, .. } = filter;
     match Visit::of(t, plan, level, key) {
-        Some(visit) => visit.arrive(t, plan, words.line_mut(visit.block as usize)),
+        Some(visit) => visit.arrive(t, plan, &mut words[visit.block as usize]),
         None => Arrived::Listed { entry: key.candidate(0) },
     }
 }
@@ -66,7 +67,7 @@ impl Fingerprints {
     fn insert_further(&mut self, key: KeyHash) -> Result<Insertion, ListFull> {
         // If the list may not take an entry, no block changes before it has.
         if !self.ledger.overflow.has_room() {
-            return self.place(ANY, key, &mut ());
+            return self.place(Visit::first(ANY, &self.plan, key), &mut ());
         }
         let (mut level, mut key) = (0, key);
         let mut insertion = Insertion::AlreadyPresent;
@@ -90,32 +91,32 @@ impl Fingerprints {
         let Self { plan, ledger, .. } = self;
         let mut ledger = ledger;
         // It has room.
-        if ledger.list(listed, !plan.multiset, plan.when_full, false)? == Pushed::New {
+        if ledger.list(listed, !plan.multiset, plan.when_full, false)?.is_new() {
             ledger.count(0);
             insertion = Insertion::New;
         }
         Ok(insertion)
     }
 
-    /// An insert that reports its accesses, for statistics. Uses the portable ISA.
+    /// An insert that reports its accesses, for statistics.
     pub(in crate::raw) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
         mut observer: O,
     ) -> Result<Insertion, FullError> {
-        self.place(ANY, key, &mut observer).map_err(|ListFull| self.ledger.full())
+        let first = Visit::first(ANY, &self.plan, key);
+        self.place(first, &mut observer).map_err(|ListFull| self.ledger.full())
     }
 
-    #[inline(always)]
-    fn place<T: Target, O: Observer>(
+    /// [Stores](place) an entry. Few inserts need it: it uses the portable ISA, and is compiled once.
+    #[inline(never)]
+    pub(super) fn place(
         &mut self,
-        t: T,
-        key: KeyHash,
-        observer: &mut O,
+        first: Visit,
+        mut observer: &mut dyn Observer,
     ) -> Result<Insertion, ListFull> {
         let Self { plan, words, ledger, .. } = self;
-        let first = Visit::first(t, plan, key);
-        place(t, plan, &mut { words }, &mut { ledger }, first, observer)
+        place(ANY, plan, &mut { words }, &mut { ledger }, first, &mut observer)
     }
 }
 
@@ -233,7 +234,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
     let mut visit = first;
     let list = |ledger: &mut L, onward: KeyHash| {
         let pushed = ledger.list(onward.candidate(0), !plan.multiset, plan.when_full, false);
-        pushed.map(|pushed| pushed == Pushed::New)
+        pushed.map(Insertion::is_new)
     };
     // Whether the filter holds one entry more. An entry that was sent on may meet its equal.
     let added = loop {
@@ -241,7 +242,7 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
         let line = block as usize;
         observer.block_read();
         to.lock(level, line);
-        let arrival = visit.arrival(t, plan, &to.words().load(line));
+        let arrival = visit.arrival(t, plan, &to.load(line));
         let (leaving, smallest) = match arrival {
             Arrival::GoesOn => (entry, None),
             Arrival::Displaces(smallest) => (smallest.entry, Some(smallest)),

@@ -26,7 +26,6 @@ pub(super) use shared::SharedFingerprintInserts;
 
 use super::held::Held;
 use super::ledger::OwnLedger;
-use super::parts::Parts;
 use crate::block::FingerprintShape;
 use crate::block::isa::{DetectedIsa, KernelTable};
 use crate::hashing::KeyHash;
@@ -77,6 +76,8 @@ impl Plan {
 
 /// A filter of fingerprint blocks. Over [`SharedWords`](crate::storage::SharedWords) it is shared by
 /// threads.
+#[derive(Clone)]
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "shared filters need the ISA again"))]
 pub(crate) struct Fingerprints<S: Held = Words> {
     pub(super) words: S,
     plan: Plan,
@@ -101,22 +102,8 @@ impl<S: Held> Fingerprints<S> {
 }
 
 impl Fingerprints {
-    /// The filter of a checked layout with these parts; `None` if they do not fit.
-    pub(super) fn over(layout: &Layout, parts: Parts, isa: DetectedIsa) -> Option<Self> {
-        let plan = Plan::new(layout)?;
-        let ledger = OwnLedger::new(None, parts.overflow, plan.multiset, parts.counters)?;
-        Some(Self::new(plan, parts.blocks, ledger, isa))
-    }
-
-    /// The same filter on another ISA.
-    #[cfg(test)]
-    pub(super) fn on(&self, isa: DetectedIsa) -> Self {
-        Self::new(self.plan, self.words.clone(), self.ledger.clone(), isa)
-    }
-}
-
-impl Clone for Fingerprints {
-    fn clone(&self) -> Self {
-        Self::new(self.plan, self.words.clone(), self.ledger.clone(), self.isa)
+    /// The filter of a checked layout; `None` if that is of another kind.
+    pub(super) fn over(layout: &Layout, words: Words, ledger: OwnLedger) -> Option<Self> {
+        Some(Self::new(Plan::new(layout)?, words, ledger, DetectedIsa::detect()))
     }
 }

@@ -9,6 +9,7 @@ use loom::thread;
 use super::Fingerprints;
 use super::tests::{filter_of, hashes};
 use crate::hashing::KeyHash;
+use crate::raw::shared;
 use equibloom_layout::{Blocks, Layout, Overflow, WhenFull};
 
 /// One block with `slots` slots in each of `levels` subtables.
@@ -37,7 +38,7 @@ fn check(interruptions: Option<usize>, model: impl Fn() + Send + Sync + 'static)
 /// One thread for each list of keys inserts them, one more looks for keys that are there; returns the filter
 /// after them.
 fn run(filter: Fingerprints, inserts: &[&[KeyHash]], lookups: &[KeyHash]) -> Fingerprints {
-    let shared = Arc::new(Fingerprints::share(filter));
+    let shared = Arc::new(filter.converted(shared::share));
     let insert = |keys: &[KeyHash]| {
         let (shared, keys) = (shared.clone(), keys.to_vec());
         thread::spawn(move || {
@@ -56,7 +57,7 @@ fn run(filter: Fingerprints, inserts: &[&[KeyHash]], lookups: &[KeyHash]) -> Fin
     for worker in workers {
         worker.join().unwrap();
     }
-    Arc::into_inner(shared).unwrap().into_own()
+    Arc::into_inner(shared).unwrap().converted(shared::own)
 }
 
 /// A key moves on while it is looked for: to the list, or to the second block.

@@ -15,8 +15,8 @@ use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
 use crate::raw::Insertion;
+use crate::raw::held::Held;
 use crate::raw::ledger::Ledger;
-use crate::raw::shared::ledger::SharedLedger;
 use crate::storage::{SharedWords, Storage};
 
 kernel_table! {
@@ -39,28 +39,27 @@ fn insert<T: Target>(
     place(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
 }
 
+impl<S: Held> Fingerprints<S> {
+    /// The same filter over other storage; see [`Any::converted`](crate::raw::Any::converted).
+    pub(in crate::raw) fn converted<T: Held>(
+        self,
+        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
+    ) -> Fingerprints<T> {
+        let (words, ledger) = convert(self.words, self.ledger, self.plan.count);
+        Fingerprints::new(self.plan, words, ledger, self.isa)
+    }
+}
+
 impl Fingerprints<SharedWords> {
-    pub(in crate::raw) fn share(filter: Fingerprints) -> Self {
-        let Fingerprints { words, plan, ledger, isa, .. } = filter;
-        Self::new(plan, SharedWords::new(words, plan.count), SharedLedger::new(ledger), isa)
-    }
-
-    pub(in crate::raw) fn into_own(self) -> Fingerprints {
-        let Self { words, plan, ledger, isa, .. } = self;
-        Fingerprints::new(plan, words.into_words(), ledger.into_own(), isa)
-    }
-
     #[inline]
     pub(in crate::raw) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
         self.inserts.insert(self, key).map_err(|ListFull| self.ledger.full())
     }
 
-    /// Prefetches the first block of the key with this index.
+    /// Prefetches the key's first block.
     #[inline(always)]
-    pub(in crate::raw) fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
-        if let Some(key) = keys.get(index) {
-            let block = self.plan.levels[0].first_block_of(key.candidate(0));
-            self.words.prefetch(block.0 as usize, Nearness::First);
-        }
+    pub(in crate::raw) fn prefetch_first(&self, key: KeyHash) {
+        let block = self.plan.levels[0].first_block_of(key.candidate(0));
+        self.words.prefetch(block.0 as usize, Nearness::First);
     }
 }

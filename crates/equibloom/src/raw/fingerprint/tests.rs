@@ -7,8 +7,9 @@ use super::*;
 use crate::block::fingerprint::{Entry, watermark};
 use crate::block::isa::ANY;
 use crate::hashing::KeyHash;
-use crate::raw::Insertion;
-use crate::raw::parts::Counters;
+#[cfg(all(feature = "std", target_has_atomic = "64", not(loom)))]
+use crate::raw::shared;
+use crate::raw::{Any, Insertion};
 use equibloom_layout::{Design, Overflow};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -19,16 +20,18 @@ impl PartialEq for Fingerprints {
     }
 }
 
+impl Fingerprints {
+    /// The same filter on another ISA.
+    pub(in crate::raw) fn on(&self, isa: DetectedIsa) -> Self {
+        Self::new(self.plan, self.words.clone(), self.ledger.clone(), isa)
+    }
+}
+
 pub(super) fn filter_of(layout: &Layout) -> Fingerprints {
-    layout.check().unwrap();
-    let design = Design::Blocked(*layout);
-    let capacity = layout.overflow.capacity;
-    let parts = Parts {
-        blocks: Words::zeroed(design.block_bytes() / 8).unwrap(),
-        overflow: Words::zeroed(design.overflow_words(capacity)).unwrap(),
-        counters: Counters { overflow_capacity: capacity, ..Counters::default() },
-    };
-    Fingerprints::over(layout, parts, DetectedIsa::detect()).unwrap()
+    match Any::new(&Design::Blocked(*layout)).unwrap() {
+        Any::Fingerprint(filter) => filter,
+        _ => panic!("no fingerprint blocks"),
+    }
 }
 
 /// Small layouts of every kind, which a hundred keys overfill.
@@ -78,7 +81,7 @@ impl Model {
         let mut model = Self::default();
         for level in filter.plan.levels() {
             for block in level.offset..level.offset + level.size {
-                let line = filter.words.line(block as usize);
+                let line = &filter.words[block as usize];
                 let entries: BTreeSet<Entry> = filter.plan.shape.entries(line).collect();
                 if !entries.is_empty() {
                     model.blocks.insert(block, (entries, watermark(line)));
@@ -292,7 +295,7 @@ fn threads_write_the_words_of_one() {
     let keys = hashes(&(0..20_000).collect::<Vec<_>>());
     let mut expected = filter_of(&layout);
     expected.insert_batch(&keys, 1).unwrap();
-    let shared = Fingerprints::share(filter_of(&layout));
+    let shared = filter_of(&layout).converted(shared::share);
     std::thread::scope(|scope| {
         for worker in 0..4 {
             let (shared, keys) = (&shared, &keys);
@@ -307,7 +310,7 @@ fn threads_write_the_words_of_one() {
             });
         }
     });
-    let filter = shared.into_own();
+    let filter = shared.converted(shared::own);
     assert!(filter == expected);
     assert!(!expected.ledger.overflow.is_empty());
 }

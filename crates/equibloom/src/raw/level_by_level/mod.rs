@@ -32,19 +32,19 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::Balanced;
-use super::ledger::{Ledger, Pushed, Record};
-use super::threads::each_by_a_thread;
-use crate::block::isa::KernelTable;
+use super::ledger::{Ledger, Record};
+use super::threads::{Part, each_by_a_thread};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
+use crate::overflow::ListFull;
 use crate::placement::Choose;
 use equibloom_layout::WhenFull;
-use pass::{Part, Passes};
-use scratch::{PendingKeys, Scratch};
+pub(super) use pass::pass;
+pub(super) use scratch::{PendingKeys, Scratch};
 
 /// How keys are divided into batches. Affects time and memory only.
 #[derive(Debug, Clone, Copy)]
-struct BatchSizes {
+pub(super) struct BatchSizes {
     /// Keys that pass all levels together.
     slab: usize,
     /// Maximum words of a slab's journal: if it is kept, slabs are smaller.
@@ -57,20 +57,12 @@ impl BatchSizes {
     /// Slabs take some tenths of a second, so that threads rarely wait for one that is slowed down for a
     /// moment, and have 4 MiB of pending keys; a worker takes at least a tenth of a millisecond; a journal
     /// has 4 MiB.
-    const COMMON: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
+    pub(super) const COMMON: Self = Self { slab: 1 << 24, journal: 1 << 19, thread: 1 << 11 };
 }
 
 impl<R: Choose> Balanced<R> {
     /// Inserts keys as if one by one, with up to `threads` threads; returns how many were new.
     pub(super) fn insert_batch(
-        &mut self,
-        keys: &[KeyHash],
-        threads: usize,
-    ) -> Result<u64, FullError> {
-        self.insert_in_batches(keys, threads, BatchSizes::COMMON)
-    }
-
-    fn insert_in_batches(
         &mut self,
         keys: &[KeyHash],
         threads: usize,
@@ -153,15 +145,13 @@ impl<R: Choose> Balanced<R> {
         let mut ledger = &mut self.ledger;
         for place in pending.places() {
             let entry = keys[place].overflow_entry();
-            match ledger.list(entry, pending.reachable(place), WhenFull::Refuse, false) {
-                Ok(Pushed::AlreadyThere) => continue,
-                Ok(Pushed::New) => {}
-                // There is room; only memory for the list can be short.
-                Err(_) => return Err(ledger.full()),
+            let listed = ledger.list(entry, pending.reachable(place), WhenFull::Refuse, false);
+            // There is room; only memory for the list can be short.
+            if listed.map_err(|ListFull| ledger.full())?.is_new() {
+                ledger.spend(levels);
+                ledger.count(levels);
+                placed += 1;
             }
-            ledger.spend(levels);
-            ledger.count(levels);
-            placed += 1;
         }
         Ok(Some(placed))
     }
@@ -175,14 +165,13 @@ impl<R: Choose> Balanced<R> {
         pending: &PendingKeys,
         scratch: &mut [Scratch],
     ) -> Vec<u64> {
-        let passes = Passes::new(self.isa, self.is_common);
-        let Self { plan, words, .. } = self;
+        let Self { plan, words, inserts, .. } = self;
         let level = plan.levels.level(number);
         let parts = Part::all(words, plan.shape.words_per_block(), level, scratch.len());
         let run = |(part, scratch): (Part<'_>, &mut Scratch)| {
             scratch.sent_on.set_to(false, keys.len());
-            passes.pass(plan, number, keys, pending, part, scratch)
+            inserts.pass(plan, number, keys, pending, part, scratch)
         };
-        each_by_a_thread(parts.into_iter().zip(scratch).collect(), run)
+        each_by_a_thread(parts.zip(scratch).collect(), run)
     }
 }

@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use crate::block::{BlockIndex, BloomShape};
 use crate::raw::batch::set_bits;
-use crate::storage::{Lines, Words};
+use crate::storage::Line;
 
 const WORD: usize = u64::BITS as usize;
 
 /// A worker's buffers, reused across levels and slabs, because new memory has to be zeroed page by page.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(in crate::raw) struct Scratch {
     /// The keys that a level rejects.
     pub(super) sent_on: PendingKeys,
     pub(super) journal: Journal,
@@ -18,7 +18,7 @@ pub(super) struct Scratch {
 
 /// Keys of a slab, by index, that no block has admitted yet.
 #[derive(Default)]
-pub(super) struct PendingKeys {
+pub(in crate::raw) struct PendingKeys {
     going: Vec<u64>,
     /// Pending keys whose hint was already set in every block so far: they may be duplicates.
     reachable: Vec<u64>,
@@ -87,22 +87,22 @@ impl Journal {
     pub(super) fn note(
         &mut self,
         shape: &BloomShape,
-        lines: &Lines<'_>,
+        lines: &[Line],
         here: BlockIndex,
         block: BlockIndex,
     ) {
         if self.is_kept {
             let size = shape.words_per_block();
             let start = here.0 as usize * size;
-            self.words.extend_from_slice(&lines.0.as_flattened()[start..start + size]);
+            self.words.extend_from_slice(&lines.as_flattened()[start..start + size]);
             self.blocks.push(block);
         }
     }
 
     /// Restores the blocks.
-    pub(super) fn undo(&self, shape: &BloomShape, whole: &mut Words) {
+    pub(super) fn undo(&self, shape: &BloomShape, whole: &mut [Line]) {
         let size = shape.words_per_block();
-        let words = whole.words_mut();
+        let words = whole.as_flattened_mut();
         for (block, before) in self.blocks.iter().zip(self.words.chunks(size)).rev() {
             let start = block.0 as usize * size;
             words[start..start + size].copy_from_slice(before);

@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::BatchSizes;
-use super::pass::cuts;
 use crate::hashing::KeyHash;
 use crate::parameters::Parameters;
 use crate::placement::{Choose, Level};
+use crate::raw::threads::Part;
 use crate::raw::{Any, Balanced, designs};
+use crate::storage::WORDS_PER_LINE;
 
 fn check<R: Choose>(
     empty: &Balanced<R>,
@@ -20,7 +21,7 @@ fn check<R: Choose>(
     // Into an empty filter, and into one that has keys.
     for keys in keys.chunks(keys.len() / 2 + 1) {
         let expected = one.insert_one_by_one(keys);
-        prop_assert_eq!(many.insert_in_batches(keys, threads, sizes), expected);
+        prop_assert_eq!(many.insert_batch(keys, threads, sizes), expected);
         prop_assert!(one.words == many.words && one.ledger == many.ledger);
     }
     Ok(())
@@ -65,14 +66,26 @@ proptest! {
     }
 
     #[test]
-    fn cuts_lie_on_lines_within_the_level(
-        offset in 0_u64..1_000, size in 1_u64..2_000, parts in 1_usize..9,
+    fn parts_are_the_blocks_of_the_level_on_lines_of_their_own(
+        words in 1_usize..20, offset in 0_u64..100, size in 1_u64..200, after in 0_u64..9,
+        count in 1_usize..9,
     ) {
-        let cuts: Vec<u64> = cuts(Level { offset, size }, parts).collect();
-        prop_assert!(cuts.len() < parts);
-        prop_assert!(cuts.is_sorted());
-        prop_assert!(cuts.iter().all(|cut| cut % 64 == 0 && *cut < offset + size));
-        let even = size >= 64 * parts as u64;
-        prop_assert!(!even || cuts.len() == parts - 1);
+        let all = (offset + size + after) as usize * words;
+        let mut lines = alloc::vec![[0; WORDS_PER_LINE]; all.div_ceil(WORDS_PER_LINE)];
+        let begin = lines.as_ptr().addr();
+        let mut next = None;
+        let mut parts = 0;
+        for part in Part::all(&mut lines, words, Level { offset, size }, count) {
+            // Where its first block is, and where the part before it ends.
+            let place = (part.lines.as_ptr().addr() - begin) / 8;
+            prop_assert_eq!(place, part.first as usize * words);
+            prop_assert!(next.unwrap_or(place) == place);
+            prop_assert!(parts > 0 || part.first <= offset);
+            next = Some(place + part.lines.len() * WORDS_PER_LINE);
+            parts += 1;
+        }
+        prop_assert!((1..=count).contains(&parts));
+        prop_assert!(next.unwrap() >= (offset + size) as usize * words);
+        prop_assert!(size < 8 * count as u64 * count as u64 || parts == count);
     }
 }

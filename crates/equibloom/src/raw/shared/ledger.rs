@@ -5,8 +5,9 @@ use std::sync::PoisonError;
 use super::tally::Tally;
 use crate::error::FullError;
 use crate::overflow::{ListFull, OverflowList};
+use crate::raw::Insertion;
 use crate::raw::budget::AccessBudget;
-use crate::raw::ledger::{Ledger, OwnLedger, Pushed, Record};
+use crate::raw::ledger::{Ledger, OwnLedger, Record};
 use crate::storage::sync::Ordering::Relaxed;
 use crate::storage::sync::{AtomicBool, AtomicU64, RwLock};
 use equibloom_layout::WhenFull;
@@ -53,10 +54,6 @@ impl SharedLedger {
             overflow: self.list.into_inner().unwrap_or_else(PoisonError::into_inner),
         }
     }
-
-    pub(in crate::raw) fn elements(&self) -> u64 {
-        self.before.saturating_add(self.tally.elements())
-    }
 }
 
 impl Ledger for SharedLedger {
@@ -82,6 +79,10 @@ impl Ledger for SharedLedger {
     fn full(&self) -> FullError {
         let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
         FullError { capacity: list.capacity(), stored: self.elements() }
+    }
+
+    fn elements(&self) -> u64 {
+        self.before.saturating_add(self.tally.elements())
     }
 }
 
@@ -114,19 +115,19 @@ impl Record for &SharedLedger {
         once: bool,
         when_full: WhenFull,
         announce_spent: bool,
-    ) -> Result<Pushed, ListFull> {
+    ) -> Result<Insertion, ListFull> {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         if once && list.contains(entry) {
-            return Ok(Pushed::AlreadyThere);
+            return Ok(Insertion::AlreadyPresent);
         }
-        list.push(entry, when_full)?;
+        list.push(entry, 1, when_full)?;
         // Before the lock is released, when the entry can be found. A refund may make the key affordable again by
         // now: the budget is spent all the same.
         if announce_spent {
             self.spent.store(true, Relaxed);
         }
         self.lists_any.store(true, Relaxed);
-        Ok(Pushed::New)
+        Ok(Insertion::New)
     }
 
     #[inline(always)]

@@ -31,9 +31,9 @@ pub(super) mod ledger;
 mod models;
 pub(super) mod tally;
 
-use super::any::delegate;
-use super::fingerprint::{Fingerprints, SharedFingerprintInserts};
+use super::fingerprint::SharedFingerprintInserts;
 use super::held::Held;
+use super::ledger::OwnLedger;
 use super::{Any, Balanced, Classical, Insertion};
 use crate::block::isa::{Target, kernel_table};
 use crate::error::FullError;
@@ -90,49 +90,55 @@ fn place<T: Target, R: Choose>(
     plan.place(target, words, ledger, key, &mut ())
 }
 
-impl<R: Choose> Balanced<R, SharedWords> {
-    fn share(filter: Balanced<R>) -> Self {
-        let Balanced { plan, words, ledger, isa, is_common, .. } = filter;
-        Self::new(plan, SharedWords::new(words, 0), SharedLedger::new(ledger), isa, is_common)
-    }
+/// Words and ledger for threads to share, with versions for some levels.
+pub(super) fn share(words: Words, ledger: OwnLedger, locked: usize) -> (SharedWords, SharedLedger) {
+    (SharedWords::new(words, locked), SharedLedger::new(ledger))
+}
 
-    fn into_own(self) -> Balanced<R, Words> {
-        let Self { plan, words, ledger, isa, is_common, .. } = self;
-        Balanced::new(plan, words.into_words(), ledger.into_own(), isa, is_common)
+/// Words and ledger for one owner.
+pub(super) fn own(words: SharedWords, ledger: SharedLedger, _: usize) -> (Words, OwnLedger) {
+    (words.into_words(), ledger.into_own())
+}
+
+impl<R: Choose, S: Held> Balanced<R, S> {
+    fn converted<T: Held>(
+        self,
+        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
+    ) -> Balanced<R, T> {
+        let (words, ledger) = convert(self.words, self.ledger, 0);
+        Balanced::new(self.plan, words, ledger, self.isa, self.is_common)
     }
 }
 
-impl Classical<SharedWords> {
-    fn share(filter: Classical) -> Self {
-        let Classical { plan, words, ledger } = filter;
-        Self { plan, words: SharedWords::new(words, 0), ledger: SharedLedger::new(ledger) }
-    }
-
-    fn into_own(self) -> Classical {
-        let Self { plan, words, ledger } = self;
-        Classical { plan, words: words.into_words(), ledger: ledger.into_own() }
+impl<S: Held> Any<S> {
+    /// The same filter over other storage. `convert` takes the words, the ledger, and the number of levels whose
+    /// blocks are locked.
+    fn converted<T: Held>(
+        self,
+        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
+    ) -> Any<T> {
+        match self {
+            Self::Classical(Classical { plan, words, ledger }) => {
+                let (words, ledger) = convert(words, ledger, 0);
+                Any::Classical(Classical { plan, words, ledger })
+            }
+            Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.converted(convert)),
+            Self::LeastLoaded(filter) => Any::LeastLoaded(filter.converted(convert)),
+            Self::Fingerprint(filter) => Any::Fingerprint(filter.converted(convert)),
+        }
     }
 }
 
+// Not generic: the entry points of shared filters are compiled here, not in every crate that shares a filter.
 impl Shared {
     /// Shares a filter.
     pub(crate) fn share(filter: Any) -> Self {
-        match filter {
-            Any::Classical(filter) => Self::Classical(Classical::share(filter)),
-            Any::FirstWithRoom(filter) => Self::FirstWithRoom(Balanced::share(filter)),
-            Any::LeastLoaded(filter) => Self::LeastLoaded(Balanced::share(filter)),
-            Any::Fingerprint(filter) => Self::Fingerprint(Fingerprints::share(filter)),
-        }
+        filter.converted(share)
     }
 
     /// Converts back into a filter for one thread.
     pub(crate) fn into_own(self) -> Any {
-        match self {
-            Self::Classical(filter) => Any::Classical(filter.into_own()),
-            Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.into_own()),
-            Self::LeastLoaded(filter) => Any::LeastLoaded(filter.into_own()),
-            Self::Fingerprint(filter) => Any::Fingerprint(filter.into_own()),
-        }
+        self.converted(own)
     }
 
     /// Inserts a key unless it is (apparently) present.
@@ -180,12 +186,7 @@ impl Shared {
             Self::Classical(_) => {}
             Self::FirstWithRoom(filter) => filter.prefetch_first(key),
             Self::LeastLoaded(filter) => filter.prefetch_first(key),
-            Self::Fingerprint(filter) => filter.prefetch_first(keys, index),
+            Self::Fingerprint(filter) => filter.prefetch_first(key),
         }
-    }
-
-    /// Elements stored.
-    pub(crate) fn elements(&self) -> u64 {
-        delegate!(self, filter => filter.ledger.elements())
     }
 }

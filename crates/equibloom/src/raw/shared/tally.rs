@@ -6,10 +6,7 @@ use crate::storage::sync::AtomicU64;
 use crate::storage::sync::Ordering::Relaxed;
 
 /// Places to count at. More threads than that share them.
-#[cfg(not(all(test, loom)))]
-const STRIPES: usize = 16;
-#[cfg(all(test, loom))]
-const STRIPES: usize = 1;
+const STRIPES: usize = if cfg!(all(test, loom)) { 1 } else { 16 };
 
 std::thread_local! {
     /// Where this thread counts.

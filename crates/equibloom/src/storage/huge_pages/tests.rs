@@ -22,7 +22,7 @@ fn only_pages_that_lie_in_the_memory_as_a_whole() {
 #[test]
 fn a_large_table_asks_for_huge_pages() {
     let words = crate::storage::Words::zeroed(8 << 20).unwrap();
-    let middle = words.words()[4 << 20..].as_ptr().addr();
+    let middle = words.as_flattened()[4 << 20..].as_ptr().addr();
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
     let mut inside = false;
     let mut flags = None;
