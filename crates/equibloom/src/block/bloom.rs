@@ -43,6 +43,8 @@ pub(crate) struct BloomShape {
     counter_bits: u32,
     /// Hint bits, after the counter.
     hints: u32,
+    /// The first bit of a block that keys can set, after the hints.
+    data_start: u32,
     pattern: PatternShape,
 }
 
@@ -55,6 +57,7 @@ impl BloomShape {
             within_lines: WORDS_PER_LINE.is_multiple_of(words_per_block),
             counter_bits,
             hints,
+            data_start: counter_bits + hints,
             pattern: PatternShape::new(bits - counter_bits - hints, hashes),
         }
     }
@@ -76,12 +79,6 @@ impl BloomShape {
         self.hints > 0
     }
 
-    /// The first bit of a block that keys can set.
-    #[inline(always)]
-    const fn data_start(&self) -> u32 {
-        self.counter_bits + self.hints
-    }
-
     #[inline(always)]
     const fn first_word(&self, block: BlockIndex) -> usize {
         block.0 as usize * self.words_per_block
@@ -91,7 +88,7 @@ impl BloomShape {
     #[inline(always)]
     const fn line(&self, block: BlockIndex) -> (usize, u32) {
         let first = self.first_word(block);
-        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.data_start();
+        let start = (first % WORDS_PER_LINE) as u32 * WORD_BITS + self.data_start;
         (first / WORDS_PER_LINE, start)
     }
 
@@ -132,7 +129,7 @@ impl BloomShape {
 
     #[inline(always)]
     fn set_bits<S: Storage>(&self, words: &S, block: BlockIndex) -> u32 {
-        let (start, first_bit) = self.bit(block, self.data_start());
+        let (start, first_bit) = self.bit(block, self.data_start);
         let end = self.first_word(block) + self.words_per_block;
         let first = words.word(start) & !(first_bit - 1);
         (start + 1..end).fold(first.count_ones(), |sum, word| sum + words.word(word).count_ones())
@@ -187,7 +184,7 @@ impl BloomShape {
     #[inline(never)]
     fn holds_across_lines<S: Storage>(&self, words: &S, block: BlockIndex, key: KeyHash) -> bool {
         let holds = |position| {
-            let bit = self.data_start() + position;
+            let bit = self.data_start + position;
             words.word(self.first_word(block) + (bit / WORD_BITS) as usize) >> (bit % WORD_BITS)
         };
         self.pattern.begins_with(key, holds)
@@ -263,7 +260,7 @@ impl BloomShape {
     #[inline(never)]
     fn set_across_lines<U: Update>(&self, to: &mut U, block: BlockIndex, key: KeyHash) {
         for position in self.pattern.collect(key, List::new()).iter() {
-            let (word, bit) = self.bit(block, self.data_start() + position);
+            let (word, bit) = self.bit(block, self.data_start + position);
             to.set(word, bit);
         }
     }
@@ -319,7 +316,7 @@ impl BloomShape {
             let is_counted = self.counter_bits > 0;
             let likely = likely_load[set_bits as usize];
             let load = if is_counted { self.load(words, block) } else { likely };
-            let hints = (self.counter_bits..self.data_start()).map(|bit| self.bit(block, bit));
+            let hints = (self.counter_bits..self.data_start).map(|bit| self.bit(block, bit));
             let hints_set = hints.filter(|&hint| is_set(hint)).count() as f64;
             BlockStats {
                 load,
