@@ -66,8 +66,8 @@ pub use cuckoo::{
 };
 pub use error::TableError;
 pub use map::{
-    BalancedMap, CuckooMap, DefaultHashBuilder, DefaultTable, Drain, Entry, IntoIter, Iter,
-    IterMut, Keys, Map, OccupiedEntry, VacantEntry, Values, ValuesMut,
+    BalancedMap, CuckooMap, DefaultHashBuilder, Drain, Entry, IntoIter, Iter, IterMut, Map,
+    OccupiedEntry, VacantEntry,
 };
 pub use observer::LookupObserver;
 pub use raw::RawTable;

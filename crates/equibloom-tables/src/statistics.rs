@@ -1,8 +1,11 @@
 //! Statistics of a table: sizes of its buckets, bytes, and what lookups read.
 
 use alloc::vec::Vec;
+use core::mem;
+use core::ops::RangeInclusive;
 
-use super::observer::ReadCounter;
+use super::geometry::Geometry;
+use super::observer::LookupObserver;
 use super::raw::RawTable;
 use equibloom_layout::KeyHash;
 
@@ -98,13 +101,13 @@ impl TableStatistics {
             let tags = storage.buckets.tags(bucket);
             tally(&mut sizes, tags.iter().filter(|&&tag| tag != 0).count());
         }
-        let mut hits = Tally::new(table);
+        let mut hits = Reads::new(table);
         for place in storage.places() {
             if let Some(entry) = storage.get(place) {
                 hits.look_up(table, hash_of(entry), |other| core::ptr::eq(other, entry));
             }
         }
-        let mut misses = Tally::new(table);
+        let mut misses = Reads::new(table);
         for index in 0..SAMPLED_MISSES {
             let hash = KeyHash::from_u64(index).candidate(1);
             misses.look_up(table, hash, |_| false);
@@ -123,18 +126,29 @@ impl TableStatistics {
     }
 }
 
-/// Histograms of the reads of lookups.
-struct Tally {
-    reads: ReadCounter,
+/// The reads of lookups, one after the other.
+struct Reads {
+    geometry: Geometry,
+    /// Buckets that the present lookup has read.
+    buckets_now: usize,
+    /// Lines that it has touched; a handful.
+    lines_now: Vec<usize>,
+    /// Histograms of all lookups before it.
     buckets: Vec<u64>,
     lines: Vec<u64>,
-    lookups: u64,
+    stash_searches: u64,
 }
 
-impl Tally {
+impl Reads {
     fn new<R: RawTable>(table: &R) -> Self {
-        let reads = ReadCounter::new(*table.storage().buckets.geometry());
-        Self { reads, buckets: Vec::new(), lines: Vec::new(), lookups: 0 }
+        Self {
+            geometry: *table.storage().buckets.geometry(),
+            buckets_now: 0,
+            lines_now: Vec::new(),
+            buckets: Vec::new(),
+            lines: Vec::new(),
+            stash_searches: 0,
+        }
     }
 
     fn look_up<R: RawTable>(
@@ -143,19 +157,42 @@ impl Tally {
         hash: u64,
         is_match: impl FnMut(&R::Entry) -> bool,
     ) {
-        table.find(hash, is_match, &mut self.reads);
-        let (buckets, lines) = self.reads.finish_lookup();
-        tally(&mut self.buckets, buckets);
-        tally(&mut self.lines, lines);
-        self.lookups += 1;
+        table.find(hash, is_match, self);
+        tally(&mut self.buckets, mem::take(&mut self.buckets_now));
+        tally(&mut self.lines, self.lines_now.len());
+        self.lines_now.clear();
+    }
+
+    fn touch(&mut self, lines: RangeInclusive<usize>) {
+        for line in lines {
+            if !self.lines_now.contains(&line) {
+                self.lines_now.push(line);
+            }
+        }
     }
 
     fn finish(self) -> LookupStatistics {
+        let lookups: u64 = self.buckets.iter().sum();
         LookupStatistics {
             buckets: Distribution::of(&self.buckets),
             lines: Distribution::of(&self.lines),
-            stash_share: self.reads.stash_searches as f64 / self.lookups.max(1) as f64,
+            stash_share: self.stash_searches as f64 / lookups.max(1) as f64,
         }
+    }
+}
+
+impl LookupObserver for Reads {
+    fn bucket_read(&mut self, bucket: usize) {
+        self.buckets_now += 1;
+        self.touch(self.geometry.header_lines(bucket));
+    }
+
+    fn entry_read(&mut self, bucket: usize, slot: usize) {
+        self.touch(self.geometry.entry_lines(bucket, slot));
+    }
+
+    fn stash_searched(&mut self) {
+        self.stash_searches += 1;
     }
 }
 

@@ -13,7 +13,6 @@
 //! 95 %.
 
 mod functions;
-mod graph;
 mod trace;
 mod walk;
 
@@ -24,7 +23,7 @@ use equibloom_layout::{Accepted, KeyHash, LayoutError, Number};
 
 use super::buckets::Slot;
 use super::observer::LookupObserver;
-use super::raw::{RawTable, sealed};
+use super::raw::RawTable;
 use super::storage::{Place, Storage};
 use crate::error::TableError;
 
@@ -82,10 +81,12 @@ impl<T, const SLOTS: usize> Cuckoo<T, SLOTS> {
         }
         Self::with_functions(Self::size_for(capacity, max_load), max_load, Seeded::default())
     }
+}
 
-    /// Tables that have no memory yet.
-    pub(super) fn empty(max_load: f64) -> Self {
-        Self::over(Storage::empty(SLOTS), max_load, Seeded::default())
+/// Tables without memory, with the default load.
+impl<T, const SLOTS: usize> Default for Cuckoo<T, SLOTS> {
+    fn default() -> Self {
+        Self::over(Storage::empty(SLOTS), Self::DEFAULT_LOAD, Seeded::default())
     }
 }
 
@@ -123,6 +124,17 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         self.history
     }
 
+    /// Buckets of each table. In the cuckoo graph buckets are nodes and entries are edges.
+    pub fn buckets_per_table(&self) -> u64 {
+        self.size
+    }
+
+    /// The edges of the cuckoo graph: for each entry, the stash's included, its bucket in the first and in the
+    /// second table.
+    pub fn edges(&self, hash_of: impl Fn(&T) -> u64) -> impl Iterator<Item = [u64; 2]> {
+        self.storage.iter().map(move |entry| self.functions.buckets(hash_of(entry), self.size))
+    }
+
     /// The two buckets of an entry, numbered through both tables.
     #[inline]
     fn buckets(&self, hash: u64) -> [usize; 2] {
@@ -136,8 +148,6 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     }
 }
 
-impl<T, const SLOTS: usize, F> sealed::Sealed for Cuckoo<T, SLOTS, F> {}
-
 impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
     type Entry = T;
 
@@ -149,13 +159,15 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
         &mut self.storage
     }
 
-    /// With other functions, so that a table of the same size may succeed.
+    /// With other functions if there are entries, so that a table of the same size may succeed.
     fn emptied(&self, capacity: usize) -> Result<Self, TableError> {
         let as_before = capacity == self.capacity();
         let size = if as_before { self.size } else { Self::size_for(capacity, self.max_load) };
-        let mut empty = Self::with_functions(size, self.max_load, self.functions.renewed())?;
+        let rehashes = self.storage.len() > 0;
+        let functions = if rehashes { self.functions.renewed() } else { self.functions.clone() };
+        let mut empty = Self::with_functions(size, self.max_load, functions)?;
         empty.history = self.history;
-        empty.history.rehashes += u64::from(self.storage.len() > 0);
+        empty.history.rehashes += u64::from(rehashes);
         Ok(empty)
     }
 
@@ -173,11 +185,11 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
         {
             let tag = self.functions.tag(hash);
             let found = first.find_here_or_in::<SLOTS, O>(second, tag, &mut is_match, observer);
-            if let Some(found) = found {
-                return Some(Place::with_entry(found));
+            if let Some((at, entry)) = found {
+                return Some((Place::Bucket(at), entry));
             }
         }
-        self.storage.find_in_stash(KeyHash::from_u64(hash), &mut is_match, observer)
+        self.storage.find_in_stash(KeyHash::from_u64(hash), is_match, observer)
     }
 
     #[inline]

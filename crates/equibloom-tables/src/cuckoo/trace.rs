@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::walk::WalkObserver;
 use super::{Cuckoo, Lecture, RawTable};
 use crate::error::TableError;
-use crate::storage::Position;
+use crate::storage::Place;
 
 /// Limit of rehashes in a row: the keys do not fit.
 const MAX_REHASHES: u64 = 100;
@@ -95,8 +95,8 @@ impl Trace {
             Outcome::AlreadyPresent
         } else {
             let place = self.table.place_observed(key, key, |&key| key, &mut moves);
-            let failed = !self.table.storage.stash.is_empty();
-            debug_assert!(failed || matches!(place.0, Position::Bucket(_)));
+            let failed = self.table.storage.stash.len() > 0;
+            debug_assert!(failed || matches!(place, Place::Bucket(_)));
             if failed { self.rehash() } else { Outcome::Placed }
         };
         Step { key, buckets, moves: moves.0, outcome, tables: self.tables() }
@@ -112,7 +112,7 @@ impl Trace {
         let size = self.table.capacity();
         for _ in 0..MAX_REHASHES {
             // Without memory the tables stay as they are.
-            if self.table.rebuild(size, |&key| key).is_err() || self.table.storage.stash.is_empty()
+            if self.table.rebuild(size, |&key| key).is_err() || self.table.storage.stash.len() == 0
             {
                 break;
             }

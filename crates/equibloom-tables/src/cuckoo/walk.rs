@@ -10,7 +10,7 @@
 //! entries are read at once, so that reading all of them costs little more than reading one.
 
 use super::{Cuckoo, Slot, TwoFunctions};
-use crate::storage::{Place, Position};
+use crate::storage::Place;
 use equibloom_layout::{KeyHash, scale};
 
 /// Limit of displacements by one insertion. With four slots the mean is three or four at a load of 95 %, just
@@ -72,7 +72,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         if SLOTS == 1 {
             first.free_slot()
         } else {
-            first.free_slot_here_or_in(buckets.bucket(second)?)
+            first.free_slot_here_or_in::<SLOTS>(buckets.bucket(second)?)
         }
     }
 
@@ -145,9 +145,10 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
     /// Exchanges the pending entry for the one in the slot, if there is one.
     fn put(&mut self, slot: Slot) {
         let Some(entry) = self.pending.take() else { return };
-        let place = Place(Position::Bucket(slot));
+        let place = Place::Bucket(slot);
         let tag = self.table.functions.tag(self.hash);
-        self.pending = self.table.storage.exchange(slot, tag, entry);
+        self.pending = self.table.storage.take(place);
+        self.table.storage.put(slot, tag, entry);
         if self.inserted.is_none() {
             self.inserted = Some(place);
         } else if self.inserted == Some(place) {
@@ -168,7 +169,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
     fn finish(mut self) -> Place {
         self.stash_pending();
         // It stayed in a bucket, or it was pending and is in the stash now.
-        self.inserted.unwrap_or(Place(Position::Stash(0)))
+        self.inserted.unwrap_or(Place::Stash(0))
     }
 }
 

@@ -3,6 +3,7 @@
 use core::iter::FusedIterator;
 
 use super::{Map, RawTable};
+use crate::buckets::Slot;
 use crate::storage;
 
 /// Iterator of [`Map::iter`].
@@ -11,17 +12,11 @@ pub struct Iter<'a, K, V>(storage::Iter<'a, (K, V)>);
 pub struct IterMut<'a, K, V>(storage::IterMut<'a, (K, V)>);
 /// Iterator of [`Map::into_iter`](IntoIterator::into_iter).
 pub struct IntoIter<K, V>(storage::IntoIter<(K, V)>);
-/// Iterator of [`Map::keys`].
-pub struct Keys<'a, K, V>(storage::Iter<'a, (K, V)>);
-/// Iterator of [`Map::values`].
-pub struct Values<'a, K, V>(storage::Iter<'a, (K, V)>);
-/// Iterator of [`Map::values_mut`].
-pub struct ValuesMut<'a, K, V>(storage::IterMut<'a, (K, V)>);
 
 /// Iterator of [`Map::drain`]: takes the entries out. The map is empty when this is dropped.
 pub struct Drain<'a, K, V> {
     storage: &'a mut storage::Storage<(K, V)>,
-    cursor: storage::Cursor,
+    cursor: Slot,
 }
 
 impl<K, V, T: RawTable<Entry = (K, V)>, S> Map<K, V, T, S> {
@@ -36,24 +31,24 @@ impl<K, V, T: RawTable<Entry = (K, V)>, S> Map<K, V, T, S> {
     }
 
     /// All keys.
-    pub fn keys(&self) -> Keys<'_, K, V> {
-        Keys(self.table.storage().iter())
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &K> + FusedIterator + Clone {
+        self.iter().map(|(key, _)| key)
     }
 
     /// All values.
-    pub fn values(&self) -> Values<'_, K, V> {
-        Values(self.table.storage().iter())
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &V> + FusedIterator + Clone {
+        self.iter().map(|(_, value)| value)
     }
 
     /// All values, to be changed.
-    pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut(self.table.storage_mut().iter_mut())
+    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut V> + FusedIterator {
+        self.iter_mut().map(|(_, value)| value)
     }
 
     /// Takes all entries out and keeps the memory.
     pub fn drain(&mut self) -> Drain<'_, K, V> {
         let storage = self.table.storage_mut();
-        Drain { storage, cursor: storage::Cursor::default() }
+        Drain { storage, cursor: Slot::default() }
     }
 }
 
@@ -80,17 +75,8 @@ macro_rules! forwarding {
 forwarding!(Iter<'a>, (&'a K, &'a V), (key, value) => (key, value));
 forwarding!(IterMut<'a>, (&'a K, &'a mut V), (key, value) => (&*key, value));
 forwarding!(IntoIter<>, (K, V), entry => entry);
-forwarding!(Keys<'a>, &'a K, (key, _) => key);
-forwarding!(Values<'a>, &'a V, (_, value) => value);
-forwarding!(ValuesMut<'a>, &'a mut V, (_, value) => value);
 
 impl<K, V> Clone for Iter<'_, K, V> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<K, V> Clone for Keys<'_, K, V> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }

@@ -5,9 +5,9 @@ mod entry;
 mod iter;
 mod traits;
 
-pub use construct::{DefaultHashBuilder, DefaultTable};
+pub use construct::DefaultHashBuilder;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
-pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values, ValuesMut};
+pub use iter::{Drain, IntoIter, Iter, IterMut};
 
 use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
@@ -187,23 +187,20 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V, T, S> {
         let hash = self.hasher.hash_one(&key);
         match self.table.find(hash, |entry| entry.0 == key, &mut ()) {
-            Some((place, _)) => Entry::Occupied(OccupiedEntry::new(self, hash, place)),
-            None => Entry::Vacant(VacantEntry::new(self, hash, key)),
+            Some((place, _)) => Entry::Occupied(OccupiedEntry { map: self, hash, place }),
+            None => Entry::Vacant(VacantEntry { map: self, hash, key }),
         }
     }
 
     /// Keeps the entries for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let Self { table, hasher, .. } = self;
-        let mut place = table.storage().last_place();
         // From the end, because a removal from the stash moves the last entry into the gap.
-        while let Some(at) = place {
-            let storage = table.storage_mut();
-            place = storage.place_before(at);
-            let Some((key, value)) = storage.get_mut(at) else { continue };
+        for place in table.storage().places().rev() {
+            let Some((key, value)) = table.storage_mut().get_mut(place) else { continue };
             if !keep(key, value) {
                 let hash = hasher.hash_one(&*key);
-                table.remove(hash, at);
+                table.remove(hash, place);
             }
         }
     }
@@ -236,6 +233,6 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
 
     /// Statistics, from a pass over the whole map.
     pub fn statistics(&self) -> TableStatistics {
-        self.table.statistics(hash_of(&self.hasher))
+        TableStatistics::take(&self.table, hash_of(&self.hasher))
     }
 }
