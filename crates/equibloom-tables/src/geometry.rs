@@ -24,6 +24,7 @@
 
 use core::alloc::Layout;
 
+use super::buckets::Slot;
 use super::counters::PER_BYTE;
 use crate::error::TableError;
 use crate::tag_word::{Positions, WORD};
@@ -100,12 +101,8 @@ impl Geometry {
     }
 
     /// The cache lines that hold an entry.
-    pub(crate) fn entry_lines(
-        &self,
-        bucket: usize,
-        slot: usize,
-    ) -> core::ops::RangeInclusive<usize> {
-        let start = self.first_entry + (bucket * self.slots + slot) * self.entry_size;
+    pub(crate) fn entry_lines(&self, at: Slot) -> core::ops::RangeInclusive<usize> {
+        let start = self.first_entry + (at.bucket * self.slots + at.slot) * self.entry_size;
         start / LINE..=(start + self.entry_size.max(1) - 1) / LINE
     }
 }

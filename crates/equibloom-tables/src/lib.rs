@@ -51,7 +51,6 @@ mod geometry;
 #[cfg(all(feature = "huge-pages", target_os = "linux"))]
 mod huge_pages;
 mod map;
-mod observer;
 mod raw;
 mod set;
 mod stash;
@@ -69,8 +68,7 @@ pub use map::{
     BalancedMap, CuckooMap, DefaultHashBuilder, Drain, Entry, IntoIter, Iter, IterMut, Map,
     OccupiedEntry, VacantEntry,
 };
-pub use observer::LookupObserver;
 pub use raw::RawTable;
 pub use set::{BalancedSet, CuckooSet, Set};
 pub use statistics::{Distribution, LookupStatistics, TableStatistics};
-pub use storage::Place;
+pub use storage::{Place, Read};

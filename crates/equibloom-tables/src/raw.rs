@@ -2,8 +2,7 @@
 
 use core::mem;
 
-use super::observer::LookupObserver;
-use super::storage::{IntoIter, Place, Storage};
+use super::storage::{IntoIter, Place, Read, Storage};
 use crate::error::TableError;
 
 /// A table of entries, each under a 64-bit hash. Only [`Balanced`](crate::Balanced) and
@@ -33,12 +32,12 @@ pub trait RawTable: Sized {
     /// An empty table like this one, planned for `capacity` entries. It may have other hash functions.
     fn emptied(&self, capacity: usize) -> Result<Self, TableError>;
 
-    /// The entry with this hash that `is_match` accepts, and where it is.
-    fn find<O: LookupObserver>(
+    /// The entry with this hash that `is_match` accepts, and where it is. Everything that is read is observed.
+    fn find(
         &self,
         hash: u64,
         is_match: impl FnMut(&Self::Entry) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &Self::Entry)>;
 
     /// Puts in an entry that is not in the table, without growing.

@@ -5,8 +5,8 @@ use core::mem;
 use core::ops::RangeInclusive;
 
 use super::geometry::Geometry;
-use super::observer::LookupObserver;
 use super::raw::RawTable;
+use super::storage::Read;
 use equibloom_layout::KeyHash;
 
 /// The state of a table, computed by a pass over all of it.
@@ -157,7 +157,14 @@ impl Reads {
         hash: u64,
         is_match: impl FnMut(&R::Entry) -> bool,
     ) {
-        table.find(hash, is_match, self);
+        table.find(hash, is_match, &mut |read| match read {
+            Read::Bucket(bucket) => {
+                self.buckets_now += 1;
+                self.touch(self.geometry.header_lines(bucket));
+            }
+            Read::Entry(at) => self.touch(self.geometry.entry_lines(at)),
+            Read::Stash => self.stash_searches += 1,
+        });
         tally(&mut self.buckets, mem::take(&mut self.buckets_now));
         tally(&mut self.lines, self.lines_now.len());
         self.lines_now.clear();
@@ -178,21 +185,6 @@ impl Reads {
             lines: Distribution::of(&self.lines),
             stash_share: self.stash_searches as f64 / lookups.max(1) as f64,
         }
-    }
-}
-
-impl LookupObserver for Reads {
-    fn bucket_read(&mut self, bucket: usize) {
-        self.buckets_now += 1;
-        self.touch(self.geometry.header_lines(bucket));
-    }
-
-    fn entry_read(&mut self, bucket: usize, slot: usize) {
-        self.touch(self.geometry.entry_lines(bucket, slot));
-    }
-
-    fn stash_searched(&mut self) {
-        self.stash_searches += 1;
     }
 }
 

@@ -4,7 +4,6 @@ use core::num::NonZeroU8;
 use core::{mem, slice};
 
 use super::buckets::{self, BucketArray, Slot};
-use super::observer::LookupObserver;
 use super::stash::{Node, Stash, StashIndex};
 use crate::error::TableError;
 use equibloom_layout::KeyHash;
@@ -16,6 +15,17 @@ pub enum Place {
     Bucket(Slot),
     /// In the stash, at this position.
     Stash(StashIndex),
+}
+
+/// What a lookup reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// The header of this bucket.
+    Bucket(usize),
+    /// The entry in this slot, because its tag agreed.
+    Entry(Slot),
+    /// The stash.
+    Stash,
 }
 
 /// The entries of a table. Only the tables of this crate use it.
@@ -97,16 +107,16 @@ impl<T> Storage<T> {
 
     /// The stash's entry under this hash that `is_match` accepts.
     #[inline]
-    pub(crate) fn find_in_stash<O: LookupObserver>(
+    pub(crate) fn find_in_stash(
         &self,
         key: KeyHash,
         is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         if self.stash.len() == 0 {
             return None;
         }
-        observer.stash_searched();
+        observe(Read::Stash);
         let (at, entry) = self.stash.find(key.overflow_entry(), is_match)?;
         Some((Place::Stash(at), entry))
     }

@@ -28,9 +28,8 @@ use equibloom_layout::placement::{
 use equibloom_layout::{KeyHash, Rule};
 
 use super::buckets::{Bucket, BucketArray, Slot};
-use super::observer::LookupObserver;
 use super::raw::RawTable;
-use super::storage::{Place, Storage};
+use super::storage::{Place, Read, Storage};
 use crate::counters::Counter;
 use crate::error::TableError;
 use crate::tag::{DEFAULT_MULTIPLIER, spread, tag_of};
@@ -75,19 +74,19 @@ impl<T> Balanced<T> {
     /// it would take registers from those lookups. It takes `is_match` by value, because a reference would force
     /// it into memory in all of them.
     #[inline(never)]
-    fn find_further<O: LookupObserver>(
+    fn find_further(
         &self,
         key: KeyHash,
         mut is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         let tag = tag_of(key);
         for probe in 0..self.candidates.choices(key) {
             // Without memory there is no bucket, but there may be a stash.
             let Some(bucket) = self.storage.buckets.bucket(self.bucket(key, probe)) else { break };
             let found = match probe {
-                0 => bucket.find_further(tag, &mut is_match, observer),
-                _ => bucket.find(tag, &mut is_match, observer),
+                0 => bucket.find_further(tag, &mut is_match, observe),
+                _ => bucket.find(tag, &mut is_match, observe),
             };
             if let Some((at, entry)) = found {
                 return Some((Place::Bucket(at), entry));
@@ -96,7 +95,7 @@ impl<T> Balanced<T> {
                 return None;
             }
         }
-        self.storage.find_in_stash(key, is_match, observer)
+        self.storage.find_in_stash(key, is_match, observe)
     }
 
     /// Changes the counters of the buckets that an entry passes on its way to `place`.
@@ -181,15 +180,15 @@ impl<T> RawTable for Balanced<T> {
     }
 
     #[inline]
-    fn find<O: LookupObserver>(
+    fn find(
         &self,
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         let key = spread(hash, DEFAULT_MULTIPLIER);
         if let Some(first) = self.storage.buckets.bucket(self.bucket(key, 0)) {
-            let found = first.find_in_first_word(tag_of(key), &mut is_match, observer);
+            let found = first.find_in_first_word(tag_of(key), &mut is_match, observe);
             if let Some((at, entry)) = found {
                 return Some((Place::Bucket(at), entry));
             }
@@ -197,7 +196,7 @@ impl<T> RawTable for Balanced<T> {
                 return None;
             }
         }
-        self.find_further(key, is_match, observer)
+        self.find_further(key, is_match, observe)
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use equibloom_layout::KeyHash;
 use super::{BucketArray, Slot};
 use crate::counters::Counter;
 use crate::geometry::Geometry;
-use crate::observer::LookupObserver;
+use crate::storage::Read;
 use crate::tag::class_of;
 use crate::tag_word::{Positions, WORD, first_halves};
 
@@ -62,14 +62,14 @@ impl<'a, T> Bucket<'a, T> {
     /// # Safety
     /// There must be such a slot, and it must be occupied.
     #[inline]
-    unsafe fn matching<O: LookupObserver>(
+    unsafe fn matching(
         self,
         slot: usize,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
         let at = Slot { bucket: self.index, slot };
-        observer.entry_read(at.bucket, at.slot);
+        observe(Read::Entry(at));
         // SAFETY: the caller promises that the slot is occupied; the reference borrows the array.
         let entry = unsafe { &*self.array.entry_unchecked(at) };
         is_match(entry).then_some((at, entry))
@@ -77,50 +77,50 @@ impl<'a, T> Bucket<'a, T> {
 
     /// The entry with this tag that `is_match` accepts.
     #[inline(always)]
-    pub(crate) fn find<O: LookupObserver>(
+    pub(crate) fn find(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
-        let found = self.find_in_first_word(tag, is_match, observer);
-        found.or_else(|| self.find_further(tag, is_match, observer))
+        let found = self.find_in_first_word(tag, is_match, observe);
+        found.or_else(|| self.find_further(tag, is_match, observe))
     }
 
     /// The same among the slots whose tags are in the first word. Most tables have no others.
     #[inline(always)]
-    pub(crate) fn find_in_first_word<O: LookupObserver>(
+    pub(crate) fn find_in_first_word(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
-        observer.bucket_read(self.index);
-        self.find_in_word(0, tag, is_match, observer)
+        observe(Read::Bucket(self.index));
+        self.find_in_word(0, tag, is_match, observe)
     }
 
     /// The same among the other slots.
     #[inline]
-    pub(crate) fn find_further<O: LookupObserver>(
+    pub(crate) fn find_further(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
-        self.more_words().find_map(|word| self.find_in_word(word, tag, is_match, observer))
+        self.more_words().find_map(|word| self.find_in_word(word, tag, is_match, observe))
     }
 
     #[inline(always)]
-    fn find_in_word<O: LookupObserver>(
+    fn find_in_word(
         self,
         word: usize,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
         for position in self.tagged(word, tag.get()) {
             // SAFETY: the slot is one of the bucket's. Its tag is not 0, so that it is occupied.
-            let found = unsafe { self.matching(word * WORD + position, is_match, observer) };
+            let found = unsafe { self.matching(word * WORD + position, is_match, observe) };
             if found.is_some() {
                 return found;
             }
@@ -137,27 +137,27 @@ impl<'a, T> Bucket<'a, T> {
     /// The same in one of two buckets of `SLOTS` slots. If these are at most four, both buckets are read at once,
     /// and which of them has the entry is no branch that could be mispredicted.
     #[inline(always)]
-    pub(crate) fn find_here_or_in<const SLOTS: usize, O: LookupObserver>(
+    pub(crate) fn find_here_or_in<const SLOTS: usize>(
         self,
         other: Self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
         const HALF: usize = WORD / 2;
         debug_assert!(SLOTS == self.array.geometry.slots);
         if SLOTS > HALF {
-            let found = self.find(tag, is_match, observer);
-            return found.or_else(|| other.find(tag, is_match, observer));
+            let found = self.find(tag, is_match, observe);
+            return found.or_else(|| other.find(tag, is_match, observe));
         }
-        observer.bucket_read(self.index);
-        observer.bucket_read(other.index);
+        observe(Read::Bucket(self.index));
+        observe(Read::Bucket(other.index));
         let slots = const { Positions::first(SLOTS).in_both_halves() };
         for position in slots.with_tag(first_halves(self.tags(0), other.tags(0)), tag.get()) {
             let either = [self.index, other.index][position / HALF];
             let bucket = Self { index: either, ..self };
             // SAFETY: as in `find_in_word`.
-            let found = unsafe { bucket.matching(position % HALF, is_match, observer) };
+            let found = unsafe { bucket.matching(position % HALF, is_match, observe) };
             if found.is_some() {
                 return found;
             }

@@ -14,7 +14,7 @@ fn slots_are_found_by_their_tags_in_headers_of_any_length() {
         array.passed_mut(1).fill(0x77);
         let found = |array: &BucketArray<u16>| {
             let bucket = array.bucket(1).unwrap();
-            bucket.find(TAG, &mut |_| true, &mut ()).map(|(at, &entry)| (at, entry))
+            bucket.find(TAG, &mut |_| true, &mut |_| {}).map(|(at, &entry)| (at, entry))
         };
         assert_eq!(array.bucket(1).unwrap().size(), 0);
         assert_eq!(found(&array), None);
@@ -61,8 +61,8 @@ fn lookups_in_one_and_two_buckets_compare_exactly_the_entries_with_the_tag() {
                 seen.push(entry.1);
                 false
             };
-            assert_eq!(one.find(tag, &mut look, &mut ()), None);
-            assert_eq!(one.find_here_or_in::<SLOTS, ()>(two, tag, &mut look, &mut ()), None);
+            assert_eq!(one.find(tag, &mut look, &mut |_| {}), None);
+            assert_eq!(one.find_here_or_in::<SLOTS>(two, tag, &mut look, &mut |_| {}), None);
             let both = expected(first).chain(expected(second));
             assert_eq!(seen, expected(first).chain(both).collect::<Vec<_>>());
             let size = (0..SLOTS).filter(|&slot| array.get(Slot { bucket: first, slot }).is_some());

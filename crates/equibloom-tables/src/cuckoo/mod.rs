@@ -22,9 +22,8 @@ pub use trace::{Move, Outcome, Step, Trace};
 use equibloom_layout::{Accepted, KeyHash, LayoutError, Number};
 
 use super::buckets::Slot;
-use super::observer::LookupObserver;
 use super::raw::RawTable;
-use super::storage::{Place, Storage};
+use super::storage::{Place, Read, Storage};
 use crate::error::TableError;
 
 /// Entries in the stash before a table is rebuilt with other functions.
@@ -172,11 +171,11 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
     }
 
     #[inline]
-    fn find<O: LookupObserver>(
+    fn find(
         &self,
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         let buckets = &self.storage.buckets;
         let [first, second] = self.buckets(hash);
@@ -184,17 +183,17 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
             && let Some(second) = buckets.bucket(second)
         {
             let tag = self.functions.tag(hash);
-            let found = first.find_here_or_in::<SLOTS, O>(second, tag, &mut is_match, observer);
+            let found = first.find_here_or_in::<SLOTS>(second, tag, &mut is_match, observe);
             if let Some((at, entry)) = found {
                 return Some((Place::Bucket(at), entry));
             }
         }
-        self.storage.find_in_stash(KeyHash::from_u64(hash), is_match, observer)
+        self.storage.find_in_stash(KeyHash::from_u64(hash), is_match, observe)
     }
 
     #[inline]
     fn place(&mut self, hash: u64, entry: T, hash_of: impl Fn(&T) -> u64) -> Place {
-        self.place_observed(hash, entry, hash_of, &mut ())
+        self.place_observed(hash, entry, hash_of, &mut |_, _, _| {})
     }
 
     fn remove(&mut self, _hash: u64, place: Place) -> Option<T> {

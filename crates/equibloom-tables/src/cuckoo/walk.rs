@@ -17,17 +17,6 @@ use equibloom_layout::{KeyHash, scale};
 /// before the table is full.
 const MAX_DISPLACEMENTS: u64 = 500;
 
-/// Observes every step of a walk. The unit type ignores it.
-pub(super) trait WalkObserver<T> {
-    /// `entry` comes into `bucket` of table 0 or 1, where `displaced` was.
-    fn entry_moves(&mut self, entry: &T, table: usize, bucket: usize, displaced: Option<&T>);
-}
-
-impl<T> WalkObserver<T> for () {
-    #[inline(always)]
-    fn entry_moves(&mut self, _: &T, _: usize, _: usize, _: Option<&T>) {}
-}
-
 /// Where a displaced entry goes.
 #[derive(Clone, Copy)]
 struct Next {
@@ -45,21 +34,21 @@ struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
 }
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
-    /// Puts in an entry that is not in the table.
+    /// Puts in an entry that is not in the table. Every step is observed: an entry, the bucket it comes into,
+    /// numbered through both tables, and the entry that it displaces there.
     #[inline]
-    pub(super) fn place_observed<O: WalkObserver<T>>(
+    pub(super) fn place_observed(
         &mut self,
         hash: u64,
         entry: T,
         hash_of: impl Fn(&T) -> u64,
-        observer: &mut O,
+        observe: &mut impl FnMut(&T, usize, Option<&T>),
     ) -> Place {
         if let Some(slot) = self.free_slot_of(hash) {
-            let (table, bucket) = self.table_and_bucket(slot.bucket);
-            observer.entry_moves(&entry, table, bucket, None);
+            observe(&entry, slot.bucket, None);
             return self.storage.put(slot, self.functions.tag(hash), entry);
         }
-        self.displace(hash, entry, hash_of, observer)
+        self.displace(hash, entry, hash_of, observe)
     }
 
     /// A free slot for a new entry.
@@ -76,31 +65,29 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         }
     }
 
-    /// Which table a bucket is in, and its number there.
-    fn table_and_bucket(&self, bucket: usize) -> (usize, usize) {
-        let size = self.size as usize;
-        if bucket < size { (0, bucket) } else { (1, bucket - size) }
-    }
-
     /// Puts in an entry by displacing others.
     #[inline(never)]
-    fn displace<O: WalkObserver<T>>(
+    fn displace(
         &mut self,
         hash: u64,
         entry: T,
         hash_of: impl Fn(&T) -> u64,
-        observer: &mut O,
+        observe: &mut impl FnMut(&T, usize, Option<&T>),
     ) -> Place {
         let mut walk = Walk { table: self, hash, pending: Some(entry), inserted: None };
         if walk.table.size > 0 {
-            walk.run(hash_of, observer);
+            walk.run(hash_of, observe);
         }
         walk.finish()
     }
 }
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
-    fn run<O: WalkObserver<T>>(&mut self, hash_of: impl Fn(&T) -> u64, observer: &mut O) {
+    fn run(
+        &mut self,
+        hash_of: impl Fn(&T) -> u64,
+        observe: &mut impl FnMut(&T, usize, Option<&T>),
+    ) {
         let mut bucket = self.table.buckets(self.hash)[0];
         // A terminating walk visits no slot more than twice.
         let slots = (self.table.storage.buckets.count() * SLOTS) as u64;
@@ -114,9 +101,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
                 }
             };
             if let Some(entry) = &self.pending {
-                let displaced = self.table.storage.buckets.get(slot);
-                let (table, bucket) = self.table.table_and_bucket(bucket);
-                observer.entry_moves(entry, table, bucket, displaced);
+                observe(entry, bucket, self.table.storage.buckets.get(slot));
             }
             self.put(slot);
             let Some(next) = next else { return };
@@ -128,11 +113,11 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
 
     /// The entry of a full bucket to displace, and where it goes.
     fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, Next) {
-        let (table, _) = self.table.table_and_bucket(bucket);
+        let other = usize::from(bucket < self.table.size as usize);
         let buckets = &self.table.storage.buckets;
         let others: [Next; SLOTS] = core::array::from_fn(|slot| {
             let hash = buckets.get(Slot { bucket, slot }).map_or(0, &hash_of);
-            Next { hash, bucket: self.table.buckets(hash)[1 - table] }
+            Next { hash, bucket: self.table.buckets(hash)[other] }
         });
         let have_room = others.map(|next| self.table.free_slot(next.bucket).is_some());
         let slot = have_room.iter().position(|&has_room| has_room).unwrap_or_else(|| {

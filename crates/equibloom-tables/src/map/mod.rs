@@ -99,7 +99,8 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
         K: Borrow<Q>,
     {
         let hash = self.hasher.hash_one(key);
-        let (place, _) = self.table.find(hash, move |entry| entry.0.borrow() == key, &mut ())?;
+        let (place, _) =
+            self.table.find(hash, move |entry| entry.0.borrow() == key, &mut |_| {})?;
         Some((hash, place))
     }
 
@@ -120,7 +121,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     {
         let hash = self.hasher.hash_one(key);
         let (_, (key, value)) =
-            self.table.find(hash, move |entry| entry.0.borrow() == key, &mut ())?;
+            self.table.find(hash, move |entry| entry.0.borrow() == key, &mut |_| {})?;
         Some((key, value))
     }
 
@@ -147,7 +148,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let Self { table, hasher, .. } = self;
         let hash = hasher.hash_one(&key);
-        if let Some((place, _)) = table.find(hash, |entry| entry.0 == key, &mut ()) {
+        if let Some((place, _)) = table.find(hash, |entry| entry.0 == key, &mut |_| {}) {
             let (_, known) = table.storage_mut().get_mut(place)?;
             return Some(mem::replace(known, value));
         }
@@ -186,7 +187,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     /// ```
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V, T, S> {
         let hash = self.hasher.hash_one(&key);
-        match self.table.find(hash, |entry| entry.0 == key, &mut ()) {
+        match self.table.find(hash, |entry| entry.0 == key, &mut |_| {}) {
             Some((place, _)) => Entry::Occupied(OccupiedEntry { map: self, hash, place }),
             None => Entry::Vacant(VacantEntry { map: self, hash, key }),
         }
