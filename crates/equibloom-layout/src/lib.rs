@@ -26,6 +26,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "serde")]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
