@@ -84,7 +84,7 @@ impl<'a> Separated<'a> {
             Some(field) => match field.of(key) {
                 Ok(Some(key)) => batch.add_in_place(record, &key),
                 Ok(None) => {
-                    batch.add_missing(1);
+                    batch.missing += 1;
                     Ok(())
                 }
                 Err(problem) => Err(anyhow::anyhow!(problem)),
@@ -97,7 +97,7 @@ impl<'a> Separated<'a> {
         if self.field.is_none()
             && let Some(of) = batch.only_counts()
         {
-            batch.add_count(count_keys(text, self.separator, of));
+            batch.count += count_keys(text, self.separator, of);
             return Ok(());
         }
         let mut start = 0;

@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::source::unreadable_bytes;
 
 /// Delimiter and header of a table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TableFormat {
     pub(super) delimiter: u8,
     /// Whether the first row has the columns' names.
@@ -109,7 +109,7 @@ impl Records for Table {
         if let Some(header) = self.header.take() {
             batch.set_title(|text| self.format.write(&header, text));
         }
-        let before = batch.count();
+        let before = batch.count;
         let mut row = std::mem::take(&mut self.row);
         let mut has_more = true;
         while has_more && !batch.is_full() {
@@ -130,7 +130,7 @@ impl Records for Table {
         }
         self.row = row;
         // A header without rows is printed too.
-        Ok(has_more || batch.count() > before || !batch.title().is_empty())
+        Ok(has_more || batch.count > before || !batch.title.is_empty())
     }
 }
 

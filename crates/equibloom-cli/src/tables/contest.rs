@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::hint::black_box;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -170,12 +169,11 @@ fn measure<M: MeasuredMap>(
         // In 128 bits, because the product may overflow.
         let bound = |part| (entries as u128 * part as u128 / PARTS as u128) as usize;
         let indices = bound(part)..bound(part + 1);
-        inserts.round(part, |turn| {
-            time(indices.len(), || match turn {
-                Turn::Mine => insert_all(&mut map, indices.clone()),
-                Turn::Peer => insert_all(&mut peer, indices.clone()),
-            })
-        });
+        inserts.round(
+            part,
+            || time(indices.len(), || insert_all(&mut map, indices.clone())),
+            || time(indices.len(), || insert_all(&mut peer, indices.clone())),
+        );
     }
 
     let (mut hits, mut misses) = (Duel::default(), Duel::default());
@@ -185,16 +183,14 @@ fn measure<M: MeasuredMap>(
         let absent: Vec<u64> = draws.clone().map(|draw| draw | ABSENT).collect();
         let known: Vec<u64> = draws.map(|draw| key((draw % entries as u64) as usize)).collect();
         for (duel, keys, expected) in [(&mut hits, &known, LOOKUPS), (&mut misses, &absent, 0)] {
-            let mut found = expected;
-            duel.round(round, |turn| {
-                time(LOOKUPS, || match turn {
-                    Turn::Mine => found = count_found(&map, keys),
-                    Turn::Peer => {
-                        black_box(count_found(&peer, keys));
-                    }
-                })
-            });
-            ensure!(found == expected, "{name} found {found} of {expected} keys");
+            let (mut mine, mut theirs) = (0, 0);
+            duel.round(
+                round,
+                || time(LOOKUPS, || mine = count_found(&map, keys)),
+                || time(LOOKUPS, || theirs = count_found(&peer, keys)),
+            );
+            ensure!(mine == expected, "{name} found {mine} of {expected} keys");
+            ensure!(theirs == expected, "hashbrown found {theirs} of {expected} keys");
         }
     }
 
@@ -229,12 +225,6 @@ fn time(operations: usize, run: impl FnOnce()) -> f64 {
     start.elapsed().as_nanos() as f64 / operations.max(1) as f64
 }
 
-#[derive(Clone, Copy)]
-enum Turn {
-    Mine,
-    Peer,
-}
-
 /// The times of a map and its peer, round by round.
 #[derive(Default)]
 struct Duel {
@@ -243,15 +233,14 @@ struct Duel {
 
 impl Duel {
     /// The order changes from round to round.
-    fn round(&mut self, number: usize, mut run: impl FnMut(Turn) -> f64) {
-        let times = if number.is_multiple_of(2) {
-            let mine = run(Turn::Mine);
-            (mine, run(Turn::Peer))
+    fn round(&mut self, number: usize, mine: impl FnOnce() -> f64, peer: impl FnOnce() -> f64) {
+        if number.is_multiple_of(2) {
+            let mine = mine();
+            self.rounds.push((mine, peer()));
         } else {
-            let theirs = run(Turn::Peer);
-            (run(Turn::Mine), theirs)
-        };
-        self.rounds.push(times);
+            let peer = peer();
+            self.rounds.push((mine(), peer));
+        }
     }
 
     fn mean(&self) -> f64 {
