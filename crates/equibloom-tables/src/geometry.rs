@@ -33,7 +33,7 @@ use crate::tag_word::{Positions, WORD};
 pub(crate) const LINE: usize = 64;
 
 /// Sizes and offsets in a table with entries of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Geometry {
     pub(crate) slots: usize,
     /// Bytes of a bucket's tags and counters: 1, 2, 4, 8 or a multiple of 16, so that a header of at most 16

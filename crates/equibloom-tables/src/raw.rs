@@ -2,6 +2,7 @@
 
 use core::mem;
 
+use super::buckets::BucketArray;
 use super::storage::{IntoIter, Place, Read, Storage};
 use crate::error::TableError;
 
@@ -21,7 +22,7 @@ pub trait RawTable: Sized {
     #[doc(hidden)]
     fn into_storage(mut self) -> Storage<Self::Entry> {
         let slots = self.storage().buckets.geometry().slots;
-        mem::replace(self.storage_mut(), Storage::empty(slots))
+        mem::replace(self.storage_mut(), Storage::new(BucketArray::empty(slots)))
     }
 
     /// Entries the table is planned for. Past that it grows.

@@ -1,12 +1,13 @@
 //! Sets: maps without values.
 
-use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
+use equivalent::Equivalent;
+
 use super::balanced::Balanced;
 use super::cuckoo::Cuckoo;
-use super::map::{DefaultHashBuilder, Entry, IntoIter, Iter, Map};
+use super::map::{DefaultHashBuilder, IntoIter, Iter, Map};
 use super::raw::RawTable;
 use super::statistics::TableStatistics;
 use crate::error::TableError;
@@ -92,45 +93,27 @@ impl<K, T: RawTable<Entry = (K, ())>, S> Set<K, T, S> {
 impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
     /// Inserts a key and returns whether it is new. If not, the stored key stays.
     pub fn insert(&mut self, key: K) -> bool {
-        match self.map.entry(key) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(entry) => {
-                entry.insert(());
-                true
-            }
-        }
+        self.map.insert(key, ()).is_none()
     }
 
     /// Whether the key is in the set.
     #[inline]
-    pub fn contains<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn contains<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         self.map.contains_key(key)
     }
 
     /// The stored key that equals this one.
-    pub fn get<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> Option<&K>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<&K> {
         self.map.get_key_value(key).map(|(key, ())| key)
     }
 
     /// Removes a key and returns whether it was there.
-    pub fn remove<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> bool {
         self.take(key).is_some()
     }
 
     /// Removes a key and returns it.
-    pub fn take<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<K>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn take<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<K> {
         self.map.remove_entry(key).map(|(key, ())| key)
     }
 

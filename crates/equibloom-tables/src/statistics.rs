@@ -79,11 +79,6 @@ impl TableStatistics {
         (self.entries - self.stashed) as f64 / (self.buckets * self.slots).max(1) as f64
     }
 
-    /// Mean number of entries in a bucket.
-    pub fn mean_size(&self) -> f64 {
-        Distribution::of(&self.sizes).mean
-    }
-
     /// Variance of the number of entries in a bucket.
     pub fn variance(&self) -> f64 {
         Distribution::of(&self.sizes).variance
@@ -101,13 +96,14 @@ impl TableStatistics {
             let tags = storage.buckets.tags(bucket);
             tally(&mut sizes, tags.iter().filter(|&&tag| tag != 0).count());
         }
-        let mut hits = Reads::new(table);
+        let geometry = *storage.buckets.geometry();
+        let mut hits = Reads { geometry, ..Reads::default() };
         for place in storage.places() {
             if let Some(entry) = storage.get(place) {
                 hits.look_up(table, hash_of(entry), |other| core::ptr::eq(other, entry));
             }
         }
-        let mut misses = Reads::new(table);
+        let mut misses = Reads { geometry, ..Reads::default() };
         for index in 0..SAMPLED_MISSES {
             let hash = KeyHash::from_u64(index).candidate(1);
             misses.look_up(table, hash, |_| false);
@@ -117,7 +113,7 @@ impl TableStatistics {
             capacity: table.capacity(),
             stashed: storage.stash.len(),
             buckets: storage.buckets.count(),
-            slots: storage.buckets.geometry().slots,
+            slots: geometry.slots,
             sizes,
             bytes: storage.bytes() + size_of::<R>(),
             hits: hits.finish(),
@@ -127,6 +123,7 @@ impl TableStatistics {
 }
 
 /// The reads of lookups, one after the other.
+#[derive(Default)]
 struct Reads {
     geometry: Geometry,
     /// Buckets that the present lookup has read.
@@ -140,17 +137,6 @@ struct Reads {
 }
 
 impl Reads {
-    fn new<R: RawTable>(table: &R) -> Self {
-        Self {
-            geometry: *table.storage().buckets.geometry(),
-            buckets_now: 0,
-            lines_now: Vec::new(),
-            buckets: Vec::new(),
-            lines: Vec::new(),
-            stash_searches: 0,
-        }
-    }
-
     fn look_up<R: RawTable>(
         &mut self,
         table: &R,

@@ -1,11 +1,11 @@
 //! The parts of every table: buckets, a stash, and the number of entries in both.
 
+use core::iter::FusedIterator;
+use core::mem;
 use core::num::NonZeroU8;
-use core::{mem, slice};
 
-use super::buckets::{self, BucketArray, Slot};
-use super::stash::{Node, Stash, StashIndex};
-use crate::error::TableError;
+use super::buckets::{BucketArray, Slot};
+use super::stash::{Stash, StashIndex};
 use equibloom_layout::KeyHash;
 
 /// Where an entry is. Valid until the table changes.
@@ -40,16 +40,8 @@ pub struct Storage<T> {
 }
 
 impl<T> Storage<T> {
-    /// An empty storage without memory.
-    pub(crate) fn empty(slots: usize) -> Self {
-        Self::over(BucketArray::empty(slots))
-    }
-
-    pub(crate) fn new(buckets: usize, slots: usize, counters: usize) -> Result<Self, TableError> {
-        Ok(Self::over(BucketArray::new(buckets, slots, counters)?))
-    }
-
-    fn over(buckets: BucketArray<T>) -> Self {
+    /// An empty storage. Capacity and limit of the stash are for the table to set.
+    pub(crate) fn new(buckets: BucketArray<T>) -> Self {
         Self { buckets, stash: Stash::new(), len: 0, capacity: 0, stash_limit: 0 }
     }
 
@@ -144,15 +136,6 @@ impl<T> Storage<T> {
         in_buckets.chain((0..self.stash.len()).map(Place::Stash))
     }
 
-    pub(crate) fn iter(&self) -> Iter<'_, T> {
-        Iter { storage: self, cursor: Slot::default(), left: self.len }
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
-        let (buckets, stash) = (self.buckets.iter_mut(), self.stash.nodes_mut());
-        IterMut { buckets, stash, left: self.len }
-    }
-
     /// Takes one entry after the other out of the storage.
     pub(crate) fn take_next(&mut self, cursor: &mut Slot) -> Option<T> {
         let taken = self.buckets.take_next(cursor).or_else(|| self.stash.pop());
@@ -168,62 +151,8 @@ impl<T: Clone> Clone for Storage<T> {
     }
 }
 
-/// Shared references to all entries: those in buckets, then those in the stash.
-pub(crate) struct Iter<'a, T> {
-    storage: &'a Storage<T>,
-    cursor: Slot,
-    left: usize,
-}
-
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
-
-impl<'a, T> Iterator for Iter<'a, T> {
-    type Item = &'a T;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a T> {
-        // Stops at the last entry: millions of free slots may follow.
-        self.left = self.left.checked_sub(1)?;
-        let Storage { buckets, stash, .. } = self.storage;
-        match buckets.next_occupied(&mut self.cursor) {
-            Some(slot) => buckets.get(slot),
-            // As many are left as the stash holds.
-            None => stash.get(self.left),
-        }
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-/// Exclusive references to all entries.
-pub(crate) struct IterMut<'a, T> {
-    buckets: buckets::IterMut<'a, T>,
-    stash: slice::IterMut<'a, Node<T>>,
-    left: usize,
-}
-
-impl<'a, T> Iterator for IterMut<'a, T> {
-    type Item = &'a mut T;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a mut T> {
-        self.left = self.left.checked_sub(1)?;
-        self.buckets.next().or_else(|| self.stash.next().map(|node| &mut node.entry))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
 /// The entries of a table that is taken apart.
-pub(crate) struct IntoIter<T> {
+pub struct IntoIter<T> {
     storage: Storage<T>,
     cursor: Slot,
 }
@@ -246,3 +175,6 @@ impl<T> Iterator for IntoIter<T> {
         (self.storage.len(), Some(self.storage.len()))
     }
 }
+
+impl<T> ExactSizeIterator for IntoIter<T> {}
+impl<T> FusedIterator for IntoIter<T> {}

@@ -52,7 +52,8 @@ impl<T> Balanced<T> {
     pub fn new(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
         plan.check()?;
         let buckets = plan.buckets_for(capacity);
-        let mut storage = Storage::new(buckets, plan.slots as usize, MIN_COUNTERS)?;
+        let mut storage =
+            Storage::new(BucketArray::new(buckets, plan.slots as usize, MIN_COUNTERS)?);
         // Rounding up to whole buckets may have made room for a few more.
         storage.capacity = capacity.max((buckets as f64 * plan.load) as usize);
         // More than the papers' plans let overflow.
@@ -159,7 +160,7 @@ impl<T> BlockView for Sizes<'_, T> {
 impl<T> Default for Balanced<T> {
     fn default() -> Self {
         let plan = BucketPlan::default();
-        let storage = Storage::empty(plan.slots as usize);
+        let storage = Storage::new(BucketArray::empty(plan.slots as usize));
         Self { storage, plan, candidates: plan.levels(0) }
     }
 }

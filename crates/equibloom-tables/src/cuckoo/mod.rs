@@ -19,9 +19,9 @@ mod walk;
 pub use functions::{Lecture, Seeded, TwoFunctions};
 pub use trace::{Move, Outcome, Step, Trace};
 
-use equibloom_layout::{Accepted, KeyHash, LayoutError, Number};
+use equibloom_layout::{KeyHash, check_real};
 
-use super::buckets::Slot;
+use super::buckets::{BucketArray, Slot};
 use super::raw::RawTable;
 use super::storage::{Place, Read, Storage};
 use crate::error::TableError;
@@ -70,14 +70,7 @@ impl<T, const SLOTS: usize> Cuckoo<T, SLOTS> {
     /// An empty table for `capacity` entries that grows when more than a share `max_load` of its slots
     /// is filled.
     pub fn new(capacity: usize, max_load: f64) -> Result<Self, TableError> {
-        if !(max_load > 0.0 && max_load <= Self::MAX_LOAD) {
-            let error = LayoutError::OutOfRange {
-                name: "load of a cuckoo table",
-                value: Number::Real(max_load),
-                accepted: Accepted::Real(f64::MIN_POSITIVE, Self::MAX_LOAD),
-            };
-            return Err(error.into());
-        }
+        check_real("load of a cuckoo table", max_load, f64::MIN_POSITIVE, Self::MAX_LOAD)?;
         Self::with_functions(Self::size_for(capacity, max_load), max_load, Seeded::default())
     }
 }
@@ -85,7 +78,7 @@ impl<T, const SLOTS: usize> Cuckoo<T, SLOTS> {
 /// Tables without memory, with the default load.
 impl<T, const SLOTS: usize> Default for Cuckoo<T, SLOTS> {
     fn default() -> Self {
-        Self::over(Storage::empty(SLOTS), Self::DEFAULT_LOAD, Seeded::default())
+        Self::over(BucketArray::empty(SLOTS), Self::DEFAULT_LOAD, Seeded::default())
     }
 }
 
@@ -95,21 +88,16 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     /// Two tables of `size` buckets.
     fn with_functions(size: u64, max_load: f64, functions: F) -> Result<Self, TableError> {
         let buckets = usize::try_from(size.saturating_mul(2)).unwrap_or(usize::MAX);
-        Ok(Self::over(Storage::new(buckets, SLOTS, NO_COUNTERS)?, max_load, functions))
+        Ok(Self::over(BucketArray::new(buckets, SLOTS, NO_COUNTERS)?, max_load, functions))
     }
 
-    fn over(mut storage: Storage<T>, max_load: f64, functions: F) -> Self {
+    fn over(buckets: BucketArray<T>, max_load: f64, functions: F) -> Self {
         let () = Self::SLOTS_ARE_FEW;
-        let buckets = storage.buckets.count();
-        storage.capacity = (max_load * (buckets as f64 * SLOTS as f64)) as usize;
+        let size = buckets.count() as u64 / 2;
+        let mut storage = Storage::new(buckets);
+        storage.capacity = (max_load * (2.0 * size as f64 * SLOTS as f64)) as usize;
         storage.stash_limit = SMALL_STASH;
-        Self {
-            storage,
-            functions,
-            size: buckets as u64 / 2,
-            max_load,
-            history: CuckooHistory::default(),
-        }
+        Self { storage, functions, size, max_load, history: CuckooHistory::default() }
     }
 
     /// Buckets of each table for `capacity` entries: at least one, unless that is 0.
@@ -131,7 +119,8 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     /// The edges of the cuckoo graph: for each entry, the stash's included, its bucket in the first and in the
     /// second table.
     pub fn edges(&self, hash_of: impl Fn(&T) -> u64) -> impl Iterator<Item = [u64; 2]> {
-        self.storage.iter().map(move |entry| self.functions.buckets(hash_of(entry), self.size))
+        let entries = self.storage.places().filter_map(|place| self.storage.get(place));
+        entries.map(move |entry| self.functions.buckets(hash_of(entry), self.size))
     }
 
     /// The two buckets of an entry, numbered through both tables.

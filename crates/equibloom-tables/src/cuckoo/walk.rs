@@ -17,13 +17,6 @@ use equibloom_layout::{KeyHash, scale};
 /// before the table is full.
 const MAX_DISPLACEMENTS: u64 = 500;
 
-/// Where a displaced entry goes.
-#[derive(Clone, Copy)]
-struct Next {
-    hash: u64,
-    bucket: usize,
-}
-
 /// An insertion that displaces entries.
 struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
     table: &'a mut Cuckoo<T, SLOTS, F>,
@@ -105,21 +98,20 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
             }
             self.put(slot);
             let Some(next) = next else { return };
-            self.hash = next.hash;
+            (self.hash, bucket) = next;
             self.table.history.displacements += 1;
-            bucket = next.bucket;
         }
     }
 
-    /// The entry of a full bucket to displace, and where it goes.
-    fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, Next) {
+    /// The entry of a full bucket to displace, its hash, and the bucket it goes to.
+    fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, (u64, usize)) {
         let other = usize::from(bucket < self.table.size as usize);
         let buckets = &self.table.storage.buckets;
-        let others: [Next; SLOTS] = core::array::from_fn(|slot| {
+        let others: [(u64, usize); SLOTS] = core::array::from_fn(|slot| {
             let hash = buckets.get(Slot { bucket, slot }).map_or(0, &hash_of);
-            Next { hash, bucket: self.table.buckets(hash)[other] }
+            (hash, self.table.buckets(hash)[other])
         });
-        let have_room = others.map(|next| self.table.free_slot(next.bucket).is_some());
+        let have_room = others.map(|(_, bucket)| self.table.free_slot(bucket).is_some());
         let slot = have_room.iter().position(|&has_room| has_room).unwrap_or_else(|| {
             let draw = KeyHash::from_u64(self.table.history.displacements).candidate(0);
             scale(draw, SLOTS as u64) as usize

@@ -1,9 +1,10 @@
 //! What every map can do: print, compare, collect, index.
 
-use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
+
+use equivalent::Equivalent;
 
 use super::{Map, RawTable};
 
@@ -82,10 +83,10 @@ where
 /// Panics if there is no entry, as the standard maps do.
 impl<K, V, T, S, Q> Index<&Q> for Map<K, V, T, S>
 where
-    K: Eq + Hash + Borrow<Q>,
+    K: Eq + Hash,
     T: RawTable<Entry = (K, V)>,
     S: BuildHasher,
-    Q: ?Sized + Eq + Hash,
+    Q: ?Sized + Hash + Equivalent<K>,
 {
     type Output = V;
 
