@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use equibloom::file::FileError;
 use equibloom::{HashFilter, Stable};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::answer;
 use crate::keys::{self, Batch, Consumer, KeyFiles, Wanted};
@@ -84,9 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     progress.finish_and_clear();
     let Selection { keys, selected, .. } = selection;
     if arguments.json && !arguments.quiet {
-        answer::write(
-            &(serde_json::to_string_pretty(&Numbers { keys, missing, selected })? + "\n"),
-        )?;
+        let numbers = json!({ "keys": keys, "missing": missing, "selected": selected });
+        answer::write(&format!("{numbers:#}\n"))?;
     } else if arguments.count && !arguments.quiet {
         answer::write(&format!("{selected}\n"))?;
     }
@@ -94,14 +93,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
 }
 
 const OUTPUT_BYTES: usize = 128 << 10;
-
-#[derive(Serialize)]
-struct Numbers {
-    keys: u64,
-    /// Records without a key.
-    missing: u64,
-    selected: u64,
-}
 
 struct Selection<'a> {
     filter: &'a HashFilter,

@@ -158,7 +158,7 @@ impl Job<'_> {
         let missing = keys::for_each_slab(self.input, self.hasher, &progress, |batch| {
             spool.write(&batch.hashes)
         })?;
-        let keys = spool.keys();
+        let keys = spool.keys;
         let mut built = Built { missing, ..self.planned(keys)? };
         let progress =
             progress::bar("building", Some(keys), Unit::Keys, self.arguments.printing.quiet);

@@ -28,13 +28,6 @@ pub(crate) enum Wanted {
     Records,
 }
 
-/// Which keys are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CountOf {
-    All,
-    NotEmpty,
-}
-
 /// Records, the hashes of their keys, and the text that contains them.
 #[derive(Debug)]
 pub(crate) struct Batch {
@@ -42,7 +35,7 @@ pub(crate) struct Batch {
     hasher: Stable,
     /// Whether keys are integers.
     are_integers: bool,
-    keep_empty: bool,
+    pub(super) keep_empty: bool,
     /// Number of keys.
     pub(crate) count: u64,
     /// Number of records skipped because their key is null or missing.
@@ -103,10 +96,9 @@ impl Batch {
         if self.wanted == Wanted::Slabs { SLAB_KEYS } else { KEYS }
     }
 
-    /// Whether only the number of keys is needed, and whether empty ones count.
-    pub(super) fn only_counts(&self) -> Option<CountOf> {
-        let of = if self.keep_empty { CountOf::All } else { CountOf::NotEmpty };
-        (self.wanted == Wanted::Count).then_some(of)
+    /// Whether only the number of keys is needed.
+    pub(super) fn only_counts(&self) -> bool {
+        self.wanted == Wanted::Count
     }
 
     /// Adds a record whose text is in the buffer, or will be when the reader is done.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use equibloom::KeyHash;
-use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
+use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable};
 use hashbrown::DefaultHashBuilder;
 use serde::Serialize;
 
@@ -99,29 +99,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Results<'_>> {
         result.variance_bound = Some(entrant.variance_bound);
         maps.push(result);
     }
-    let one =
-        CuckooMap::<u64, u64, _, 1>::with_load_and_hasher(entries, CUCKOO_1_LOAD, hasher.clone())
-            .with_context(too_many)?;
-    maps.push(measure_ours("cuckoo-1", one, peer()?, entries)?);
+    let one = CuckooMap::<_, _, _, 1>::with_load_and_hasher(entries, CUCKOO_1_LOAD, hasher.clone());
+    maps.push(measure_ours("cuckoo-1", one.with_context(too_many)?, peer()?, entries)?);
     let four =
-        CuckooMap::<u64, u64, _, 4>::with_load_and_hasher(entries, CUCKOO_4_LOAD, hasher.clone())
-            .with_context(too_many)?;
-    maps.push(measure_ours("cuckoo-4", four, peer()?, entries)?);
+        CuckooMap::<_, _, _, 4>::with_load_and_hasher(entries, CUCKOO_4_LOAD, hasher.clone());
+    maps.push(measure_ours("cuckoo-4", four.with_context(too_many)?, peer()?, entries)?);
 
     let mut std_map = HashMap::new();
     std_map.try_reserve(entries).ok().with_context(too_many)?;
     let slots = swiss_table_slots(std_map.capacity());
-    let (mut result, _) = measure("std", std_map, peer()?, entries)?;
-    result.occupancy = Some(entries as f64 / slots);
-    result.bytes_per_entry = Some(swiss_table_bytes(slots) / entries as f64);
-    maps.push(result);
+    let (result, _) = measure("std", std_map, peer()?, entries)?;
+    maps.push(result.with_memory(entries, slots, swiss_table_bytes(slots)));
     let map = peer()?;
     let (slots, bytes) = (swiss_table_slots(map.capacity()), map.allocation_size() as f64);
-    let (mut result, _) = measure("hashbrown", map, peer()?, entries)?;
-    result.occupancy = Some(entries as f64 / slots);
-    result.bytes_per_entry = Some(bytes / entries as f64);
-    maps.push(result);
+    let (result, _) = measure("hashbrown", map, peer()?, entries)?;
+    maps.push(result.with_memory(entries, slots, bytes));
     Ok(Results { arguments, maps })
+}
+
+impl MapResult {
+    fn with_memory(self, entries: usize, slots: f64, bytes: f64) -> Self {
+        let entries = entries as f64;
+        Self { occupancy: Some(entries / slots), bytes_per_entry: Some(bytes / entries), ..self }
+    }
 }
 
 /// Slots of std's or hashbrown's map: a power of two, at most 7/8 full.
@@ -140,16 +140,18 @@ fn measure_ours<T: RawTable<Entry = (u64, u64)>, S: BuildHasher>(
     peer: impl MeasuredMap,
     entries: usize,
 ) -> anyhow::Result<MapResult> {
-    let (mut result, map) = measure(name, map, peer, entries)?;
-    let statistics: TableStatistics = map.statistics();
-    result.occupancy = Some(statistics.occupancy());
-    result.variance = Some(statistics.variance());
-    result.buckets_hit = Some(statistics.hits.buckets.mean);
-    result.buckets_miss = Some(statistics.misses.buckets.mean);
-    result.buckets_max = Some(statistics.hits.buckets.max.max(statistics.misses.buckets.max));
-    result.lines_miss = Some(statistics.misses.lines.mean);
-    result.bytes_per_entry = Some(statistics.bytes_per_entry());
-    Ok(result)
+    let (result, map) = measure(name, map, peer, entries)?;
+    let statistics = map.statistics();
+    Ok(MapResult {
+        occupancy: Some(statistics.occupancy()),
+        variance: Some(statistics.variance()),
+        buckets_hit: Some(statistics.hits.buckets.mean),
+        buckets_miss: Some(statistics.misses.buckets.mean),
+        buckets_max: Some(statistics.hits.buckets.max.max(statistics.misses.buckets.max)),
+        lines_miss: Some(statistics.misses.lines.mean),
+        bytes_per_entry: Some(statistics.bytes_per_entry()),
+        ..result
+    })
 }
 
 /// The `index`-th key: all distinct, in random order.
