@@ -1,7 +1,5 @@
 //! `equibloom cuckoo --trace`: cuckoo hashing step by step, as on the slides.
 
-use std::fmt;
-
 use anyhow::ensure;
 use equibloom_tables::{Move, Outcome, Step, Trace};
 
@@ -50,41 +48,31 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for &key in keys {
         let step = trace.insert(key);
         if arguments.trace {
-            text += &format!("{}\n", Told(&step));
+            text += &format!("{}\n", told(&step));
         }
     }
-    text += &Tables(&trace).to_string();
-    answer::write(&text)
+    answer::write(&(text + &drawn(&trace)))
 }
 
 /// One step in words.
-struct Told<'a>(&'a Step);
-
-impl fmt::Display for Told<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Step { key, buckets: [first, second], moves, outcome, .. } = self.0;
-        writeln!(f, "{key}  (h1 = {first}, h2 = {second})")?;
-        for Move { key, table, bucket, displaced } in moves {
-            write!(f, "    {key} → T{}[{bucket}]", table + 1)?;
-            match displaced {
-                Some(other) => writeln!(f, ", displaces {other}")?,
-                None => writeln!(f)?,
-            }
-        }
-        match outcome {
-            Outcome::Placed => Ok(()),
-            Outcome::AlreadyPresent => writeln!(f, "    is there already"),
-            Outcome::Rehashed { functions } => writeln!(
-                f,
-                "    … and so on: {key} closes a second cycle. Rehash! With new functions (the {}) \
-                 all keys find a place.",
-                ordinal(*functions)
-            ),
-            Outcome::Stashed { keys } => writeln!(
-                f,
-                "    … and so on, whatever the functions: {keys} of the keys go to the stash."
-            ),
-        }
+fn told(Step { key, buckets: [first, second], moves, outcome, .. }: &Step) -> String {
+    let mut text = format!("{key}  (h1 = {first}, h2 = {second})\n");
+    for Move { key, table, bucket, displaced } in moves {
+        text += &format!("    {key} → T{}[{bucket}]", table + 1);
+        text += &displaced.map_or(String::new(), |other| format!(", displaces {other}"));
+        text += "\n";
+    }
+    text + &match outcome {
+        Outcome::Placed => String::new(),
+        Outcome::AlreadyPresent => "    is there already\n".to_owned(),
+        Outcome::Rehashed { functions } => format!(
+            "    … and so on: {key} closes a second cycle. Rehash! With new functions (the {}) \
+             all keys find a place.\n",
+            ordinal(*functions)
+        ),
+        Outcome::Stashed { keys } => format!(
+            "    … and so on, whatever the functions: {keys} of the keys go to the stash.\n"
+        ),
     }
 }
 
@@ -99,18 +87,15 @@ fn ordinal(number: u64) -> String {
 }
 
 /// Both tables side by side, as the slides draw them.
-struct Tables<'a>(&'a Trace);
-
-impl fmt::Display for Tables<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] = self.0.tables();
-        let text = |key: &Option<u64>| key.map_or(String::from("·"), |key| key.to_string());
-        let all = first.iter().chain(&second);
-        let width = all.map(|key| text(key).len()).max().unwrap_or(1).max(3);
-        writeln!(f, "{:>4}  {:>width$}  {:>width$}", "", "T1", "T2")?;
-        for (bucket, (first, second)) in first.iter().zip(&second).enumerate() {
-            writeln!(f, "{bucket:>4}  {:>width$}  {:>width$}", text(first), text(second))?;
-        }
-        Ok(())
+fn drawn(trace: &Trace) -> String {
+    let [first, second] = trace.tables().map(|table| {
+        let text = |key: Option<u64>| key.map_or("·".to_owned(), |key| key.to_string());
+        table.into_iter().map(text).collect::<Vec<_>>()
+    });
+    let width = first.iter().chain(&second).map(String::len).max().unwrap_or(1).max(3);
+    let mut text = format!("{:>4}  {:>width$}  {:>width$}\n", "", "T1", "T2");
+    for (bucket, (first, second)) in first.iter().zip(&second).enumerate() {
+        text += &format!("{bucket:>4}  {first:>width$}  {second:>width$}\n");
     }
+    text
 }

@@ -11,6 +11,7 @@ mod keys;
 mod manual;
 mod merge;
 mod plan;
+mod progress;
 mod quantity;
 mod query;
 mod reproduce;

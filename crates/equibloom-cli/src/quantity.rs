@@ -23,14 +23,14 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 
 /// Parses a share from 0 to 1, also in per cent.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits.trim_end(), 0.01),
+    // A product by 0.01 would turn 0.1% into 0.0010000000000000002.
+    let (digits, divisor) = match text.strip_suffix('%') {
+        Some(digits) => (digits.trim_end(), 100.0),
         None => (text, 1.0),
     };
     let share =
         real(digits).map_err(|_| not_a_number(text, "give a share such as 0.001, 1e-6 or 0.1%"))?;
-    // A product would turn 0.1% into 0.0010000000000000002.
-    let share = if unit == 1.0 { share } else { share / 100.0 };
+    let share = share / divisor;
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {

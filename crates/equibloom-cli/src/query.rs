@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use equibloom::file::FileError;
 use equibloom::{HashFilter, Stable};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::answer;
-use crate::keys::{self, Batch, Consumer, KeyFiles, Unit, Wanted};
+use crate::keys::{self, Batch, Consumer, KeyFiles, Wanted};
+use crate::progress::{self, Unit};
 
 const EXAMPLES: &str = "Examples:
   equibloom query customers.eqb new.txt
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let prints_records = !(arguments.count || arguments.quiet || arguments.json);
     // On a terminal the bar would appear between the records.
     let hidden = arguments.quiet || (prints_records && io::stdout().is_terminal());
-    let progress = keys::progress("asking", input.bytes(), Unit::Bytes, hidden);
+    let progress = progress::bar("asking", input.bytes(), Unit::Bytes, hidden);
     let mut selection = Selection {
         filter: &filter,
         invert: arguments.invert,
@@ -83,9 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     progress.finish_and_clear();
     let Selection { keys, selected, .. } = selection;
     if arguments.json && !arguments.quiet {
-        answer::write(
-            &(serde_json::to_string_pretty(&Numbers { keys, missing, selected })? + "\n"),
-        )?;
+        let numbers = json!({ "keys": keys, "missing": missing, "selected": selected });
+        answer::write(&format!("{numbers:#}\n"))?;
     } else if arguments.count && !arguments.quiet {
         answer::write(&format!("{selected}\n"))?;
     }
@@ -93,14 +93,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
 }
 
 const OUTPUT_BYTES: usize = 128 << 10;
-
-#[derive(Serialize)]
-struct Numbers {
-    keys: u64,
-    /// Records without a key.
-    missing: u64,
-    selected: u64,
-}
 
 struct Selection<'a> {
     filter: &'a HashFilter,
@@ -118,7 +110,7 @@ struct Selection<'a> {
 impl Selection<'_> {
     fn print(&mut self, batch: &Batch) -> io::Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
-        output.write_all(batch.title())?;
+        output.write_all(&batch.title)?;
         let answers =
             self.found.iter().flat_map(|word| (0..64).map(move |bit| word >> bit & 1 == 1));
         for (record, is_found) in batch.records().zip(answers) {
@@ -135,10 +127,10 @@ impl Selection<'_> {
 
 impl Consumer for Selection<'_> {
     fn take(&mut self, batch: &Batch) -> anyhow::Result<ControlFlow<()>> {
-        self.keys += batch.count();
-        self.filter.contains_batch_bitmap(batch.hashes(), &mut self.found);
+        self.keys += batch.count;
+        self.filter.contains_batch_bitmap(&batch.hashes, &mut self.found);
         let found: u64 = self.found.iter().map(|word| u64::from(word.count_ones())).sum();
-        self.selected += if self.invert { batch.count() - found } else { found };
+        self.selected += if self.invert { batch.count - found } else { found };
         if self.output.is_some() {
             return go_on(self.print(batch));
         }

@@ -1,6 +1,5 @@
 //! `equibloom reproduce`: redraws every figure of the papers from real runs.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -10,9 +9,9 @@ use equibloom_lab::figure::Figure;
 use equibloom_lab::number::significant;
 use equibloom_lab::report::Provenance;
 use equibloom_lab::run::{Observer, Request};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar};
 
-use crate::answer;
+use crate::{answer, progress};
 
 /// Redraws the papers' figures: models, simulation and filters in one plot, every claim checked.
 ///
@@ -114,16 +113,9 @@ const STEPS: u64 = 1_000;
 
 impl Bars {
     fn new(figures: usize) -> Self {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bars = MultiProgress::with_draw_target(target);
+        let bars = MultiProgress::new();
         let bar = |steps, template| {
-            let style = ProgressStyle::with_template(template);
-            let bar = ProgressBar::new(steps);
-            bars.add(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+            bars.add(ProgressBar::new(steps).with_style(progress::style(template)))
         };
         Self {
             whole: bar(figures as u64, "{bar:30} {pos}/{len} figures, {elapsed}"),

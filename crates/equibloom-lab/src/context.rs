@@ -23,19 +23,12 @@ pub enum Length {
 impl Length {
     /// Elements of one table or filter: a million in the 1+α paper (Table 2).
     pub fn elements(self) -> u64 {
-        match self {
-            Self::Quick => 100_000,
-            Self::Default => 500_000,
-            Self::Full => 1_000_000,
-        }
+        self.choose(100_000, 500_000, 1_000_000)
     }
 
     /// Repetitions of one measurement: a hundred in the 1+α paper.
     pub fn repetitions(self) -> u64 {
-        match self {
-            Self::Quick | Self::Default => 8,
-            Self::Full => 100,
-        }
+        self.choose(8, 8, 100)
     }
 
     /// One of three values.

@@ -35,22 +35,13 @@ fn trim(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
+/// Of digits and a minus sign.
 fn superscript(digits: &str) -> String {
-    let raise = |digit: char| match digit {
-        '-' => '⁻',
-        '0' => '⁰',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '4' => '⁴',
-        '5' => '⁵',
-        '6' => '⁶',
-        '7' => '⁷',
-        '8' => '⁸',
-        '9' => '⁹',
-        other => other,
-    };
-    digits.chars().map(raise).collect()
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    digits
+        .chars()
+        .map(|digit| digit.to_digit(10).map_or('⁻', |digit| RAISED[digit as usize]))
+        .collect()
 }
 
 #[cfg(test)]

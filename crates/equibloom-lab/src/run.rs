@@ -4,7 +4,7 @@
 //! complete. A later run of the same length, seed and parameters reuses it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,11 @@ impl Request<'_> {
             observer.begin(experiment);
             let (figure, kept) = match self.finished(experiment) {
                 Some(figure) => (figure, true),
-                None => (self.make(experiment, observer)?, false),
+                None => {
+                    let Provenance { length, seed, .. } = *self.provenance;
+                    let progress = |share| observer.progress(share);
+                    (experiment.run(&Context { length, seed, progress: &progress })?, false)
+                }
             };
             self.write(&format!("{}.svg", figure.id), &standalone_svg(&figure))?;
             self.write(&format!("{}.csv", figure.id), &csv(&figure))?;
@@ -75,12 +79,6 @@ impl Request<'_> {
             figures.push(figure);
         }
         Ok(figures)
-    }
-
-    fn make(&self, experiment: &Experiment, observer: &dyn Observer) -> Result<Figure, Error> {
-        let progress = |share| observer.progress(share);
-        let Provenance { length, seed, .. } = *self.provenance;
-        experiment.run(&Context { length, seed, progress: &progress })
     }
 
     fn stamp(&self, experiment: &Experiment) -> Stamp {
@@ -106,16 +104,12 @@ impl Request<'_> {
 
     /// Writes a file beside its target, then renames it.
     fn write(&self, name: &str, text: &str) -> Result<(), Error> {
-        let (part, path) = (self.path(&format!("{name}.part")), self.path(name));
+        let (part, path) = (self.directory.join(format!("{name}.part")), self.directory.join(name));
         let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
         written.map_err(|source| {
             // The partial file is useless; failing to remove it does not matter.
             let _ = fs::remove_file(&part);
             Error::Write { path, source }
         })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
     }
 }

@@ -195,8 +195,15 @@ fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
     sizes
 }
 
-/// A value for each of at most [`MAX_CHOICES`] subtables, stored inline. Dereferences to a slice.
+/// A value for each of at most [`MAX_CHOICES`] subtables, stored inline. Dereferences to a slice. Serialised as a
+/// list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "alloc::vec::Vec<T>", try_from = "alloc::vec::Vec<T>"),
+    serde(bound = "T: Copy + Default + serde::Serialize + serde::de::DeserializeOwned")
+)]
 pub struct PerSubtable<T> {
     // Unused values are the default, so that equal lists are equal arrays.
     values: [T; MAX_CHOICES as usize],
@@ -208,9 +215,7 @@ impl<T: Copy + Default> PerSubtable<T> {
     pub fn new(values: &[T]) -> Result<Self, LayoutError> {
         check_whole("number of subtables", values.len() as u64, 1, MAX_CHOICES.into())?;
         let mut all = [T::default(); MAX_CHOICES as usize];
-        for (slot, value) in all.iter_mut().zip(values) {
-            *slot = *value;
-        }
+        all[..values.len()].copy_from_slice(values);
         Ok(Self { values: all, len: values.len() as u32 })
     }
 
@@ -255,50 +260,19 @@ impl<T> DerefMut for PerSubtable<T> {
     }
 }
 
-/// Serialised as a list; a list that is too long is rejected.
 #[cfg(feature = "serde")]
-mod as_list {
-    use core::fmt;
-    use core::marker::PhantomData;
+impl<T: Copy + Default> TryFrom<alloc::vec::Vec<T>> for PerSubtable<T> {
+    type Error = LayoutError;
 
-    use serde::de::{Error, SeqAccess, Visitor};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::{MAX_CHOICES, PerSubtable};
-
-    impl<T: Serialize> Serialize for PerSubtable<T> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(self.iter())
-        }
+    fn try_from(values: alloc::vec::Vec<T>) -> Result<Self, LayoutError> {
+        Self::new(&values)
     }
+}
 
-    impl<'de, T: Deserialize<'de> + Copy + Default> Deserialize<'de> for PerSubtable<T> {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            deserializer.deserialize_seq(List(PhantomData))
-        }
-    }
-
-    struct List<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de> + Copy + Default> Visitor<'de> for List<T> {
-        type Value = PerSubtable<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "a list of 1 to {MAX_CHOICES} subtables")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-            let mut values = [T::default(); MAX_CHOICES as usize];
-            let mut len = 0;
-            while let Some(value) = list.next_element()? {
-                let Some(slot) = values.get_mut(len) else {
-                    return Err(A::Error::invalid_length(len + 1, &self));
-                };
-                *slot = value;
-                len += 1;
-            }
-            PerSubtable::new(&values[..len]).map_err(A::Error::custom)
-        }
+#[cfg(feature = "serde")]
+impl<T: Copy> From<PerSubtable<T>> for alloc::vec::Vec<T> {
+    fn from(values: PerSubtable<T>) -> Self {
+        values.to_vec()
     }
 }
 

@@ -195,6 +195,15 @@ fn check_range(name: &'static str, value: u32, low: u32, high: u32) -> Result<()
     check_whole(name, value.into(), low.into(), high.into())
 }
 
+/// Rejects a real number outside `low..=high`, and NaN.
+pub fn check_real(name: &'static str, value: f64, low: f64, high: f64) -> Result<(), LayoutError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    let accepted = Accepted::Real(low, high);
+    Err(LayoutError::OutOfRange { name, value: Number::Real(value), accepted })
+}
+
 /// Rejects zero, negative and infinite numbers and NaN.
 pub const fn check_positive(name: &'static str, value: f64) -> Result<(), LayoutError> {
     if value > 0.0 && value.is_finite() {

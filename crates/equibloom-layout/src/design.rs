@@ -117,10 +117,7 @@ impl Design {
 
     /// Maximum number of bits set per key in this filter.
     pub fn max_hashes(&self) -> u32 {
-        match self {
-            Self::Classical { .. } => MAX_HASHES,
-            Self::Blocked(layout) => layout.max_hashes(),
-        }
+        self.layout().map_or(MAX_HASHES, Layout::max_hashes)
     }
 
     /// The same filter with another number of bits set per key; no effect on fingerprint blocks.
@@ -134,19 +131,13 @@ impl Design {
     }
 
     /// Hint bits of a block.
-    pub const fn hints(&self) -> u32 {
-        match self {
-            Self::Classical { .. } => 0,
-            Self::Blocked(layout) => layout.blocks.hints(),
-        }
+    pub fn hints(&self) -> u32 {
+        self.layout().map_or(0, |layout| layout.blocks.hints())
     }
 
     /// The overflow list as planned.
-    pub const fn overflow(&self) -> Overflow {
-        match self {
-            Self::Classical { .. } => Overflow::NONE,
-            Self::Blocked(layout) => layout.overflow,
-        }
+    pub fn overflow(&self) -> Overflow {
+        self.layout().map_or(Overflow::NONE, |layout| layout.overflow)
     }
 
     /// Maximum accesses of one key: blocks, or bits of a classical filter.

@@ -26,6 +26,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "serde")]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
@@ -46,7 +48,7 @@ pub use candidates::{Candidates, PerSubtable, Proportions};
 pub use check::{
     MAX_BLOCK_BITS, MAX_CHOICES, MAX_FINGERPRINT_SUBTABLES, MAX_HASHES, MAX_HINTS, MAX_LISTS,
     MAX_OVERFLOW, MAX_REMAINDER_BITS, MAX_SLOTS, MAX_THRESHOLD, MIN_BLOCK_BITS, MIN_REMAINDER_BITS,
-    check_positive, check_whole,
+    check_positive, check_real, check_whole,
 };
 pub use design::{Design, HEADER_BYTES, Layout, bytes_of_bits};
 pub use error::{Accepted, LayoutError, Number};

@@ -1,6 +1,7 @@
 //! A number from 0 to 1 that can be compared, hashed and stored exactly.
 
-use crate::error::{Accepted, LayoutError, Number};
+use crate::check::check_real;
+use crate::error::LayoutError;
 
 /// A share or probability in units of 2⁻⁶³, so that 1 is exact.
 ///
@@ -35,11 +36,8 @@ impl Share {
 
     /// The largest share not above `value`, which must be from 0 to 1.
     pub fn new(value: f64) -> Result<Self, LayoutError> {
-        if (0.0..=1.0).contains(&value) {
-            return Ok(Self { units: (value * Self::CERTAIN as f64) as u64 });
-        }
-        let accepted = Accepted::Real(0.0, 1.0);
-        Err(LayoutError::OutOfRange { name: "share", value: Number::Real(value), accepted })
+        check_real("share", value, 0.0, 1.0)?;
+        Ok(Self::clamped(value))
     }
 
     /// [`new`](Self::new) for computed values: clamps to 0 and 1; NaN becomes 0.

@@ -31,5 +31,8 @@ fn shares_outside_and_too_many_subtables_are_refused() {
     let sizes = serde_json::to_string(&[1; 17]).unwrap();
     let json = format!(r#"{{"kind":"subtables","sizes":{sizes}}}"#);
     let error = serde_json::from_str::<equibloom_layout::Candidates>(&json).unwrap_err();
-    assert!(error.to_string().contains("1 to 16 subtables"), "{error}");
+    assert!(
+        error.to_string().contains("number of subtables is 17: give a whole number from 1 to 16"),
+        "{error}"
+    );
 }

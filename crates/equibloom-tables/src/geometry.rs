@@ -24,6 +24,7 @@
 
 use core::alloc::Layout;
 
+use super::buckets::Slot;
 use super::counters::PER_BYTE;
 use crate::error::TableError;
 use crate::tag_word::{Positions, WORD};
@@ -32,7 +33,7 @@ use crate::tag_word::{Positions, WORD};
 pub(crate) const LINE: usize = 64;
 
 /// Sizes and offsets in a table with entries of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Geometry {
     pub(crate) slots: usize,
     /// Bytes of a bucket's tags and counters: 1, 2, 4, 8 or a multiple of 16, so that a header of at most 16
@@ -100,12 +101,8 @@ impl Geometry {
     }
 
     /// The cache lines that hold an entry.
-    pub(crate) fn entry_lines(
-        &self,
-        bucket: usize,
-        slot: usize,
-    ) -> core::ops::RangeInclusive<usize> {
-        let start = self.first_entry + (bucket * self.slots + slot) * self.entry_size;
+    pub(crate) fn entry_lines(&self, at: Slot) -> core::ops::RangeInclusive<usize> {
+        let start = self.first_entry + (at.bucket * self.slots + at.slot) * self.entry_size;
         start / LINE..=(start + self.entry_size.max(1) - 1) / LINE
     }
 }

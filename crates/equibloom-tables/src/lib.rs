@@ -51,7 +51,6 @@ mod geometry;
 #[cfg(all(feature = "huge-pages", target_os = "linux"))]
 mod huge_pages;
 mod map;
-mod observer;
 mod raw;
 mod set;
 mod stash;
@@ -66,11 +65,10 @@ pub use cuckoo::{
 };
 pub use error::TableError;
 pub use map::{
-    BalancedMap, CuckooMap, DefaultHashBuilder, DefaultTable, Drain, Entry, IntoIter, Iter,
-    IterMut, Keys, Map, OccupiedEntry, VacantEntry, Values, ValuesMut,
+    BalancedMap, CuckooMap, DefaultHashBuilder, Drain, Entry, IntoIter, Iter, IterMut, Map,
+    OccupiedEntry, VacantEntry,
 };
-pub use observer::LookupObserver;
 pub use raw::RawTable;
 pub use set::{BalancedSet, CuckooSet, Set};
 pub use statistics::{Distribution, LookupStatistics, TableStatistics};
-pub use storage::Place;
+pub use storage::{Place, Read};

@@ -2,17 +2,16 @@
 
 use core::mem;
 
-use super::observer::LookupObserver;
-use super::statistics::TableStatistics;
-use super::storage::{IntoIter, Place, Storage};
+use super::buckets::BucketArray;
+use super::storage::{IntoIter, Place, Read, Storage};
 use crate::error::TableError;
 
-/// A table of entries, each under a 64-bit hash. Sealed: [`Balanced`](crate::Balanced) and
-/// [`Cuckoo`](crate::Cuckoo) implement it.
+/// A table of entries, each under a 64-bit hash. Only [`Balanced`](crate::Balanced) and
+/// [`Cuckoo`](crate::Cuckoo) can implement it: their storage is private.
 ///
 /// Operations that may move entries take `hash_of`, which computes an entry's hash. If it panics, no
 /// entry is lost: those being moved go to the stash.
-pub trait RawTable: Sized + sealed::Sealed {
+pub trait RawTable: Sized {
     /// What is stored.
     type Entry;
 
@@ -23,7 +22,7 @@ pub trait RawTable: Sized + sealed::Sealed {
     #[doc(hidden)]
     fn into_storage(mut self) -> Storage<Self::Entry> {
         let slots = self.storage().buckets.geometry().slots;
-        mem::replace(self.storage_mut(), Storage::empty(slots))
+        mem::replace(self.storage_mut(), Storage::new(BucketArray::empty(slots)))
     }
 
     /// Entries the table is planned for. Past that it grows.
@@ -34,12 +33,12 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// An empty table like this one, planned for `capacity` entries. It may have other hash functions.
     fn emptied(&self, capacity: usize) -> Result<Self, TableError>;
 
-    /// The entry with this hash that `is_match` accepts, and where it is.
-    fn find<O: LookupObserver>(
+    /// The entry with this hash that `is_match` accepts, and where it is. Everything that is read is observed.
+    fn find(
         &self,
         hash: u64,
         is_match: impl FnMut(&Self::Entry) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &Self::Entry)>;
 
     /// Puts in an entry that is not in the table, without growing.
@@ -53,11 +52,6 @@ pub trait RawTable: Sized + sealed::Sealed {
     /// Takes an entry out; `hash` is its hash.
     fn remove(&mut self, hash: u64, place: Place) -> Option<Self::Entry>;
 
-    /// Statistics, from a pass over the whole table.
-    fn statistics(&self, hash_of: impl Fn(&Self::Entry) -> u64) -> TableStatistics {
-        TableStatistics::take(self, hash_of)
-    }
-
     /// Grows a table that is full, and rebuilds one whose stash has become too long.
     ///
     /// A rebuild that does not shorten the stash (all hashes may be equal) is tried again only when the stash
@@ -68,7 +62,7 @@ pub trait RawTable: Sized + sealed::Sealed {
         let (storage, capacity) = (self.storage(), self.capacity());
         let wanted = if storage.len() >= capacity {
             capacity.saturating_mul(2).max(MIN_CAPACITY)
-        } else if storage.stash.len() > storage.stash_limit || storage.stash.has_unhashed() {
+        } else if storage.stash.len() > storage.stash_limit {
             capacity
         } else {
             return;
@@ -77,6 +71,8 @@ pub trait RawTable: Sized + sealed::Sealed {
     }
 
     /// Moves all entries into a new table for at least `capacity` entries.
+    #[cold]
+    #[inline(never)]
     fn rebuild(
         &mut self,
         capacity: usize,
@@ -122,8 +118,4 @@ impl<R: RawTable> Drop for Rebuild<'_, R> {
             self.table.storage_mut().keep_unhashed(entry);
         }
     }
-}
-
-pub(super) mod sealed {
-    pub trait Sealed {}
 }

@@ -1,12 +1,13 @@
 //! Sets: maps without values.
 
-use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
+use equivalent::Equivalent;
+
 use super::balanced::Balanced;
 use super::cuckoo::Cuckoo;
-use super::map::{DefaultHashBuilder, DefaultTable, Entry, IntoIter, Keys, Map};
+use super::map::{DefaultHashBuilder, IntoIter, Iter, Map};
 use super::raw::RawTable;
 use super::statistics::TableStatistics;
 use crate::error::TableError;
@@ -40,6 +41,8 @@ pub type BalancedSet<K, S = DefaultHashBuilder> = Set<K, Balanced<(K, ())>, S>;
 pub type CuckooSet<K, S = DefaultHashBuilder, const SLOTS: usize = 4> =
     Set<K, Cuckoo<(K, ()), SLOTS>, S>;
 
+type Keys<'a, K> = core::iter::Map<Iter<'a, K, ()>, fn((&'a K, &'a ())) -> &'a K>;
+
 impl<K, T, S> From<Map<K, (), T, S>> for Set<K, T, S> {
     /// Takes a map without values, made with any of its constructors.
     fn from(map: Map<K, (), T, S>) -> Self {
@@ -48,7 +51,7 @@ impl<K, T, S> From<Map<K, (), T, S>> for Set<K, T, S> {
 }
 
 #[cfg(feature = "std")]
-impl<K, T: DefaultTable> Set<K, T, DefaultHashBuilder> {
+impl<K, T: RawTable + Default> Set<K, T, DefaultHashBuilder> {
     /// An empty set that allocates nothing yet.
     pub fn new() -> Self {
         Self::default()
@@ -72,8 +75,8 @@ impl<K, T: RawTable<Entry = (K, ())>, S> Set<K, T, S> {
     }
 
     /// All keys, in arbitrary order.
-    pub fn iter(&self) -> Keys<'_, K, ()> {
-        self.map.keys()
+    pub fn iter(&self) -> Keys<'_, K> {
+        self.map.iter().map(|(key, ())| key)
     }
 
     /// Takes all keys out and keeps the memory.
@@ -90,45 +93,27 @@ impl<K, T: RawTable<Entry = (K, ())>, S> Set<K, T, S> {
 impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Set<K, T, S> {
     /// Inserts a key and returns whether it is new. If not, the stored key stays.
     pub fn insert(&mut self, key: K) -> bool {
-        match self.map.entry(key) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(entry) => {
-                entry.insert(());
-                true
-            }
-        }
+        self.map.insert(key, ()).is_none()
     }
 
     /// Whether the key is in the set.
     #[inline]
-    pub fn contains<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn contains<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         self.map.contains_key(key)
     }
 
     /// The stored key that equals this one.
-    pub fn get<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> Option<&K>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<&K> {
         self.map.get_key_value(key).map(|(key, ())| key)
     }
 
     /// Removes a key and returns whether it was there.
-    pub fn remove<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> bool {
         self.take(key).is_some()
     }
 
     /// Removes a key and returns it.
-    pub fn take<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<K>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn take<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<K> {
         self.map.remove_entry(key).map(|(key, ())| key)
     }
 
@@ -182,7 +167,7 @@ where
 
 impl<K: Eq + Hash, T: RawTable<Entry = (K, ())>, S: BuildHasher> Eq for Set<K, T, S> {}
 
-impl<K, T: DefaultTable, S: Default> Default for Set<K, T, S> {
+impl<K, T: RawTable + Default, S: Default> Default for Set<K, T, S> {
     fn default() -> Self {
         Self { map: Map::default() }
     }
@@ -191,7 +176,7 @@ impl<K, T: DefaultTable, S: Default> Default for Set<K, T, S> {
 impl<K, T, S> FromIterator<K> for Set<K, T, S>
 where
     K: Eq + Hash,
-    T: RawTable<Entry = (K, ())> + DefaultTable,
+    T: RawTable<Entry = (K, ())> + Default,
     S: BuildHasher + Default,
 {
     fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
@@ -212,9 +197,9 @@ where
 
 impl<'a, K, T: RawTable<Entry = (K, ())>, S> IntoIterator for &'a Set<K, T, S> {
     type Item = &'a K;
-    type IntoIter = Keys<'a, K, ()>;
+    type IntoIter = Keys<'a, K>;
 
-    fn into_iter(self) -> Keys<'a, K, ()> {
+    fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }

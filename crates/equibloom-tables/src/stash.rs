@@ -4,10 +4,9 @@
 //! are all equal, it is a list.
 
 use alloc::vec::Vec;
-use core::iter::{Chain, Map};
 use core::slice;
 
-/// Ends a chain.
+/// Ends a chain: no entry has this position.
 const NONE: usize = usize::MAX;
 
 #[derive(Clone)]
@@ -15,84 +14,61 @@ pub(crate) struct Stash<T> {
     /// First entry of each chain; a power of two of them, or none.
     heads: Vec<usize>,
     nodes: Vec<Node<T>>,
-    /// Entries whose hash is unknown, because the user's hash function panicked during a rebuild. They are
-    /// searched one by one until the next rebuild.
-    unhashed: Vec<T>,
+    /// Whether some hashes are unknown, because the user's hash function panicked during a rebuild. Entries are
+    /// then compared one by one until the next rebuild.
+    pub(crate) has_unhashed: bool,
 }
 
 #[derive(Clone)]
 pub(crate) struct Node<T> {
     hash: u64,
     next: usize,
-    entry: T,
+    pub(crate) entry: T,
 }
 
-/// Shared references to all entries.
-pub(crate) type Iter<'a, T> =
-    Chain<Map<slice::Iter<'a, Node<T>>, fn(&'a Node<T>) -> &'a T>, slice::Iter<'a, T>>;
-/// Exclusive references to all entries.
-pub(crate) type IterMut<'a, T> = Chain<
-    Map<slice::IterMut<'a, Node<T>>, fn(&'a mut Node<T>) -> &'a mut T>,
-    slice::IterMut<'a, T>,
->;
-
-/// Position in the stash: first the chained entries, then those without a hash.
+/// Position in the stash.
 pub(crate) type StashIndex = usize;
 
 impl<T> Stash<T> {
     pub(crate) const fn new() -> Self {
-        Self { heads: Vec::new(), nodes: Vec::new(), unhashed: Vec::new() }
+        Self { heads: Vec::new(), nodes: Vec::new(), has_unhashed: false }
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.nodes.len() + self.unhashed.len()
-    }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether some entries can only be found one by one.
-    #[inline]
-    pub(crate) fn has_unhashed(&self) -> bool {
-        !self.unhashed.is_empty()
-    }
-
-    /// Whether the entry at this position has no hash.
-    pub(crate) fn is_unhashed(&self, at: StashIndex) -> bool {
-        at >= self.nodes.len()
+        self.nodes.len()
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.heads.capacity() * size_of::<usize>()
-            + self.nodes.capacity() * size_of::<Node<T>>()
-            + self.unhashed.capacity() * size_of::<T>()
+        self.heads.capacity() * size_of::<usize>() + self.nodes.capacity() * size_of::<Node<T>>()
     }
 
+    /// The chain of a hash; beyond all chains if there are none.
     #[inline]
     fn chain(&self, hash: u64) -> usize {
-        hash as usize & (self.heads.len() - 1)
+        hash as usize & self.heads.len().wrapping_sub(1)
     }
 
-    /// The entry with this hash that `is_match` accepts, and its position.
-    #[inline]
+    /// The entry with this hash that `is_match` accepts, and its position. Not inlined: it would take registers
+    /// from all the lookups that find the stash empty.
+    #[inline(never)]
     pub(crate) fn find(
         &self,
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
     ) -> Option<(StashIndex, &T)> {
-        let mut at = if self.heads.is_empty() { NONE } else { self.heads[self.chain(hash)] };
-        while at != NONE {
-            let node = &self.nodes[at];
+        if self.has_unhashed {
+            let mut entries = self.iter().enumerate();
+            return entries.find(|(_, entry)| is_match(entry));
+        }
+        let mut at = self.heads.get(self.chain(hash)).copied().unwrap_or(NONE);
+        while let Some(node) = self.nodes.get(at) {
             if node.hash == hash && is_match(&node.entry) {
                 return Some((at, &node.entry));
             }
             at = node.next;
         }
-        let mut unhashed = self.unhashed.iter().zip(self.nodes.len()..);
-        unhashed.find(|(entry, _)| is_match(entry)).map(|(entry, at)| (at, entry))
+        None
     }
 
     /// Adds an entry that is not in the stash.
@@ -100,16 +76,10 @@ impl<T> Stash<T> {
         if self.nodes.len() == self.heads.len() {
             self.lengthen();
         }
-        // Entries without a hash stand behind the others; this keeps their positions right.
         let (at, chain) = (self.nodes.len(), self.chain(hash));
         self.nodes.push(Node { hash, next: self.heads[chain], entry });
         self.heads[chain] = at;
         at
-    }
-
-    /// Adds an entry whose hash could not be found out.
-    pub(crate) fn push_unhashed(&mut self, entry: T) {
-        self.unhashed.push(entry);
     }
 
     /// Twice as many chains.
@@ -125,27 +95,16 @@ impl<T> Stash<T> {
     }
 
     pub(crate) fn get(&self, at: StashIndex) -> Option<&T> {
-        match self.nodes.get(at) {
-            Some(node) => Some(&node.entry),
-            None => self.unhashed.get(at - self.nodes.len()),
-        }
+        self.nodes.get(at).map(|node| &node.entry)
     }
 
     pub(crate) fn get_mut(&mut self, at: StashIndex) -> Option<&mut T> {
-        let hashed = self.nodes.len();
-        match self.nodes.get_mut(at) {
-            Some(node) => Some(&mut node.entry),
-            None => self.unhashed.get_mut(at - hashed),
-        }
+        self.nodes.get_mut(at).map(|node| &mut node.entry)
     }
 
     /// Takes an entry out. Only the last entry changes its position.
     pub(crate) fn remove(&mut self, at: StashIndex) -> Option<T> {
-        if at >= self.nodes.len() {
-            let at = at - self.nodes.len();
-            return (at < self.unhashed.len()).then(|| self.unhashed.swap_remove(at));
-        }
-        let last = self.nodes.len() - 1;
+        let last = self.nodes.len().checked_sub(1).filter(|&last| at <= last)?;
         *self.link_to(at) = self.nodes[at].next;
         if at != last {
             *self.link_to(last) = at;
@@ -171,21 +130,19 @@ impl<T> Stash<T> {
         self.len().checked_sub(1).and_then(|last| self.remove(last))
     }
 
-    pub(crate) fn iter(&self) -> Iter<'_, T> {
-        let entry: fn(&Node<T>) -> &T = |node| &node.entry;
-        self.nodes.iter().map(entry).chain(&self.unhashed)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.nodes.iter().map(|node| &node.entry)
     }
 
-    pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
-        let entry: fn(&mut Node<T>) -> &mut T = |node| &mut node.entry;
-        self.nodes.iter_mut().map(entry).chain(&mut self.unhashed)
+    pub(crate) fn nodes_mut(&mut self) -> slice::IterMut<'_, Node<T>> {
+        self.nodes.iter_mut()
     }
 
     /// Drops all entries and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.heads.fill(NONE);
         self.nodes.clear();
-        self.unhashed.clear();
+        self.has_unhashed = false;
     }
 }
 

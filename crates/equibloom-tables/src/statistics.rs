@@ -1,9 +1,12 @@
 //! Statistics of a table: sizes of its buckets, bytes, and what lookups read.
 
 use alloc::vec::Vec;
+use core::mem;
+use core::ops::RangeInclusive;
 
-use super::observer::ReadCounter;
+use super::geometry::Geometry;
 use super::raw::RawTable;
+use super::storage::Read;
 use equibloom_layout::KeyHash;
 
 /// The state of a table, computed by a pass over all of it.
@@ -76,11 +79,6 @@ impl TableStatistics {
         (self.entries - self.stashed) as f64 / (self.buckets * self.slots).max(1) as f64
     }
 
-    /// Mean number of entries in a bucket.
-    pub fn mean_size(&self) -> f64 {
-        Distribution::of(&self.sizes).mean
-    }
-
     /// Variance of the number of entries in a bucket.
     pub fn variance(&self) -> f64 {
         Distribution::of(&self.sizes).variance
@@ -98,13 +96,14 @@ impl TableStatistics {
             let tags = storage.buckets.tags(bucket);
             tally(&mut sizes, tags.iter().filter(|&&tag| tag != 0).count());
         }
-        let mut hits = Tally::new(table);
+        let geometry = *storage.buckets.geometry();
+        let mut hits = Reads { geometry, ..Reads::default() };
         for place in storage.places() {
             if let Some(entry) = storage.get(place) {
                 hits.look_up(table, hash_of(entry), |other| core::ptr::eq(other, entry));
             }
         }
-        let mut misses = Tally::new(table);
+        let mut misses = Reads { geometry, ..Reads::default() };
         for index in 0..SAMPLED_MISSES {
             let hash = KeyHash::from_u64(index).candidate(1);
             misses.look_up(table, hash, |_| false);
@@ -114,7 +113,7 @@ impl TableStatistics {
             capacity: table.capacity(),
             stashed: storage.stash.len(),
             buckets: storage.buckets.count(),
-            slots: storage.buckets.geometry().slots,
+            slots: geometry.slots,
             sizes,
             bytes: storage.bytes() + size_of::<R>(),
             hits: hits.finish(),
@@ -123,38 +122,54 @@ impl TableStatistics {
     }
 }
 
-/// Histograms of the reads of lookups.
-struct Tally {
-    reads: ReadCounter,
+/// The reads of lookups, one after the other.
+#[derive(Default)]
+struct Reads {
+    geometry: Geometry,
+    /// Buckets that the present lookup has read.
+    buckets_now: usize,
+    /// Lines that it has touched; a handful.
+    lines_now: Vec<usize>,
+    /// Histograms of all lookups before it.
     buckets: Vec<u64>,
     lines: Vec<u64>,
-    lookups: u64,
+    stash_searches: u64,
 }
 
-impl Tally {
-    fn new<R: RawTable>(table: &R) -> Self {
-        let reads = ReadCounter::new(*table.storage().buckets.geometry());
-        Self { reads, buckets: Vec::new(), lines: Vec::new(), lookups: 0 }
-    }
-
+impl Reads {
     fn look_up<R: RawTable>(
         &mut self,
         table: &R,
         hash: u64,
         is_match: impl FnMut(&R::Entry) -> bool,
     ) {
-        table.find(hash, is_match, &mut self.reads);
-        let (buckets, lines) = self.reads.finish_lookup();
-        tally(&mut self.buckets, buckets);
-        tally(&mut self.lines, lines);
-        self.lookups += 1;
+        table.find(hash, is_match, &mut |read| match read {
+            Read::Bucket(bucket) => {
+                self.buckets_now += 1;
+                self.touch(self.geometry.header_lines(bucket));
+            }
+            Read::Entry(at) => self.touch(self.geometry.entry_lines(at)),
+            Read::Stash => self.stash_searches += 1,
+        });
+        tally(&mut self.buckets, mem::take(&mut self.buckets_now));
+        tally(&mut self.lines, self.lines_now.len());
+        self.lines_now.clear();
+    }
+
+    fn touch(&mut self, lines: RangeInclusive<usize>) {
+        for line in lines {
+            if !self.lines_now.contains(&line) {
+                self.lines_now.push(line);
+            }
+        }
     }
 
     fn finish(self) -> LookupStatistics {
+        let lookups: u64 = self.buckets.iter().sum();
         LookupStatistics {
             buckets: Distribution::of(&self.buckets),
             lines: Distribution::of(&self.lines),
-            stash_share: self.reads.stash_searches as f64 / self.lookups.max(1) as f64,
+            stash_share: self.stash_searches as f64 / lookups.max(1) as f64,
         }
     }
 }

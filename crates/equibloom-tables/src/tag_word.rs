@@ -16,7 +16,7 @@ const HIGHEST: u64 = 0x8080_8080_8080_8080;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// Positions of a word, one bit for each: the highest of its byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Positions(u64);
 
 impl Positions {

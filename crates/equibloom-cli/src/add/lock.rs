@@ -1,6 +1,6 @@
 //! An exclusive lock on a filter file: without it, concurrent commands would overwrite each other's keys.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -18,19 +18,13 @@ impl Lock {
             let file = File::open(path).with_context(|| {
                 format!("{}: could not read it; check its name and permissions", path.display())
             })?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    file.lock()
-                        .with_context(|| format!("{}: could not lock it", path.display()))?;
-                }
+            match file.lock() {
                 // Some file systems do not support locks.
-                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
                     return Ok(Self { _file: None });
                 }
-                Err(TryLockError::Error(error)) => {
-                    return Err(error)
-                        .with_context(|| format!("{}: could not lock it", path.display()));
+                locked => {
+                    locked.with_context(|| format!("{}: could not lock it", path.display()))?;
                 }
             }
             if is_at(&file, path) {

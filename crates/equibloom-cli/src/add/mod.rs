@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use crate::answer::{self, Output, number};
 use crate::build::{Filling, Saved, WhenFull, directory_for};
-use crate::keys::{self, Batch, Input, KeyFiles, Unit};
+use crate::keys::{self, Batch, Input, KeyFiles};
+use crate::progress::{self, Unit};
 use lock::Lock;
 
 /// Adds keys to a filter file.
@@ -62,20 +63,20 @@ struct Change {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.change.make(arguments.when_full, |filling, batch| filling.insert(batch.hashes()))
+    arguments.change.make(arguments.when_full, |filling, batch| filling.insert(&batch.hashes))
 }
 
 pub(crate) fn run_remove(arguments: &RemoveArguments) -> anyhow::Result<()> {
     let path = &arguments.change.filter;
     arguments.change.make(WhenFull::Saturate, |filling, batch| {
-        for (&hash, number) in batch.hashes().iter().zip(filling.read + 1..) {
+        for (&hash, number) in batch.hashes.iter().zip(filling.read + 1..) {
             match filling.filter.remove(hash) {
                 Ok(()) => {}
                 Err(RemoveError::NotPresent) if arguments.skip_absent => {}
                 Err(error) => bail!(refusal(path, number, error)),
             }
         }
-        filling.read += batch.count();
+        filling.read += batch.count;
         Ok(())
     })
 }
@@ -108,7 +109,7 @@ impl Change {
         directory_for(&self.filter)?;
         let before = filling.filter.elements();
         let hasher = Stable::with_seed(filling.filter.parameters().seed);
-        let progress = keys::progress("changing", input.bytes(), Unit::Bytes, self.output.quiet);
+        let progress = progress::bar("changing", input.bytes(), Unit::Bytes, self.output.quiet);
         let missing =
             keys::for_each_slab(&input, hasher, &progress, |batch| change(&mut filling, batch))?;
         let (saved, _) = filling.save(&self.filter)?;

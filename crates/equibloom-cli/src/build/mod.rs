@@ -19,7 +19,8 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::answer::{self, Output, number};
-use crate::keys::{self, Input, KeyFiles, Unit};
+use crate::keys::{self, Input, KeyFiles};
+use crate::progress::{self, Unit};
 use crate::quantity;
 use crate::requirements::RequirementFlags;
 pub(crate) use filling::{Filling, Saved, WhenFull};
@@ -79,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let job = Job { arguments, input: &input, kind, hasher: Stable::with_seed(arguments.seed) };
     let built = match arguments.keys {
         Some(keys) => job.filled(keys)?,
-        None if input.is_repeatable() => job.filled(job.counted()?)?,
+        None if input.bytes().is_some() => job.filled(job.counted()?)?,
         None => job.spooled(directory)?,
     };
     arguments.printing.print(&Summary::save(&arguments.output, &built, start)?)
@@ -145,7 +146,7 @@ impl Job<'_> {
         let mut built = self.planned(keys)?;
         let progress = self.progress("building");
         built.missing = keys::for_each_slab(self.input, self.hasher, &progress, |batch| {
-            built.filling.insert(batch.hashes())
+            built.filling.insert(&batch.hashes)
         })?;
         Ok(built)
     }
@@ -155,12 +156,12 @@ impl Job<'_> {
         let mut spool = Spool::in_directory(directory)?;
         let progress = self.progress("reading");
         let missing = keys::for_each_slab(self.input, self.hasher, &progress, |batch| {
-            spool.write(batch.hashes())
+            spool.write(&batch.hashes)
         })?;
-        let keys = spool.keys();
+        let keys = spool.keys;
         let mut built = Built { missing, ..self.planned(keys)? };
         let progress =
-            keys::progress("building", Some(keys), Unit::Keys, self.arguments.printing.quiet);
+            progress::bar("building", Some(keys), Unit::Keys, self.arguments.printing.quiet);
         spool.replay(|hashes| {
             progress.inc(hashes.len() as u64);
             built.filling.insert(hashes)
@@ -170,7 +171,7 @@ impl Job<'_> {
     }
 
     fn progress(&self, doing: &'static str) -> indicatif::ProgressBar {
-        keys::progress(doing, self.input.bytes(), Unit::Bytes, self.arguments.printing.quiet)
+        progress::bar(doing, self.input.bytes(), Unit::Bytes, self.arguments.printing.quiet)
     }
 }
 

@@ -17,7 +17,8 @@ const BUFFER_BYTES: usize = 256 << 10;
 pub(super) struct Spool {
     directory: PathBuf,
     file: BufWriter<File>,
-    keys: u64,
+    /// Number of hashes.
+    pub(super) keys: u64,
 }
 
 impl Spool {
@@ -25,10 +26,6 @@ impl Spool {
         let file = tempfile::tempfile_in(directory).map_err(|error| failed(directory, &error))?;
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         Ok(Self { directory: directory.to_path_buf(), file, keys: 0 })
-    }
-
-    pub(super) fn keys(&self) -> u64 {
-        self.keys
     }
 
     pub(super) fn write(&mut self, hashes: &[KeyHash]) -> anyhow::Result<()> {

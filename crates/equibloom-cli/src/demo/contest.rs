@@ -25,12 +25,10 @@ pub(super) fn steps(filters: usize) -> u64 {
 
 /// All measurements; the JSON of `--json`.
 #[derive(Serialize)]
-pub(super) struct Results {
-    pub(super) keys: u64,
+pub(super) struct Results<'a> {
+    #[serde(flatten)]
+    pub(super) arguments: &'a Arguments,
     pub(super) queries: u64,
-    pub(super) block_bits: u32,
-    pub(super) bits_per_key: f64,
-    pub(super) seed: u64,
     /// Time to hash an address, not included in the filters' times.
     pub(super) ns_hash: f64,
     pub(super) filters: Vec<FilterResult>,
@@ -64,11 +62,11 @@ struct Hashes {
     absent: Vec<KeyHash>,
 }
 
-pub(super) fn run(
-    arguments: &Arguments,
+pub(super) fn run<'a>(
+    arguments: &'a Arguments,
     filters: &[Entry],
     progress: &ProgressBar,
-) -> anyhow::Result<Results> {
+) -> anyhow::Result<Results<'a>> {
     progress.set_message("hashing addresses");
     let start = Instant::now();
     let hashes = Hashes {
@@ -82,15 +80,7 @@ pub(super) fn run(
         progress.set_message(entry.name);
         results.push(measure(entry, &hashes, progress).with_context(|| entry.name)?);
     }
-    Ok(Results {
-        keys: arguments.keys,
-        queries: QUERIES,
-        block_bits: arguments.block_bits,
-        bits_per_key: arguments.bits_per_key,
-        seed: arguments.seed,
-        ns_hash,
-        filters: results,
-    })
+    Ok(Results { arguments, queries: QUERIES, ns_hash, filters: results })
 }
 
 fn hash_addresses(seed: u64, first: u64, count: u64) -> anyhow::Result<Vec<KeyHash>> {

@@ -5,18 +5,16 @@ mod contest;
 mod lineup;
 mod report;
 
-use std::io::IsTerminal;
-
 use anyhow::ensure;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
-use crate::{answer, quantity};
+use crate::{answer, progress, quantity};
 
 /// Compares the papers' filters with the hinted and fingerprint filters, in the same memory, on generated
 /// e-mail addresses.
 ///
 /// Example: equibloom demo --keys 1M --bits-per-key 16 --block-bits 512
-#[derive(clap::Args)]
+#[derive(clap::Args, serde::Serialize)]
 pub(crate) struct Arguments {
     /// Number of addresses to insert, such as 500000, 2M or 1e7.
     #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = quantity::count)]
@@ -32,23 +30,16 @@ pub(crate) struct Arguments {
     seed: u64,
     /// Print one JSON object instead of the table.
     #[arg(long)]
+    #[serde(skip)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.keys > 0, "--keys is 0: give at least 1");
     let filters = lineup::lineup(arguments)?;
-    let progress = progress_bar(contest::steps(filters.len()));
+    let style = progress::style("{bar:30} {percent:>3} %  {msg}");
+    let progress = ProgressBar::new(contest::steps(filters.len())).with_style(style);
     let results = contest::run(arguments, &filters, &progress)?;
     progress.finish_and_clear();
     answer::print(&results, arguments.json)
-}
-
-/// Visible on a terminal only.
-fn progress_bar(steps: u64) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
-    ProgressBar::new(steps).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -2,60 +2,37 @@
 
 use std::fmt;
 
-use comfy_table::Table;
-
+use super::Arguments;
 use super::contest::{FilterResult, Results};
-use crate::columns;
+use crate::columns::{self, Column};
 
-impl fmt::Display for Results {
+impl fmt::Display for Results<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { keys, queries, block_bits, bits_per_key, .. } = self;
+        let Self { queries, arguments, .. } = self;
+        let Arguments { keys, block_bits, bits_per_key, .. } = arguments;
         writeln!(
             f,
             "{keys} e-mail addresses in blocks of {block_bits} bits, {bits_per_key} bits of memory per \
              address; {queries} lookups of other addresses.\n",
         )?;
-        writeln!(f, "{}\n", table(&self.filters).trim_fmt())?;
-        for sentence in sentences(self) {
-            writeln!(f, "- {sentence}")?;
-        }
-        Ok(())
+        columns::write(f, &COLUMNS, &self.filters, &remarks(self))
     }
 }
 
-fn table(filters: &[FilterResult]) -> Table {
-    let header = [
-        "filter",
-        "bits\nper key",
-        "false pos.\nmeasured",
-        "\npredicted",
-        "off\nby",
-        "accesses\ninsert",
-        "\nhit",
-        "\nmiss",
-        "over-\nflow",
-        "lost\nkeys",
-        "ns per\ninsert",
-        "\nmiss",
-    ];
-    let rows = filters.iter().map(|filter| {
-        [
-            filter.filter.to_owned(),
-            format!("{:.2}", filter.bits_per_key),
-            format!("{:.2e}", filter.fpr_measured),
-            format!("{:.2e}", filter.fpr_predicted),
-            format!("{:+.1} σ", deviation(filter)),
-            format!("{:.2}", filter.accesses_insert),
-            format!("{:.2}", filter.accesses_hit),
-            format!("{:.2}", filter.accesses_miss),
-            format!("{:.2} %", 100.0 * filter.overflow_fraction),
-            filter.false_negatives.to_string(),
-            format!("{:.0}", filter.ns_insert),
-            format!("{:.0}", filter.ns_miss),
-        ]
-    });
-    columns::table(header, rows)
-}
+const COLUMNS: [Column<FilterResult>; 12] = [
+    ("filter", |filter| filter.filter.to_owned()),
+    ("bits\nper key", |filter| format!("{:.2}", filter.bits_per_key)),
+    ("false pos.\nmeasured", |filter| format!("{:.2e}", filter.fpr_measured)),
+    ("\npredicted", |filter| format!("{:.2e}", filter.fpr_predicted)),
+    ("off\nby", |filter| format!("{:+.1} σ", deviation(filter))),
+    ("accesses\ninsert", |filter| format!("{:.2}", filter.accesses_insert)),
+    ("\nhit", |filter| format!("{:.2}", filter.accesses_hit)),
+    ("\nmiss", |filter| format!("{:.2}", filter.accesses_miss)),
+    ("over-\nflow", |filter| format!("{:.2} %", 100.0 * filter.overflow_fraction)),
+    ("lost\nkeys", |filter| filter.false_negatives.to_string()),
+    ("ns per\ninsert", |filter| format!("{:.0}", filter.ns_insert)),
+    ("\nmiss", |filter| format!("{:.0}", filter.ns_miss)),
+];
 
 /// Distance of the measured rate from the predicted one, in standard deviations.
 fn deviation(filter: &FilterResult) -> f64 {
@@ -63,14 +40,14 @@ fn deviation(filter: &FilterResult) -> f64 {
 }
 
 /// A summary of the table, computed from its numbers.
-fn sentences(results: &Results) -> Vec<String> {
+fn remarks(results: &Results<'_>) -> Vec<String> {
     let find = |name: &str| results.filters.iter().find(|filter| filter.filter == name);
     let (Some(classical), Some(blocked), Some(multi_level)) =
         (find("classical"), find("blocked"), find("multi-level"))
     else {
         return Vec::new();
     };
-    let mut sentences = vec![
+    let mut remarks = vec![
         format!(
             "The classical filter reads {:.0} bits per insert and {:.1} per miss; the blocked filter reads a \
              single block, and has {} the false positives.",
@@ -87,7 +64,7 @@ fn sentences(results: &Results) -> Vec<String> {
         ),
     ];
     if let Some(hinted) = find("hinted") {
-        sentences.push(format!(
+        remarks.push(format!(
             "Hints, a few bits in which a block records rejected keys, reduce a miss to {:.2} \
              blocks, with {} false positives than multi-level without them.",
             hinted.accesses_miss,
@@ -95,7 +72,7 @@ fn sentences(results: &Results) -> Vec<String> {
         ));
     }
     if let Some(fingerprint) = find("fingerprint") {
-        sentences.push(format!(
+        remarks.push(format!(
             "Cache lines of fingerprints have {} false positives than the classical filter, at {:.2} \
              blocks per insert and {:.2} per miss.",
             compare(fingerprint.fpr_predicted, classical.fpr_predicted),
@@ -105,15 +82,15 @@ fn sentences(results: &Results) -> Vec<String> {
     }
     let lost: u64 = results.filters.iter().map(|filter| filter.false_negatives).sum();
     let furthest = results.filters.iter().map(|filter| deviation(filter).abs()).fold(0.0, f64::max);
-    sentences.push(format!(
+    remarks.push(format!(
         "No key may ever be lost: {lost} were. The measured rates lie within {furthest:.1} standard \
          deviations of what the theory predicted before the first insert."
     ));
-    sentences.push(format!(
+    remarks.push(format!(
         "Times are per operation on precomputed hashes; hashing an address took {:.0} ns.",
         results.ns_hash
     ));
-    sentences
+    remarks
 }
 
 fn ratio(value: f64, reference: f64) -> String {

@@ -28,13 +28,6 @@ pub(crate) enum Wanted {
     Records,
 }
 
-/// Which keys are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CountOf {
-    All,
-    NotEmpty,
-}
-
 /// Records, the hashes of their keys, and the text that contains them.
 #[derive(Debug)]
 pub(crate) struct Batch {
@@ -42,16 +35,19 @@ pub(crate) struct Batch {
     hasher: Stable,
     /// Whether keys are integers.
     are_integers: bool,
-    keep_empty: bool,
-    count: u64,
-    missing: u64,
-    hashes: Vec<KeyHash>,
+    pub(super) keep_empty: bool,
+    /// Number of keys.
+    pub(crate) count: u64,
+    /// Number of records skipped because their key is null or missing.
+    pub(crate) missing: u64,
+    /// The keys' hashes, in input order.
+    pub(crate) hashes: Vec<KeyHash>,
     /// Positions of the records in the text, if needed.
     records: Vec<Range<usize>>,
     /// Line readers read directly into this; bytes behind the last record are unused.
     pub(super) text: Vec<u8>,
-    /// The header of a table.
-    title: Vec<u8>,
+    /// The header of a table, printed before the records.
+    pub(crate) title: Vec<u8>,
 }
 
 impl Batch {
@@ -70,29 +66,9 @@ impl Batch {
         }
     }
 
-    /// Number of keys.
-    pub(crate) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Number of records skipped because their key is null or missing.
-    pub(crate) fn missing(&self) -> u64 {
-        self.missing
-    }
-
-    /// The keys' hashes, in input order.
-    pub(crate) fn hashes(&self) -> &[KeyHash] {
-        &self.hashes
-    }
-
     /// The records in the same order, with their terminators, if present.
     pub(crate) fn records(&self) -> impl Iterator<Item = &[u8]> {
         self.records.iter().map(|record| &self.text[record.clone()])
-    }
-
-    /// Printed before the records.
-    pub(crate) fn title(&self) -> &[u8] {
-        &self.title
     }
 
     pub(super) fn clear(&mut self) {
@@ -120,20 +96,9 @@ impl Batch {
         if self.wanted == Wanted::Slabs { SLAB_KEYS } else { KEYS }
     }
 
-    /// Whether only the number of keys is needed, and whether empty ones count.
-    pub(super) fn only_counts(&self) -> Option<CountOf> {
-        let of = if self.keep_empty { CountOf::All } else { CountOf::NotEmpty };
-        (self.wanted == Wanted::Count).then_some(of)
-    }
-
-    /// Adds keys that are already counted.
-    pub(super) fn add_count(&mut self, keys: u64) {
-        self.count += keys;
-    }
-
-    /// Adds records without keys.
-    pub(super) fn add_missing(&mut self, records: u64) {
-        self.missing += records;
+    /// Whether only the number of keys is needed.
+    pub(super) fn only_counts(&self) -> bool {
+        self.wanted == Wanted::Count
     }
 
     /// Adds a record whose text is in the buffer, or will be when the reader is done.

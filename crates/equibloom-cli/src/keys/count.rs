@@ -6,17 +6,15 @@
 
 use memchr::{memchr_iter, memrchr};
 
-use super::batch::CountOf;
-
 /// Separators that a byte-sized counter can count.
 const LANE: usize = u8::MAX as usize;
 
-/// Keys in a text that begins with one; the last may be unterminated.
-pub(super) fn count_keys(text: &[u8], separator: u8, of: CountOf) -> u64 {
+/// Keys in a text that begins with one; the last may be unterminated. Empty ones count if they are kept.
+pub(super) fn count_keys(text: &[u8], separator: u8, keep_empty: bool) -> u64 {
     let ends = memchr_iter(separator, text).count() as u64;
     let unfinished = &text[memrchr(separator, text).map_or(0, |last| last + 1)..];
     let all = ends + u64::from(!unfinished.is_empty());
-    if of == CountOf::All {
+    if keep_empty {
         return all;
     }
     let is_only_return = separator == b'\n' && unfinished == b"\r";

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use anyhow::ensure;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The path of a field: `user.email` has two names, `user\.email` one.
@@ -38,12 +39,7 @@ impl Field<'_> {
     /// is missing and missing fields are skipped.
     pub(super) fn of<'r>(&self, record: &'r [u8]) -> Result<Option<Cow<'r, [u8]>>, String> {
         let name = self.path.join(".");
-        let mut json = serde_json::Deserializer::from_slice(record);
-        let found = Path(self.path).deserialize(&mut json).and_then(|found| {
-            json.end()?;
-            Ok(found)
-        });
-        let raw = match found {
+        let raw = match find(self.path, record) {
             Ok(found) => found.map_or("null", RawValue::get),
             Err(error) => return Err(format!("{error}; give one JSON object on every line")),
         };
@@ -67,53 +63,39 @@ impl Field<'_> {
     }
 }
 
-/// Follows a path into an object, to the text of a value.
-struct Path<'a>(&'a [String]);
-
-impl<'de> DeserializeSeed<'de> for Path<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
-        if self.0.is_empty() {
-            serde::Deserialize::deserialize(json).map(Some)
+/// Follows a path into an object, to the text of a value. What is not an object has no fields.
+fn find<'r>(path: &[String], record: &'r [u8]) -> serde_json::Result<Option<&'r RawValue>> {
+    let (mut found, mut text) = (None, record);
+    for name in path {
+        let mut json = serde_json::Deserializer::from_slice(text);
+        found = if text.trim_ascii_start().starts_with(b"{") {
+            json.deserialize_map(Member(name))?
         } else {
-            json.deserialize_any(self)
-        }
+            IgnoredAny::deserialize(&mut json)?;
+            None
+        };
+        json.end()?;
+        let Some(value) = found else { break };
+        text = value.get().as_bytes();
     }
+    Ok(found)
 }
 
-/// A value that is not an object has no fields.
-macro_rules! nothing {
-    ($($visit:ident: $type:ty),+) => {
-        $(fn $visit<E>(self, _: $type) -> Result<Self::Value, E> {
-            Ok(None)
-        })+
-    };
-}
+/// The value of this name in an object; the last one, if there are several.
+struct Member<'a>(&'a str);
 
-impl<'de> Visitor<'de> for Path<'_> {
+impl<'de> Visitor<'de> for Member<'_> {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    nothing!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(is_it) = object.next_key_seed(Name(&self.0[0]))? {
-            if is_it {
-                found = object.next_value_seed(Path(&self.0[1..]))?;
+        while let Some(Name(name)) = object.next_key()? {
+            if name == self.0 {
+                found = Some(object.next_value()?);
             } else {
                 object.next_value::<IgnoredAny>()?;
             }
@@ -122,28 +104,9 @@ impl<'de> Visitor<'de> for Path<'_> {
     }
 }
 
-/// Compares a name without copying it.
-struct Name<'a>(&'a str);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
-        json.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
-    }
-}
+/// Borrowed, unless it is written with escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests;

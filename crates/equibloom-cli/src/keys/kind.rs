@@ -67,7 +67,7 @@ impl Input {
         let mut found: Option<(String, KeyKind)> = None;
         #[cfg(feature = "parquet")]
         if let super::Format::Parquet(column) = &self.format {
-            for source in self.sources.iter().filter(|source| source.is_columnar()) {
+            for source in &self.sources {
                 let (name, file) = (source.name(), source.seekable()?);
                 let kind = super::parquet::kind_of(&name, file, column)?;
                 match &found {

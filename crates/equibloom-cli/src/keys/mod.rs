@@ -19,7 +19,6 @@ mod kind;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod pipeline;
-mod progress;
 mod separated;
 mod source;
 mod table;
@@ -35,8 +34,8 @@ use indicatif::ProgressBar;
 pub(crate) use batch::{Batch, Wanted};
 use kind::KeyType;
 pub(crate) use pipeline::{Consumer, for_each_batch, for_each_slab};
-pub(crate) use progress::{Unit, progress};
 use source::Source;
+use table::TableFormat;
 
 /// Sources of keys on the command line.
 #[derive(Args)]
@@ -88,7 +87,7 @@ enum Format {
     /// The whole record, without its terminator.
     Separated(u8),
     /// A column of a table.
-    Table { delimiter: u8, column: String, has_header: bool },
+    Table { format: TableFormat, column: String },
     /// A field of a JSON object, by its path.
     JsonField(Vec<String>),
     /// A column of a Parquet file.
@@ -99,6 +98,8 @@ enum Format {
 /// Keys that can be read more than once, unless they come through a pipe.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
+    /// Keys of the command line.
+    literal: Vec<Vec<u8>>,
     sources: Vec<Source>,
     format: Format,
     key_type: KeyType,
@@ -112,31 +113,28 @@ impl KeyFiles {
     /// The keys to read, those of the command line first. Missing files are reported now.
     pub(crate) fn input(&self, literal: &[OsString]) -> anyhow::Result<Input> {
         let format = self.reading.format()?;
-        let mut sources = Vec::new();
-        if !literal.is_empty() {
-            let keys = literal.iter().map(|key| key.as_encoded_bytes().to_vec()).collect();
-            sources.push(Source::Literal(keys));
-        }
-        for file in &self.files {
-            sources.push(Source::named(file)?);
-        }
-        if sources.is_empty() {
+        let literal: Vec<_> = literal.iter().map(|key| key.as_encoded_bytes().to_vec()).collect();
+        let mut sources = self
+            .files
+            .iter()
+            .map(|file| Source::named(file))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        if literal.is_empty() && sources.is_empty() {
             sources.push(Source::StandardInput);
         }
-        let standard = sources.iter().filter(|source| matches!(source, Source::StandardInput));
+        let standard = sources.iter().filter(|source| **source == Source::StandardInput);
         ensure!(standard.count() < 2, "`-` is given twice, but standard input can be read once");
         let Reading { key_type, keep_empty, skip_missing, .. } = self.reading;
         let kind = KeyKind::Bytes;
-        Ok(Input { sources, format, key_type, kind, keep_empty, skip_missing })
+        Ok(Input { literal, sources, format, key_type, kind, keep_empty, skip_missing })
     }
 }
 
 impl Reading {
     fn format(&self) -> anyhow::Result<Format> {
         let table = |delimiter, column: &String| Format::Table {
-            delimiter,
+            format: TableFormat { delimiter, has_header: !self.no_header },
             column: column.clone(),
-            has_header: !self.no_header,
         };
         ensure!(
             self.json_field.is_some() || !self.skip_missing,
@@ -165,12 +163,7 @@ impl Reading {
 }
 
 impl Input {
-    /// Whether all input can be read a second time.
-    pub(crate) fn is_repeatable(&self) -> bool {
-        self.sources.iter().all(Source::is_repeatable)
-    }
-
-    /// Bytes of all files, if known.
+    /// Bytes of all files, if known: then they can also be read a second time.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.sources.iter().map(Source::bytes).sum()
     }
@@ -191,7 +184,7 @@ impl Input {
         let mut batch = Batch::new(Wanted::Count, Stable::default(), self);
         let mut keys = 0;
         while records.fill(&mut batch)? {
-            keys += batch.count();
+            keys += batch.count;
         }
         Ok(keys)
     }
@@ -215,7 +208,8 @@ struct AllRecords<'a> {
 
 impl<'a> AllRecords<'a> {
     fn new(input: &'a Input, progress: &'a ProgressBar) -> Self {
-        Self { input, progress, sources: input.sources.iter(), current: None, is_first: true }
+        let current: Option<Box<dyn Records>> = Some(Box::new(input.literal.iter()));
+        Self { input, progress, sources: input.sources.iter(), current, is_first: true }
     }
 
     /// Replaces the contents of a batch by the next records; `false` at the end.
@@ -243,9 +237,6 @@ impl<'a> AllRecords<'a> {
     }
 
     fn open(&mut self, source: &'a Source) -> anyhow::Result<Box<dyn Records + 'a>> {
-        if let Source::Literal(keys) = source {
-            return Ok(Box::new(source::Literal::new(keys)));
-        }
         let is_first = std::mem::replace(&mut self.is_first, false);
         let name = source.name();
         match &self.input.format {
@@ -258,10 +249,9 @@ impl<'a> AllRecords<'a> {
                 let field = json_field::Field { path, skip_missing: self.input.skip_missing };
                 Ok(Box::new(separated::Separated::new(name, text, b'\n', Some(field))))
             }
-            Format::Table { delimiter, column, has_header } => {
+            Format::Table { format, column } => {
                 let text = source.text(self.progress, true)?;
-                let format = table::TableFormat { delimiter: *delimiter, has_header: *has_header };
-                Ok(Box::new(table::Table::new(name, text, format, column, is_first)?))
+                Ok(Box::new(table::Table::new(name, text, *format, column, is_first)?))
             }
             #[cfg(feature = "parquet")]
             Format::Parquet(column) => {

@@ -48,6 +48,15 @@ impl Values {
     const fn kind(self) -> KeyKind {
         if matches!(self, Self::Bytes) { KeyKind::Bytes } else { KeyKind::Integer }
     }
+
+    /// The integer that a stored number is, read with and without its sign.
+    fn integer(self, signed: i64, unsigned: u64) -> anyhow::Result<i128> {
+        match self {
+            Self::Unsigned => Ok(unsigned.into()),
+            Self::Timestamps(unit) => nanoseconds(unit * i128::from(signed)),
+            _ => Ok(signed.into()),
+        }
+    }
 }
 
 /// The kind of a column's values.
@@ -88,10 +97,6 @@ impl Column {
         Ok(Self { name, column, file, index, values, row_group: 0, reader: None, progress })
     }
 
-    fn damaged(&self, error: impl std::fmt::Display) -> anyhow::Error {
-        damaged(&self.name, error)
-    }
-
     /// The reader of the current row group, or of the next one; `None` at the end.
     fn reader(&mut self) -> anyhow::Result<Option<ColumnReader>> {
         if let Some(reader) = self.reader.take() {
@@ -100,8 +105,9 @@ impl Column {
         if self.row_group == self.file.num_row_groups() {
             return Ok(None);
         }
-        let group = self.file.get_row_group(self.row_group).map_err(|error| self.damaged(error))?;
-        let reader = group.get_column_reader(self.index).map_err(|error| self.damaged(error))?;
+        let damaged = |error| damaged(&self.name, error);
+        let group = self.file.get_row_group(self.row_group).map_err(damaged)?;
+        let reader = group.get_column_reader(self.index).map_err(damaged)?;
         self.progress.inc(group.metadata().compressed_size().unsigned_abs());
         self.row_group += 1;
         Ok(Some(reader))
@@ -109,44 +115,34 @@ impl Column {
 
     /// Adds the next records of a row group; `false` at its end.
     fn add(&mut self, reader: &mut ColumnReader, batch: &mut Batch) -> anyhow::Result<bool> {
-        let name = &self.name;
-        let read = match (reader, self.values) {
-            (ColumnReader::BoolColumnReader(reader), _) => {
+        let (name, values) = (&self.name, self.values);
+        let read = match reader {
+            ColumnReader::BoolColumnReader(reader) => {
                 read(name, reader, |&truth| batch.add_integer(truth.into()))
             }
-            (ColumnReader::Int32ColumnReader(reader), Values::Unsigned) => {
-                read(name, reader, |number| batch.add_integer(number.cast_unsigned().into()))
-            }
-            (ColumnReader::Int32ColumnReader(reader), _) => {
-                read(name, reader, |&number| batch.add_integer(number.into()))
-            }
-            (ColumnReader::Int64ColumnReader(reader), Values::Unsigned) => {
-                read(name, reader, |number| batch.add_integer(number.cast_unsigned().into()))
-            }
-            (ColumnReader::Int64ColumnReader(reader), Values::Timestamps(unit)) => {
-                read(name, reader, |&number| {
-                    batch.add_integer(nanoseconds(unit * i128::from(number))?)
-                })
-            }
-            (ColumnReader::Int64ColumnReader(reader), _) => {
-                read(name, reader, |&number| batch.add_integer(number.into()))
-            }
-            (ColumnReader::Int96ColumnReader(reader), _) => {
+            ColumnReader::Int32ColumnReader(reader) => read(name, reader, |&number| {
+                batch.add_integer(values.integer(number.into(), number.cast_unsigned().into())?)
+            }),
+            ColumnReader::Int64ColumnReader(reader) => read(name, reader, |&number| {
+                batch.add_integer(values.integer(number, number.cast_unsigned())?)
+            }),
+            ColumnReader::Int96ColumnReader(reader) => {
                 read(name, reader, |moment| batch.add_integer(nanoseconds(of_int96(moment))?))
             }
-            (ColumnReader::ByteArrayColumnReader(reader), _) => {
+            ColumnReader::ByteArrayColumnReader(reader) => {
                 read(name, reader, |bytes| add_bytes(batch, bytes.data()))
             }
-            (ColumnReader::FixedLenByteArrayColumnReader(reader), _) => {
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
                 read(name, reader, |bytes| add_bytes(batch, bytes.data()))
             }
             _ => bail!("{name}: the column `{}` has changed its type", self.column),
         };
-        let read = read.with_context(|| {
+        let (records, values) = read.with_context(|| {
             format!("{name}, row group {}, column `{}`", self.row_group, self.column)
         })?;
-        batch.add_missing((read.records - read.values) as u64);
-        Ok(read.records > 0)
+        // Null is a record without a value.
+        batch.missing += (records - values) as u64;
+        Ok(records > 0)
     }
 }
 
@@ -162,23 +158,18 @@ impl Records for Column {
     }
 }
 
-/// Counts of one read: null is a record without a value.
-struct Read {
-    records: usize,
-    values: usize,
-}
-
+/// Adds the values of the next records; returns the numbers of records and values.
 fn read<T: DataType>(
     name: &str,
     reader: &mut ColumnReaderImpl<T>,
     add: impl FnMut(&T::T) -> anyhow::Result<()>,
-) -> anyhow::Result<Read> {
+) -> anyhow::Result<(usize, usize)> {
     let (mut values, mut levels) = (Vec::with_capacity(RECORDS), Vec::new());
     let (records, ..) = reader
         .read_records(RECORDS, Some(&mut levels), None, &mut values)
         .map_err(|error| damaged(name, error))?;
     values.iter().try_for_each(add)?;
-    Ok(Read { records, values: values.len() })
+    Ok((records, values.len()))
 }
 
 fn damaged(name: &str, error: impl std::fmt::Display) -> anyhow::Error {

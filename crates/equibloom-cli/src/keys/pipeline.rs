@@ -96,7 +96,7 @@ pub(crate) fn for_each_batch(
                 .map(|()| missing)
                 .map_err(|_| anyhow!("the reader of the keys failed: this is a bug"));
         };
-        missing += batch.missing();
+        missing += batch.missing;
         if consumer.take(&batch)?.is_break() {
             return Ok(missing);
         }

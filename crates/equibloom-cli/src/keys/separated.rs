@@ -38,8 +38,8 @@ impl<'a> Separated<'a> {
         Self { name, input, separator, field, rest: Vec::new(), has_ended: false, number: 0 }
     }
 
-    /// Reads until `text` contains a whole record; returns the number of bytes in it.
-    fn read(&mut self, text: &mut Vec<u8>) -> anyhow::Result<Filled> {
+    /// Reads until `text` contains a whole record. Returns the bytes of whole records, and of all that was read.
+    fn read(&mut self, text: &mut Vec<u8>) -> anyhow::Result<(usize, usize)> {
         let mut filled = self.rest.len();
         if text.len() < filled + TEXT_BYTES {
             text.resize(filled + TEXT_BYTES, 0);
@@ -49,7 +49,7 @@ impl<'a> Separated<'a> {
             let bytes = match self.input.read(&mut text[filled..]) {
                 Ok(0) => {
                     self.has_ended = true;
-                    return Ok(Filled { whole: filled, all: filled });
+                    return Ok((filled, filled));
                 }
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -58,7 +58,7 @@ impl<'a> Separated<'a> {
             let new = filled..filled + bytes;
             filled += bytes;
             if let Some(last) = memrchr(self.separator, &text[new.clone()]) {
-                return Ok(Filled { whole: new.start + last + 1, all: filled });
+                return Ok((new.start + last + 1, filled));
             }
             // A record longer than the buffer.
             if text.len() - filled < TEXT_BYTES {
@@ -69,14 +69,10 @@ impl<'a> Separated<'a> {
 
     fn add(&mut self, batch: &mut Batch, text: &[u8], record: Range<usize>) -> anyhow::Result<()> {
         self.number += 1;
-        let mut key = &text[record.clone()];
-        if let Some(rest) = key.strip_suffix(&[self.separator]) {
-            key = rest;
-        }
-        if self.separator == b'\n'
-            && let Some(rest) = key.strip_suffix(b"\r")
-        {
-            key = rest;
+        let text = &text[record.clone()];
+        let mut key = text.strip_suffix(&[self.separator]).unwrap_or(text);
+        if self.separator == b'\n' {
+            key = key.strip_suffix(b"\r").unwrap_or(key);
         }
         let added = match &self.field {
             None => batch.add_in_place(record, key),
@@ -84,7 +80,7 @@ impl<'a> Separated<'a> {
             Some(field) => match field.of(key) {
                 Ok(Some(key)) => batch.add_in_place(record, &key),
                 Ok(None) => {
-                    batch.add_missing(1);
+                    batch.missing += 1;
                     Ok(())
                 }
                 Err(problem) => Err(anyhow::anyhow!(problem)),
@@ -94,10 +90,8 @@ impl<'a> Separated<'a> {
     }
 
     fn add_all(&mut self, batch: &mut Batch, text: &[u8]) -> anyhow::Result<()> {
-        if self.field.is_none()
-            && let Some(of) = batch.only_counts()
-        {
-            batch.add_count(count_keys(text, self.separator, of));
+        if self.field.is_none() && batch.only_counts() {
+            batch.count += count_keys(text, self.separator, batch.keep_empty);
             return Ok(());
         }
         let mut start = 0;
@@ -113,25 +107,19 @@ impl<'a> Separated<'a> {
     }
 }
 
-/// Bytes of a buffer in whole records, and bytes in use.
-struct Filled {
-    whole: usize,
-    all: usize,
-}
-
 impl Records for Separated<'_> {
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
         if self.has_ended {
             return Ok(false);
         }
         let mut text = std::mem::take(&mut batch.text);
-        let filled = self.read(&mut text)?;
+        let (whole, all) = self.read(&mut text)?;
         self.rest.clear();
-        self.rest.extend_from_slice(&text[filled.whole..filled.all]);
+        self.rest.extend_from_slice(&text[whole..all]);
         if self.rest.capacity() > 4 * TEXT_BYTES && self.rest.len() < TEXT_BYTES {
             self.rest.shrink_to(TEXT_BYTES);
         }
-        let added = self.add_all(batch, &text[..filled.whole]);
+        let added = self.add_all(batch, &text[..whole]);
         batch.text = text;
         added.map(|()| true)
     }

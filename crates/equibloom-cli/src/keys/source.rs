@@ -1,4 +1,4 @@
-//! Input bytes: files, standard input, the command line; and decompression.
+//! Input bytes: files and standard input, decompressed; and the keys of the command line.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -22,10 +22,8 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 /// File signatures.
 const BEGINNINGS: [&[u8]; 5] = [GZIP, ZSTD, PARQUET, FILTER, BYTE_ORDER_MARK];
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Source {
-    /// Literal keys.
-    Literal(Vec<Vec<u8>>),
     File(PathBuf),
     StandardInput,
 }
@@ -44,28 +42,15 @@ impl Source {
     /// Its name in messages.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Literal(_) => "the command line".to_owned(),
             Self::File(path) => path.display().to_string(),
             Self::StandardInput => "standard input".to_owned(),
         }
     }
 
-    pub(super) fn is_repeatable(&self) -> bool {
-        match self {
-            Self::Literal(_) => true,
-            Self::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
-            Self::StandardInput => false,
-        }
-    }
-
+    /// Its length, if it is known: then it can also be read a second time.
     pub(super) fn bytes(&self) -> Option<u64> {
-        match self {
-            Self::Literal(_) => Some(0),
-            Self::File(path) => {
-                fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len())
-            }
-            Self::StandardInput => None,
-        }
+        let Self::File(path) = self else { return None };
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len())
     }
 
     pub(super) fn is(&self, other: &Path) -> bool {
@@ -83,19 +68,10 @@ impl Source {
         is_text: bool,
     ) -> anyhow::Result<Box<dyn Read>> {
         let raw: Box<dyn Read> = match self {
-            Self::Literal(keys) => Box::new(Cursor::new(keys.join(&b'\n'))),
             Self::File(path) => Box::new(File::open(path).with_context(|| unreadable(path))?),
             Self::StandardInput => Box::new(io::stdin()),
         };
-        self.unpacked(progress.wrap_read(raw), is_text)
-    }
-
-    fn unpacked(
-        &self,
-        packed: impl Read + 'static,
-        is_text: bool,
-    ) -> anyhow::Result<Box<dyn Read>> {
-        let (beginning, rest) = self.peeked(packed)?;
+        let (beginning, rest) = self.peeked(progress.wrap_read(raw))?;
         let unpacked: Box<dyn Read> = if beginning.starts_with(GZIP) {
             Box::new(MultiGzDecoder::new(BufReader::with_capacity(PACKED_BYTES, rest)))
         } else if beginning.starts_with(ZSTD) {
@@ -147,17 +123,11 @@ impl Source {
         Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
     }
 
-    /// Whether column formats apply, as to files.
-    #[cfg(feature = "parquet")]
-    pub(super) fn is_columnar(&self) -> bool {
-        !matches!(self, Self::Literal(_))
-    }
-
     /// A file with random access.
     #[cfg(feature = "parquet")]
     pub(super) fn seekable(&self) -> anyhow::Result<File> {
         match self {
-            Self::File(path) if self.is_repeatable() => {
+            Self::File(path) if self.bytes().is_some() => {
                 File::open(path).with_context(|| unreadable(path))
             }
             other => bail!(
@@ -186,24 +156,14 @@ pub(super) fn unreadable_bytes(name: &str, error: io::Error) -> anyhow::Error {
 }
 
 /// Keys of the command line. An empty one counts.
-pub(super) struct Literal<'a> {
-    keys: std::slice::Iter<'a, Vec<u8>>,
-}
-
-impl<'a> Literal<'a> {
-    pub(super) fn new(keys: &'a [Vec<u8>]) -> Self {
-        Self { keys: keys.iter() }
-    }
-}
-
-impl Records for Literal<'_> {
+impl Records for std::slice::Iter<'_, Vec<u8>> {
     fn fill(&mut self, batch: &mut Batch) -> anyhow::Result<bool> {
-        let before = self.keys.len();
+        let before = self.len();
         while !batch.is_full()
-            && let Some(key) = self.keys.next()
+            && let Some(key) = self.next()
         {
             batch.add_even_if_empty(key, |text| text.extend(key)).context("on the command line")?;
         }
-        Ok(self.keys.len() < before)
+        Ok(self.len() < before)
     }
 }

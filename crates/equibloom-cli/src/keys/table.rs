@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use csv::{ByteRecord, ErrorKind, Position};
 
 use super::Records;
@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::source::unreadable_bytes;
 
 /// Delimiter and header of a table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TableFormat {
     pub(super) delimiter: u8,
     /// Whether the first row has the columns' names.
@@ -25,8 +25,6 @@ pub(super) struct Table {
     column: usize,
     /// The columns' names, until they are printed.
     header: Option<ByteRecord>,
-    /// A row that was read ahead.
-    waiting: Option<ByteRecord>,
     row: ByteRecord,
 }
 
@@ -39,68 +37,62 @@ impl Table {
         column: &str,
         is_printed: bool,
     ) -> anyhow::Result<Self> {
-        let reader = csv::ReaderBuilder::new()
-            .has_headers(false)
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(format.has_header)
             .delimiter(format.delimiter)
             .quoting(format.has_quotes())
             .buffer_capacity(super::batch::TEXT_BYTES)
             .from_reader(text);
-        let (row, header, waiting) = (ByteRecord::new(), None, None);
-        let mut table = Self { name, reader, format, column: 0, header, waiting, row };
-        let mut first = ByteRecord::new();
-        if table.read(&mut first)? {
-            table.column = table.find(column, &first)?;
-            if !format.has_header {
-                table.waiting = Some(first);
-            } else if is_printed {
-                table.header = Some(first);
-            }
-        }
-        Ok(table)
+        // If it is no header, it will be read again as the first row.
+        let first = reader.byte_headers().map_err(|error| unreadable_row(&name, error))?;
+        let is_empty = first.is_empty();
+        let column = if is_empty { 0 } else { find(&name, format, column, first)? };
+        let is_printed = is_printed && format.has_header && !is_empty;
+        let header = is_printed.then(|| first.clone());
+        Ok(Self { name, reader, format, column, header, row: ByteRecord::new() })
     }
+}
 
-    fn find(&self, column: &str, first: &ByteRecord) -> anyhow::Result<usize> {
-        if self.format.has_header
-            && let Some(found) = first.iter().position(|name| name == column.as_bytes())
-        {
-            return Ok(found);
-        }
-        let columns = first.len();
-        match column.parse::<usize>() {
-            Ok(number) if (1..=columns).contains(&number) => return Ok(number - 1),
-            Ok(_) => {}
-            Err(_) if self.format.has_header => {}
-            Err(_) => bail!(
-                "{}: without a header columns have no names such as `{column}`: \
-                 give a number from 1 to {columns}",
-                self.name
-            ),
-        }
-        let names: Vec<_> = first.iter().map(String::from_utf8_lossy).collect();
-        let which = if self.format.has_header { "its columns are" } else { "its first row is" };
-        bail!(
-            "{}: there is no column `{column}`: {which} {}; give one of the names, \
-             or a number from 1 to {columns}",
-            self.name,
-            names.join(", ")
-        )
+/// The number of a column, by the first row.
+fn find(
+    name: &str,
+    format: TableFormat,
+    column: &str,
+    first: &ByteRecord,
+) -> anyhow::Result<usize> {
+    if format.has_header
+        && let Some(found) = first.iter().position(|name| name == column.as_bytes())
+    {
+        return Ok(found);
     }
+    let columns = first.len();
+    match column.parse::<usize>() {
+        Ok(number) if (1..=columns).contains(&number) => return Ok(number - 1),
+        Ok(_) => {}
+        Err(_) if format.has_header => {}
+        Err(_) => bail!(
+            "{name}: without a header columns have no names such as `{column}`: \
+             give a number from 1 to {columns}"
+        ),
+    }
+    let names: Vec<_> = first.iter().map(String::from_utf8_lossy).collect();
+    let which = if format.has_header { "its columns are" } else { "its first row is" };
+    bail!(
+        "{name}: there is no column `{column}`: {which} {}; give one of the names, \
+         or a number from 1 to {columns}",
+        names.join(", ")
+    )
+}
 
-    fn read(&mut self, row: &mut ByteRecord) -> anyhow::Result<bool> {
-        let error = match self.reader.read_byte_record(row) {
-            Ok(more) => return Ok(more),
-            Err(error) => error,
-        };
-        let line = error.position().map_or(0, Position::line);
-        match error.into_kind() {
-            ErrorKind::Io(error) => Err(unreadable_bytes(&self.name, error)),
-            ErrorKind::UnequalLengths { expected_len, len, .. } => bail!(
-                "{}, line {line}: the row has {len} cells, those before it have {expected_len}; \
-                 check quotes and delimiter",
-                self.name
-            ),
-            kind => bail!("{}, line {line}: {:?}; check the table", self.name, kind),
-        }
+fn unreadable_row(name: &str, error: csv::Error) -> anyhow::Error {
+    let line = error.position().map_or(0, Position::line);
+    match error.into_kind() {
+        ErrorKind::Io(error) => unreadable_bytes(name, error),
+        ErrorKind::UnequalLengths { expected_len, len, .. } => anyhow!(
+            "{name}, line {line}: the row has {len} cells, those before it have {expected_len}; \
+             check quotes and delimiter"
+        ),
+        kind => anyhow!("{name}, line {line}: {kind:?}; check the table"),
     }
 }
 
@@ -109,28 +101,21 @@ impl Records for Table {
         if let Some(header) = self.header.take() {
             batch.set_title(|text| self.format.write(&header, text));
         }
-        let before = batch.count();
-        let mut row = std::mem::take(&mut self.row);
+        let Self { name, reader, row, .. } = self;
+        let before = batch.count;
         let mut has_more = true;
         while has_more && !batch.is_full() {
-            has_more = match self.waiting.take() {
-                Some(waiting) => {
-                    row = waiting;
-                    true
-                }
-                None => self.read(&mut row)?,
-            };
+            has_more = reader.read_byte_record(row).map_err(|error| unreadable_row(name, error))?;
             if has_more {
                 let key = row.get(self.column).unwrap_or_default();
                 let line = || row.position().map_or(0, Position::line);
                 batch
-                    .add(key, |text| self.format.write(&row, text))
-                    .with_context(|| format!("{}, line {}", self.name, line()))?;
+                    .add(key, |text| self.format.write(row, text))
+                    .with_context(|| format!("{name}, line {}", line()))?;
             }
         }
-        self.row = row;
         // A header without rows is printed too.
-        Ok(has_more || batch.count() > before || !batch.title().is_empty())
+        Ok(has_more || batch.count > before || !batch.title.is_empty())
     }
 }
 

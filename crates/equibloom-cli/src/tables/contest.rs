@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::hint::black_box;
 use std::ops::Range;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use equibloom::KeyHash;
-use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable, TableStatistics};
+use equibloom_tables::{BalancedMap, CuckooMap, Map, RawTable};
 use hashbrown::DefaultHashBuilder;
 use serde::Serialize;
 
@@ -100,29 +99,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Results<'_>> {
         result.variance_bound = Some(entrant.variance_bound);
         maps.push(result);
     }
-    let one =
-        CuckooMap::<u64, u64, _, 1>::with_load_and_hasher(entries, CUCKOO_1_LOAD, hasher.clone())
-            .with_context(too_many)?;
-    maps.push(measure_ours("cuckoo-1", one, peer()?, entries)?);
+    let one = CuckooMap::<_, _, _, 1>::with_load_and_hasher(entries, CUCKOO_1_LOAD, hasher.clone());
+    maps.push(measure_ours("cuckoo-1", one.with_context(too_many)?, peer()?, entries)?);
     let four =
-        CuckooMap::<u64, u64, _, 4>::with_load_and_hasher(entries, CUCKOO_4_LOAD, hasher.clone())
-            .with_context(too_many)?;
-    maps.push(measure_ours("cuckoo-4", four, peer()?, entries)?);
+        CuckooMap::<_, _, _, 4>::with_load_and_hasher(entries, CUCKOO_4_LOAD, hasher.clone());
+    maps.push(measure_ours("cuckoo-4", four.with_context(too_many)?, peer()?, entries)?);
 
     let mut std_map = HashMap::new();
     std_map.try_reserve(entries).ok().with_context(too_many)?;
     let slots = swiss_table_slots(std_map.capacity());
-    let (mut result, _) = measure("std", std_map, peer()?, entries)?;
-    result.occupancy = Some(entries as f64 / slots);
-    result.bytes_per_entry = Some(swiss_table_bytes(slots) / entries as f64);
-    maps.push(result);
+    let (result, _) = measure("std", std_map, peer()?, entries)?;
+    maps.push(result.with_memory(entries, slots, swiss_table_bytes(slots)));
     let map = peer()?;
     let (slots, bytes) = (swiss_table_slots(map.capacity()), map.allocation_size() as f64);
-    let (mut result, _) = measure("hashbrown", map, peer()?, entries)?;
-    result.occupancy = Some(entries as f64 / slots);
-    result.bytes_per_entry = Some(bytes / entries as f64);
-    maps.push(result);
+    let (result, _) = measure("hashbrown", map, peer()?, entries)?;
+    maps.push(result.with_memory(entries, slots, bytes));
     Ok(Results { arguments, maps })
+}
+
+impl MapResult {
+    fn with_memory(self, entries: usize, slots: f64, bytes: f64) -> Self {
+        let entries = entries as f64;
+        Self { occupancy: Some(entries / slots), bytes_per_entry: Some(bytes / entries), ..self }
+    }
 }
 
 /// Slots of std's or hashbrown's map: a power of two, at most 7/8 full.
@@ -141,16 +140,18 @@ fn measure_ours<T: RawTable<Entry = (u64, u64)>, S: BuildHasher>(
     peer: impl MeasuredMap,
     entries: usize,
 ) -> anyhow::Result<MapResult> {
-    let (mut result, map) = measure(name, map, peer, entries)?;
-    let statistics: TableStatistics = map.statistics();
-    result.occupancy = Some(statistics.occupancy());
-    result.variance = Some(statistics.variance());
-    result.buckets_hit = Some(statistics.hits.buckets.mean);
-    result.buckets_miss = Some(statistics.misses.buckets.mean);
-    result.buckets_max = Some(statistics.hits.buckets.max.max(statistics.misses.buckets.max));
-    result.lines_miss = Some(statistics.misses.lines.mean);
-    result.bytes_per_entry = Some(statistics.bytes_per_entry());
-    Ok(result)
+    let (result, map) = measure(name, map, peer, entries)?;
+    let statistics = map.statistics();
+    Ok(MapResult {
+        occupancy: Some(statistics.occupancy()),
+        variance: Some(statistics.variance()),
+        buckets_hit: Some(statistics.hits.buckets.mean),
+        buckets_miss: Some(statistics.misses.buckets.mean),
+        buckets_max: Some(statistics.hits.buckets.max.max(statistics.misses.buckets.max)),
+        lines_miss: Some(statistics.misses.lines.mean),
+        bytes_per_entry: Some(statistics.bytes_per_entry()),
+        ..result
+    })
 }
 
 /// The `index`-th key: all distinct, in random order.
@@ -170,12 +171,11 @@ fn measure<M: MeasuredMap>(
         // In 128 bits, because the product may overflow.
         let bound = |part| (entries as u128 * part as u128 / PARTS as u128) as usize;
         let indices = bound(part)..bound(part + 1);
-        inserts.round(part, |turn| {
-            time(indices.len(), || match turn {
-                Turn::Mine => insert_all(&mut map, indices.clone()),
-                Turn::Peer => insert_all(&mut peer, indices.clone()),
-            })
-        });
+        inserts.round(
+            part,
+            || time(indices.len(), || insert_all(&mut map, indices.clone())),
+            || time(indices.len(), || insert_all(&mut peer, indices.clone())),
+        );
     }
 
     let (mut hits, mut misses) = (Duel::default(), Duel::default());
@@ -185,16 +185,14 @@ fn measure<M: MeasuredMap>(
         let absent: Vec<u64> = draws.clone().map(|draw| draw | ABSENT).collect();
         let known: Vec<u64> = draws.map(|draw| key((draw % entries as u64) as usize)).collect();
         for (duel, keys, expected) in [(&mut hits, &known, LOOKUPS), (&mut misses, &absent, 0)] {
-            let mut found = expected;
-            duel.round(round, |turn| {
-                time(LOOKUPS, || match turn {
-                    Turn::Mine => found = count_found(&map, keys),
-                    Turn::Peer => {
-                        black_box(count_found(&peer, keys));
-                    }
-                })
-            });
-            ensure!(found == expected, "{name} found {found} of {expected} keys");
+            let (mut mine, mut theirs) = (0, 0);
+            duel.round(
+                round,
+                || time(LOOKUPS, || mine = count_found(&map, keys)),
+                || time(LOOKUPS, || theirs = count_found(&peer, keys)),
+            );
+            ensure!(mine == expected, "{name} found {mine} of {expected} keys");
+            ensure!(theirs == expected, "hashbrown found {theirs} of {expected} keys");
         }
     }
 
@@ -229,12 +227,6 @@ fn time(operations: usize, run: impl FnOnce()) -> f64 {
     start.elapsed().as_nanos() as f64 / operations.max(1) as f64
 }
 
-#[derive(Clone, Copy)]
-enum Turn {
-    Mine,
-    Peer,
-}
-
 /// The times of a map and its peer, round by round.
 #[derive(Default)]
 struct Duel {
@@ -243,15 +235,14 @@ struct Duel {
 
 impl Duel {
     /// The order changes from round to round.
-    fn round(&mut self, number: usize, mut run: impl FnMut(Turn) -> f64) {
-        let times = if number.is_multiple_of(2) {
-            let mine = run(Turn::Mine);
-            (mine, run(Turn::Peer))
+    fn round(&mut self, number: usize, mine: impl FnOnce() -> f64, peer: impl FnOnce() -> f64) {
+        if number.is_multiple_of(2) {
+            let mine = mine();
+            self.rounds.push((mine, peer()));
         } else {
-            let theirs = run(Turn::Peer);
-            (run(Turn::Mine), theirs)
-        };
-        self.rounds.push(times);
+            let peer = peer();
+            self.rounds.push((mine(), peer));
+        }
     }
 
     fn mean(&self) -> f64 {

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use comfy_table::Table;
-
 use super::Arguments;
 use super::contest::{MapResult, Results};
-use crate::columns;
+use crate::columns::{self, Column};
 
 impl fmt::Display for Results<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,58 +14,39 @@ impl fmt::Display for Results<'_> {
             "{entries} entries of 8-byte keys and values. Balanced maps: {load} entries per bucket, \
              {accesses} buckets per insert, at most {choices}.\n"
         )?;
-        writeln!(f, "{}\n", table(&self.maps).trim_fmt())?;
-        for sentence in sentences(&self.maps) {
-            writeln!(f, "- {sentence}")?;
-        }
-        Ok(())
+        columns::write(f, &COLUMNS, &self.maps, &remarks(&self.maps))
     }
 }
 
-fn table(maps: &[MapResult]) -> Table {
-    let header = [
-        "map",
-        "slots\nfilled",
-        "variance of\nbucket sizes",
-        "\nbound",
-        "buckets\nhit",
-        "\nmiss",
-        "\nmax",
-        "lines\nmiss",
-        "bytes per\nentry",
-        "ns per\ninsert",
-        "\nhit",
-        "\nmiss",
-        "÷ hashbrown's\ninsert",
-        "\nhit",
-        "\nmiss",
-    ];
-    let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-    let rows = maps.iter().map(|map| {
-        [
-            map.map.to_owned(),
-            map.occupancy.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
-            number(map.variance),
-            number(map.variance_bound),
-            number(map.buckets_hit),
-            number(map.buckets_miss),
-            map.buckets_max.map_or("–".to_owned(), |most| most.to_string()),
-            number(map.lines_miss),
-            map.bytes_per_entry.map_or("–".to_owned(), |bytes| format!("{bytes:.1}")),
-            format!("{:.0}", map.ns_insert),
-            format!("{:.0}", map.ns_hit),
-            format!("{:.0}", map.ns_miss),
-            format!("{:.2}", map.ratio_insert),
-            format!("{:.2}", map.ratio_hit),
-            format!("{:.2}", map.ratio_miss),
-        ]
-    });
-    columns::table(header, rows)
+const COLUMNS: [Column<MapResult>; 15] = [
+    ("map", |map| map.map.to_owned()),
+    ("slots\nfilled", |map| known(map.occupancy, |share| format!("{:.0} %", 100.0 * share))),
+    ("variance of\nbucket sizes", |map| known(map.variance, three_digits)),
+    ("\nbound", |map| known(map.variance_bound, three_digits)),
+    ("buckets\nhit", |map| known(map.buckets_hit, three_digits)),
+    ("\nmiss", |map| known(map.buckets_miss, three_digits)),
+    ("\nmax", |map| known(map.buckets_max, |most| most.to_string())),
+    ("lines\nmiss", |map| known(map.lines_miss, three_digits)),
+    ("bytes per\nentry", |map| known(map.bytes_per_entry, |bytes| format!("{bytes:.1}"))),
+    ("ns per\ninsert", |map| format!("{:.0}", map.ns_insert)),
+    ("\nhit", |map| format!("{:.0}", map.ns_hit)),
+    ("\nmiss", |map| format!("{:.0}", map.ns_miss)),
+    ("÷ hashbrown's\ninsert", |map| format!("{:.2}", map.ratio_insert)),
+    ("\nhit", |map| format!("{:.2}", map.ratio_hit)),
+    ("\nmiss", |map| format!("{:.2}", map.ratio_miss)),
+];
+
+fn known<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or("–".to_owned(), text)
+}
+
+fn three_digits(value: f64) -> String {
+    format!("{value:.3}")
 }
 
 /// How to read the table.
-fn sentences(maps: &[MapResult]) -> Vec<String> {
-    let mut sentences = vec![
+fn remarks(maps: &[MapResult]) -> Vec<String> {
+    let mut remarks = vec![
         "Every map took turns with a hashbrown map on the same keys; the ratios are the medians \
          of their rounds (of inserts: the mean). A shared machine changes the nanoseconds more than the ratios."
             .to_owned(),
@@ -80,11 +59,11 @@ fn sentences(maps: &[MapResult]) -> Vec<String> {
     ];
     let peer = maps.iter().find(|map| map.map == "hashbrown");
     if let Some((filled, bytes)) = peer.and_then(|peer| peer.occupancy.zip(peer.bytes_per_entry)) {
-        sentences.push(format!(
+        remarks.push(format!(
             "hashbrown has a power of two of slots and fills 44 to 87 % of them: {:.0} % at this number of \
              entries, with {bytes:.1} bytes each.",
             100.0 * filled
         ));
     }
-    sentences
+    remarks
 }

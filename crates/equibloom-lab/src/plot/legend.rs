@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::marks::{draw_marker, escape, line_class};
+use super::marks::{draw_marker, draw_text, line_class};
 use super::palette;
 use crate::figure::{Figure, Hue, Origin};
 
@@ -110,13 +110,7 @@ pub(super) fn draw(svg: &mut String, figure: &Figure, left: f64, top: f64, width
                     y - 6.0
                 ),
             };
-            let _ = write!(
-                svg,
-                "<text x='{:.1}' y='{:.1}'>{}</text>",
-                x + SAMPLE,
-                y + 4.5,
-                escape(entry.label())
-            );
+            draw_text(svg, x + SAMPLE, y + 4.5, "", entry.label());
             x += entry.width();
         }
     }

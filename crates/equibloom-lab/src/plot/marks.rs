@@ -106,6 +106,11 @@ pub(super) fn draw_marker(svg: &mut String, hue: Hue, x: f64, y: f64, radius: f6
     };
 }
 
+/// Writes text at a point.
+pub(super) fn draw_text(svg: &mut String, x: f64, y: f64, attributes: &str, text: &str) {
+    let _ = write!(svg, "<text x='{x:.1}' y='{y:.1}' {attributes}>{}</text>", escape(text));
+}
+
 /// Escapes text for XML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use crate::figure::{Figure, Scale};
 pub use marks::escape;
-use marks::{Area, draw_series};
+use marks::{Area, draw_series, draw_text};
 pub(crate) use palette::style;
 use scale::Range;
 
@@ -133,13 +133,8 @@ impl Panel<'_> {
         );
         let title = self.figure.panels.get(self.panel);
         if let (Some(title), false) = (title, self.figure.y.of_each_panel) {
-            let _ = write!(
-                svg,
-                "<text class='title' x='{:.1}' y='{:.1}' text-anchor='middle'>{}</text>",
-                left + width / 2.0,
-                top - 8.0,
-                escape(title)
-            );
+            let (x, y) = (left + width / 2.0, top - 8.0);
+            draw_text(svg, x, y, "class='title' text-anchor='middle'", title);
         }
         self.draw_axes(svg);
         let _ = write!(
@@ -176,9 +171,7 @@ impl Panel<'_> {
             let class = if tick.label.is_some() { "grid" } else { "minor" };
             let _ = write!(svg, "<path class='{class}' d='M{at:.1} {top:.1}V{bottom:.1}'/>");
             if let Some(label) = tick.label {
-                let y = bottom + 18.0;
-                let _ =
-                    write!(svg, "<text x='{at:.1}' y='{y:.1}' text-anchor='middle'>{label}</text>");
+                draw_text(svg, at, bottom + 18.0, "text-anchor='middle'", &label);
             }
         }
         for tick in y.ticks(7) {
@@ -186,27 +179,17 @@ impl Panel<'_> {
             let class = if tick.label.is_some() { "grid" } else { "minor" };
             let _ = write!(svg, "<path class='{class}' d='M{left:.1} {at:.1}H{right:.1}'/>");
             if let (Some(label), true) = (tick.label, self.labels_y) {
-                let (x, y) = (left - 7.0, at + 4.5);
-                let _ = write!(svg, "<text x='{x:.1}' y='{y:.1}' text-anchor='end'>{label}</text>");
+                draw_text(svg, left - 7.0, at + 4.5, "text-anchor='end'", &label);
             }
         }
         let size = if self.narrow { " style='font-size:12px'" } else { "" };
-        let _ = write!(
-            svg,
-            "<text class='axis' x='{:.1}' y='{:.1}' text-anchor='middle'{size}>{}</text>",
-            left + width / 2.0,
-            bottom + 40.0,
-            escape(&self.figure.x.label)
-        );
+        let axis = format!("class='axis' text-anchor='middle'{size}");
+        draw_text(svg, left + width / 2.0, bottom + 40.0, &axis, &self.figure.x.label);
         if self.labels_y {
             let (x, y) = (left - LEFT + 15.0, top + height / 2.0);
             let own = self.figure.panels.get(self.panel).filter(|_| self.figure.y.of_each_panel);
-            let _ = write!(
-                svg,
-                "<text class='axis' x='{x:.1}' y='{y:.1}' text-anchor='middle' \
-                 transform='rotate(-90 {x:.1} {y:.1})'{size}>{}</text>",
-                escape(own.unwrap_or(&self.figure.y.label))
-            );
+            let upright = format!("{axis} transform='rotate(-90 {x:.1} {y:.1})'");
+            draw_text(svg, x, y, &upright, own.unwrap_or(&self.figure.y.label));
         }
     }
 }

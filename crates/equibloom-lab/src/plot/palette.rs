@@ -7,28 +7,44 @@ use std::fmt::Write;
 
 use crate::figure::Hue;
 
-/// Name, colour on white, colour on black.
-const COLOURS: [(&str, &str, &str); 15] = [
-    ("classical", "#555555", "#b8b8b8"),
-    ("blocked", "#d68a00", "#f0b040"),
-    ("single", "#009e73", "#2fc79b"),
-    ("sequential", "#b6548e", "#e08cc0"),
-    ("multi-level", "#0072b2", "#56a8ec"),
-    ("two-choice", "#d55e00", "#ff8a4a"),
-    ("one-plus-alpha", "#2aa5d8", "#7fd0f7"),
-    ("one-slot", "#6a3fa0", "#b593ec"),
-    ("four-slots", "#7a4b12", "#d3a062"),
-    ("value-0", "#5e4fa2", "#9d8df0"),
-    ("value-1", "#c2185b", "#f5679b"),
-    ("value-2", "#4d8c14", "#8fd14f"),
-    ("value-3", "#8c5a10", "#d9a557"),
-    ("value-4", "#00838f", "#4cc9d6"),
-    ("value-5", "#455a64", "#9fb4bf"),
+/// Name, colour on white, colour on black, marker.
+const HUES: [(&str, &str, &str, Marker); 15] = [
+    ("classical", "#555555", "#b8b8b8", DOWN),
+    ("blocked", "#d68a00", "#f0b040", SQUARE),
+    ("single", "#009e73", "#2fc79b", UP),
+    ("sequential", "#b6548e", "#e08cc0", PENTAGON),
+    ("multi-level", "#0072b2", "#56a8ec", CIRCLE),
+    ("two-choice", "#d55e00", "#ff8a4a", DIAMOND),
+    ("one-plus-alpha", "#2aa5d8", "#7fd0f7", DOWN),
+    ("one-slot", "#6a3fa0", "#b593ec", SQUARE),
+    ("four-slots", "#7a4b12", "#d3a062", STAR),
+    ("value-0", "#5e4fa2", "#9d8df0", CIRCLE),
+    ("value-1", "#c2185b", "#f5679b", SQUARE),
+    ("value-2", "#4d8c14", "#8fd14f", UP),
+    ("value-3", "#8c5a10", "#d9a557", DIAMOND),
+    ("value-4", "#00838f", "#4cc9d6", DOWN),
+    ("value-5", "#455a64", "#9fb4bf", PENTAGON),
 ];
 
-pub(super) fn name(hue: Hue) -> &'static str {
-    COLOURS[index(hue)].0
-}
+/// The corners of a marker about the origin, for a radius of 1; none for a circle.
+type Marker = &'static [(f64, f64)];
+const CIRCLE: Marker = &[];
+const SQUARE: Marker = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
+const UP: Marker = &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)];
+const DOWN: Marker = &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)];
+const DIAMOND: Marker = &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)];
+const PENTAGON: Marker =
+    &[(0.0, -1.15), (1.09, -0.36), (0.68, 0.93), (-0.68, 0.93), (-1.09, -0.36)];
+const STAR: Marker = &[
+    (0.0, -1.5),
+    (0.45, -0.45),
+    (1.5, 0.0),
+    (0.45, 0.45),
+    (0.0, 1.5),
+    (-0.45, 0.45),
+    (-1.5, 0.0),
+    (-0.45, -0.45),
+];
 
 fn index(hue: Hue) -> usize {
     match hue {
@@ -45,53 +61,19 @@ fn index(hue: Hue) -> usize {
     }
 }
 
-/// The corners of a hue's marker about the origin, for a radius of 1; empty for a circle.
-pub(super) fn marker(hue: Hue) -> &'static [(f64, f64)] {
-    const CIRCLE: &[(f64, f64)] = &[];
-    const SQUARE: &[(f64, f64)] = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
-    const UP: &[(f64, f64)] = &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)];
-    const DOWN: &[(f64, f64)] = &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)];
-    const DIAMOND: &[(f64, f64)] = &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)];
-    const PENTAGON: &[(f64, f64)] =
-        &[(0.0, -1.15), (1.09, -0.36), (0.68, 0.93), (-0.68, 0.93), (-1.09, -0.36)];
-    const STAR: &[(f64, f64)] = &[
-        (0.0, -1.5),
-        (0.45, -0.45),
-        (1.5, 0.0),
-        (0.45, 0.45),
-        (0.0, 1.5),
-        (-0.45, 0.45),
-        (-1.5, 0.0),
-        (-0.45, -0.45),
-    ];
-    const MARKERS: [&[(f64, f64)]; 9] =
-        [DOWN, SQUARE, UP, PENTAGON, CIRCLE, DIAMOND, DOWN, SQUARE, STAR];
-    const OF_VALUES: [&[(f64, f64)]; 6] = [CIRCLE, SQUARE, UP, DIAMOND, DOWN, PENTAGON];
-    match hue {
-        Hue::Value(number) => OF_VALUES[usize::from(number) % 6],
-        _ => MARKERS[index(hue)],
-    }
+pub(super) fn name(hue: Hue) -> &'static str {
+    HUES[index(hue)].0
+}
+
+pub(super) fn marker(hue: Hue) -> Marker {
+    HUES[index(hue)].3
 }
 
 /// The style sheet of a figure, for light and dark mode; paper is always light.
 pub(crate) fn style() -> String {
-    let mut style = String::from(
-        ".plot text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#222}.plot \
-         .axis{font-size:14px}.plot .title{font-size:14px;font-weight:600}.plot \
-         .paper{fill:#fff}.plot .frame{fill:none;stroke:#444}.plot \
-         .grid{stroke:#8884;stroke-width:1}.plot .minor{stroke:#8882;stroke-width:1}.plot \
-         .line{fill:none;stroke-width:2;stroke-linejoin:round}.plot \
-         .paper-model{stroke-dasharray:7 4;stroke-width:1.6}.plot \
-         .definition{stroke-dasharray:1.5 3.5;stroke-linecap:round}.plot \
-         .hollow{fill:#fff;stroke-width:1.5}.plot .band{fill-opacity:.18;stroke:none}.plot \
-         .key{stroke:#444}.plot .key-fill{fill:#444}.plot \
-         .focus{fill:none;stroke:#222;stroke-width:2}",
-    );
-    let mut dark = String::from(
-        ".plot text{fill:#ddd}.plot .paper{fill:#161618}.plot .hollow{fill:#161618}\
-         .plot .frame,.plot .key{stroke:#aaa}.plot .key-fill{fill:#aaa}.plot .focus{stroke:#eee}",
-    );
-    for (name, on_white, on_black) in COLOURS {
+    let mut style = include_str!("light.css").to_owned();
+    let mut dark = include_str!("dark.css").to_owned();
+    for (name, on_white, on_black, _) in HUES {
         // Writing to a string cannot fail.
         let _ =
             write!(style, ".plot .s-{name}{{stroke:{on_white}}}.plot .f-{name}{{fill:{on_white}}}");

@@ -98,7 +98,7 @@ pub enum Choice {
 }
 
 /// Chooses one of a key's candidates: [`FirstWithRoom`] or [`LeastLoaded`].
-pub trait Choose: Copy + Send + Sync + sealed::Sealed {
+pub trait Choose: Copy + Send + Sync {
     /// Whether a key can be rejected by all its candidates.
     const REJECTS: bool;
 
@@ -126,12 +126,6 @@ pub trait Choose: Copy + Send + Sync + sealed::Sealed {
     /// Probability that a lookup continues after a block of this load that does not hold its key and has no
     /// hints.
     fn continuing_probability(&self, load: u32) -> f64;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::FirstWithRoom {}
-    impl Sealed for super::LeastLoaded {}
 }
 
 /// The candidate with the smallest load, the first of equals.

@@ -28,9 +28,9 @@ use equibloom_layout::placement::{
 use equibloom_layout::{KeyHash, Rule};
 
 use super::buckets::{Bucket, BucketArray, Slot};
-use super::observer::LookupObserver;
-use super::raw::{RawTable, sealed};
-use super::storage::{Place, Position, Storage};
+use super::raw::RawTable;
+use super::storage::{Place, Read, Storage};
+use crate::counters::Counter;
 use crate::error::TableError;
 use crate::tag::{DEFAULT_MULTIPLIER, spread, tag_of};
 
@@ -52,22 +52,13 @@ impl<T> Balanced<T> {
     pub fn new(capacity: usize, plan: BucketPlan) -> Result<Self, TableError> {
         plan.check()?;
         let buckets = plan.buckets_for(capacity);
-        let mut storage = Storage::new(buckets, plan.slots as usize, MIN_COUNTERS)?;
+        let mut storage =
+            Storage::new(BucketArray::new(buckets, plan.slots as usize, MIN_COUNTERS)?);
         // Rounding up to whole buckets may have made room for a few more.
         storage.capacity = capacity.max((buckets as f64 * plan.load) as usize);
         // More than the papers' plans let overflow.
         storage.stash_limit = MIN_STASH_LIMIT + storage.capacity / 8;
-        Ok(Self::over(storage, plan))
-    }
-
-    /// A table without memory. The plan has been checked.
-    pub(super) fn empty(plan: BucketPlan) -> Self {
-        Self::over(Storage::empty(plan.slots as usize), plan)
-    }
-
-    fn over(storage: Storage<T>, plan: BucketPlan) -> Self {
-        let candidates = plan.levels(storage.buckets.count());
-        Self { candidates, storage, plan }
+        Ok(Self { candidates: plan.levels(buckets), storage, plan })
     }
 
     /// The plan of the table.
@@ -84,44 +75,44 @@ impl<T> Balanced<T> {
     /// it would take registers from those lookups. It takes `is_match` by value, because a reference would force
     /// it into memory in all of them.
     #[inline(never)]
-    fn find_further<O: LookupObserver>(
+    fn find_further(
         &self,
         key: KeyHash,
         mut is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         let tag = tag_of(key);
         for probe in 0..self.candidates.choices(key) {
             // Without memory there is no bucket, but there may be a stash.
             let Some(bucket) = self.storage.buckets.bucket(self.bucket(key, probe)) else { break };
             let found = match probe {
-                0 => bucket.find_further(tag, &mut is_match, observer),
-                _ => bucket.find(tag, &mut is_match, observer),
+                0 => bucket.find_further(tag, &mut is_match, observe),
+                _ => bucket.find(tag, &mut is_match, observe),
             };
-            if let Some(found) = found {
-                return Some(Place::with_entry(found));
+            if let Some((at, entry)) = found {
+                return Some((Place::Bucket(at), entry));
             }
             if !bucket.was_passed(key) {
                 return None;
             }
         }
-        self.storage.find_in_stash(key, &mut is_match, observer)
+        self.storage.find_in_stash(key, is_match, observe)
     }
 
-    /// Calls `change` for the buckets that an entry passes on its way to `place`.
+    /// Changes the counters of the buckets that an entry passes on its way to `place`.
     #[inline]
-    fn for_each_passed(
+    fn count_passed(
         &mut self,
         key: KeyHash,
         place: Place,
-        change: impl Fn(&mut BucketArray<T>, usize, KeyHash),
+        changed: impl Fn(Counter, u8) -> u8 + Copy,
     ) {
         for probe in 0..self.candidates.choices(key) {
             let bucket = self.bucket(key, probe);
-            if matches!(place.0, Position::Bucket(at) if at.bucket == bucket) {
+            if matches!(place, Place::Bucket(at) if at.bucket == bucket) {
                 return;
             }
-            change(&mut self.storage.buckets, bucket, key);
+            self.storage.buckets.count_passed(bucket, key, changed);
         }
     }
 
@@ -165,7 +156,14 @@ impl<T> BlockView for Sizes<'_, T> {
     }
 }
 
-impl<T> sealed::Sealed for Balanced<T> {}
+/// A table without memory, with the default plan.
+impl<T> Default for Balanced<T> {
+    fn default() -> Self {
+        let plan = BucketPlan::default();
+        let storage = Storage::new(BucketArray::empty(plan.slots as usize));
+        Self { storage, plan, candidates: plan.levels(0) }
+    }
+}
 
 impl<T> RawTable for Balanced<T> {
     type Entry = T;
@@ -183,23 +181,23 @@ impl<T> RawTable for Balanced<T> {
     }
 
     #[inline]
-    fn find<O: LookupObserver>(
+    fn find(
         &self,
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         let key = spread(hash, DEFAULT_MULTIPLIER);
         if let Some(first) = self.storage.buckets.bucket(self.bucket(key, 0)) {
-            let found = first.find_in_first_word(tag_of(key), &mut is_match, observer);
-            if let Some(found) = found {
-                return Some(Place::with_entry(found));
+            let found = first.find_in_first_word(tag_of(key), &mut is_match, observe);
+            if let Some((at, entry)) = found {
+                return Some((Place::Bucket(at), entry));
             }
             if !first.was_passed(key) && !first.has_more_words() {
                 return None;
             }
         }
-        self.find_further(key, is_match, observer)
+        self.find_further(key, is_match, observe)
     }
 
     #[inline]
@@ -209,17 +207,14 @@ impl<T> RawTable for Balanced<T> {
             Some(slot) => self.storage.put(slot, tag_of(key), entry),
             None => self.storage.put_into_stash(key, entry),
         };
-        self.for_each_passed(key, place, BucketArray::count_passed);
+        self.count_passed(key, place, Counter::incremented);
         place
     }
 
     fn remove(&mut self, hash: u64, place: Place) -> Option<T> {
-        let counted = self.storage.is_hashed(place);
         let entry = self.storage.take(place)?;
-        if counted {
-            let key = spread(hash, DEFAULT_MULTIPLIER);
-            self.for_each_passed(key, place, BucketArray::uncount_passed);
-        }
+        // An entry without a hash was not counted, but it has set all counters to "many", where they stay.
+        self.count_passed(spread(hash, DEFAULT_MULTIPLIER), place, Counter::decremented);
         Some(entry)
     }
 }

@@ -2,8 +2,8 @@
 
 use equibloom_layout::placement::Levels;
 use equibloom_layout::{
-    Accepted, Blocks, Candidates, Layout, LayoutError, MAX_CHOICES, Number, PerSubtable, Placement,
-    Proportions, Rule, Share, check_positive, check_whole,
+    Blocks, Candidates, Layout, LayoutError, MAX_CHOICES, PerSubtable, Placement, Proportions,
+    Rule, Share, check_positive, check_real, check_whole,
 };
 
 /// Maximum number of slots per bucket.
@@ -136,16 +136,11 @@ impl BucketPlan {
 }
 
 fn check_shares(shares: &[f64]) -> Result<(), LayoutError> {
-    let check = |name, value, low, high| {
-        let accepted = Accepted::Real(low, high);
-        let error = LayoutError::OutOfRange { name, value: Number::Real(value), accepted };
-        if (low..=high).contains(&value) { Ok(()) } else { Err(error) }
-    };
     for &share in shares {
-        check("share of a subtable", share, 0.0, 1.0)?;
+        check_real("share of a subtable", share, 0.0, 1.0)?;
     }
     // Tolerance for shares that were rounded to six digits.
-    check("sum of the subtables' shares", shares.iter().sum(), 1.0 - 1e-6, 1.0 + 1e-6)
+    check_real("sum of the subtables' shares", shares.iter().sum(), 1.0 - 1e-6, 1.0 + 1e-6)
 }
 
 /// Plans with which the variance of the bucket sizes is the least that any scheme can have (Theorems 3 to

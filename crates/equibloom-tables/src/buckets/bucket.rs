@@ -8,7 +8,7 @@ use equibloom_layout::KeyHash;
 use super::{BucketArray, Slot};
 use crate::counters::Counter;
 use crate::geometry::Geometry;
-use crate::observer::LookupObserver;
+use crate::storage::Read;
 use crate::tag::class_of;
 use crate::tag_word::{Positions, WORD, first_halves};
 
@@ -42,16 +42,13 @@ impl<'a, T> Bucket<'a, T> {
         }
     }
 
-    /// The slots of the first word of tags whose tag is this one; with 0, the free ones.
-    #[inline]
-    fn tagged(self, tag: u8) -> Positions {
-        self.array.geometry.slots_of_first_word.with_tag(self.tags(0), tag)
-    }
-
-    /// The same for a word behind the first.
-    #[inline]
-    fn tagged_further(self, word: usize, tag: u8) -> Positions {
-        self.array.geometry.slots_of_word(word).with_tag(self.tags(word), tag)
+    /// The positions in a word of tags that are slots with this tag; with 0, the free ones.
+    #[inline(always)]
+    fn tagged(self, word: usize, tag: u8) -> Positions {
+        let geometry = &self.array.geometry;
+        let slots =
+            if word == 0 { geometry.slots_of_first_word } else { geometry.slots_of_word(word) };
+        slots.with_tag(self.tags(word), tag)
     }
 
     /// The numbers of the words of tags behind the first.
@@ -65,14 +62,14 @@ impl<'a, T> Bucket<'a, T> {
     /// # Safety
     /// There must be such a slot, and it must be occupied.
     #[inline]
-    unsafe fn matching<O: LookupObserver>(
+    unsafe fn matching(
         self,
         slot: usize,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
         let at = Slot { bucket: self.index, slot };
-        observer.entry_read(at.bucket, at.slot);
+        observe(Read::Entry(at));
         // SAFETY: the caller promises that the slot is occupied; the reference borrows the array.
         let entry = unsafe { &*self.array.entry_unchecked(at) };
         is_match(entry).then_some((at, entry))
@@ -80,50 +77,52 @@ impl<'a, T> Bucket<'a, T> {
 
     /// The entry with this tag that `is_match` accepts.
     #[inline(always)]
-    pub(crate) fn find<O: LookupObserver>(
+    pub(crate) fn find(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
-        let found = self.find_in_first_word(tag, is_match, observer);
-        found.or_else(|| self.find_further(tag, is_match, observer))
+        let found = self.find_in_first_word(tag, is_match, observe);
+        found.or_else(|| self.find_further(tag, is_match, observe))
     }
 
     /// The same among the slots whose tags are in the first word. Most tables have no others.
     #[inline(always)]
-    pub(crate) fn find_in_first_word<O: LookupObserver>(
+    pub(crate) fn find_in_first_word(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
-        observer.bucket_read(self.index);
-        for position in self.tagged(tag.get()) {
-            // SAFETY: the slot is one of the bucket's. Its tag is not 0, so that it is occupied.
-            let found = unsafe { self.matching(position, is_match, observer) };
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
+        observe(Read::Bucket(self.index));
+        self.find_in_word(0, tag, is_match, observe)
     }
 
     /// The same among the other slots.
     #[inline]
-    pub(crate) fn find_further<O: LookupObserver>(
+    pub(crate) fn find_further(
         self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
-        for word in self.more_words() {
-            for position in self.tagged_further(word, tag.get()) {
-                // SAFETY: as above.
-                let found = unsafe { self.matching(word * WORD + position, is_match, observer) };
-                if found.is_some() {
-                    return found;
-                }
+        self.more_words().find_map(|word| self.find_in_word(word, tag, is_match, observe))
+    }
+
+    #[inline(always)]
+    fn find_in_word(
+        self,
+        word: usize,
+        tag: NonZeroU8,
+        is_match: &mut impl FnMut(&T) -> bool,
+        observe: &mut impl FnMut(Read),
+    ) -> Option<(Slot, &'a T)> {
+        for position in self.tagged(word, tag.get()) {
+            // SAFETY: the slot is one of the bucket's. Its tag is not 0, so that it is occupied.
+            let found = unsafe { self.matching(word * WORD + position, is_match, observe) };
+            if found.is_some() {
+                return found;
             }
         }
         None
@@ -138,27 +137,27 @@ impl<'a, T> Bucket<'a, T> {
     /// The same in one of two buckets of `SLOTS` slots. If these are at most four, both buckets are read at once,
     /// and which of them has the entry is no branch that could be mispredicted.
     #[inline(always)]
-    pub(crate) fn find_here_or_in<const SLOTS: usize, O: LookupObserver>(
+    pub(crate) fn find_here_or_in<const SLOTS: usize>(
         self,
         other: Self,
         tag: NonZeroU8,
         is_match: &mut impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Slot, &'a T)> {
         const HALF: usize = WORD / 2;
         debug_assert!(SLOTS == self.array.geometry.slots);
         if SLOTS > HALF {
-            let found = self.find(tag, is_match, observer);
-            return found.or_else(|| other.find(tag, is_match, observer));
+            let found = self.find(tag, is_match, observe);
+            return found.or_else(|| other.find(tag, is_match, observe));
         }
-        observer.bucket_read(self.index);
-        observer.bucket_read(other.index);
+        observe(Read::Bucket(self.index));
+        observe(Read::Bucket(other.index));
         let slots = const { Positions::first(SLOTS).in_both_halves() };
         for position in slots.with_tag(first_halves(self.tags(0), other.tags(0)), tag.get()) {
             let either = [self.index, other.index][position / HALF];
             let bucket = Self { index: either, ..self };
-            // SAFETY: as in `find`.
-            let found = unsafe { bucket.matching(position % HALF, is_match, observer) };
+            // SAFETY: as in `find_in_word`.
+            let found = unsafe { bucket.matching(position % HALF, is_match, observe) };
             if found.is_some() {
                 return found;
             }
@@ -171,24 +170,26 @@ impl<'a, T> Bucket<'a, T> {
     pub(crate) fn size(self) -> u32 {
         let Geometry { slots, words, .. } = self.array.geometry;
         let further = if words > 1 { self.free_further().1 } else { 0 };
-        slots as u32 - self.tagged(0).count() - further
+        slots as u32 - self.tagged(0, 0).count() - further
     }
 
     /// The first free slot behind the first word of tags, if there is one, and the number of them.
     #[inline(never)]
     fn free_further(self) -> (Option<usize>, u32) {
-        let words = self.more_words().map(|word| (word, self.tagged_further(word, 0)));
+        let words = self.more_words().map(|word| (word, self.tagged(word, 0)));
         words.fold((None, 0), |(first, count), (word, mut free)| {
             let count = count + free.count();
             (first.or_else(|| free.next().map(|position| word * WORD + position)), count)
         })
     }
 
-    /// A slot without an entry in the roomier of two buckets, in this one if they are equal. Buckets have at most
-    /// eight slots.
+    /// A slot without an entry in the roomier of two buckets of `SLOTS` slots, at most eight; in this one if they
+    /// are equal.
     #[inline]
-    pub(crate) fn free_slot_here_or_in(self, other: Self) -> Option<Slot> {
-        let (here, there) = (self.tagged(0), other.tagged(0));
+    pub(crate) fn free_slot_here_or_in<const SLOTS: usize>(self, other: Self) -> Option<Slot> {
+        debug_assert!(SLOTS == self.array.geometry.slots);
+        let slots = const { Positions::first(SLOTS) };
+        let [here, there] = [self, other].map(|bucket| slots.with_tag(bucket.tags(0), 0));
         let (bucket, mut free) =
             if there.count() > here.count() { (other, there) } else { (self, here) };
         free.next().map(|slot| Slot { bucket: bucket.index, slot })
@@ -197,7 +198,7 @@ impl<'a, T> Bucket<'a, T> {
     /// A slot without an entry.
     #[inline]
     pub(crate) fn free_slot(self) -> Option<Slot> {
-        let slot = match self.tagged(0).next() {
+        let slot = match self.tagged(0, 0).next() {
             None if self.array.geometry.words > 1 => self.free_further().0,
             found => found,
         };

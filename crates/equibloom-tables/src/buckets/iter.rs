@@ -3,76 +3,35 @@
 use super::{BucketArray, Slot};
 
 impl<T> BucketArray<T> {
-    /// Every occupied slot, bucket by bucket.
-    pub(super) fn occupied_from(&self, from: Cursor) -> Option<(Slot, Cursor)> {
-        let Cursor { mut bucket, mut slot } = from;
-        while bucket < self.count {
-            if let Some(more) = self.tags(bucket)[slot..].iter().position(|&tag| tag != 0) {
-                let found = Slot { bucket, slot: slot + more };
-                let next = if found.slot + 1 == self.geometry.slots {
-                    Cursor { bucket: bucket + 1, slot: 0 }
-                } else {
-                    Cursor { bucket, slot: found.slot + 1 }
-                };
-                return Some((found, next));
+    /// The first occupied slot from the cursor on, which moves behind it.
+    pub(crate) fn next_occupied(&self, cursor: &mut Slot) -> Option<Slot> {
+        while cursor.bucket < self.count {
+            let tags = &self.tags(cursor.bucket)[cursor.slot..];
+            if let Some(more) = tags.iter().position(|&tag| tag != 0) {
+                let found = Slot { slot: cursor.slot + more, ..*cursor };
+                cursor.slot = found.slot + 1;
+                return Some(found);
             }
-            (bucket, slot) = (bucket + 1, 0);
+            *cursor = Slot { bucket: cursor.bucket + 1, slot: 0 };
         }
         None
     }
 
-    pub(crate) fn occupied_slots(&self) -> impl Iterator<Item = Slot> + '_ {
-        let mut cursor = Cursor::default();
-        core::iter::from_fn(move || {
-            let (found, next) = self.occupied_from(cursor)?;
-            cursor = next;
-            Some(found)
-        })
-    }
-
-    pub(crate) fn iter(&self) -> Iter<'_, T> {
-        Iter { array: self, cursor: Cursor::default() }
+    /// Takes every entry out, one after the other.
+    pub(crate) fn take_next(&mut self, cursor: &mut Slot) -> Option<T> {
+        let found = self.next_occupied(cursor)?;
+        self.take(found)
     }
 
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut { array: self, cursor: Cursor::default() }
-    }
-}
-
-/// Position of an iteration.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Cursor {
-    bucket: usize,
-    slot: usize,
-}
-
-/// Shared references to all entries.
-pub(crate) struct Iter<'a, T> {
-    array: &'a BucketArray<T>,
-    cursor: Cursor,
-}
-
-impl<T> Clone for Iter<'_, T> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
-
-impl<'a, T> Iterator for Iter<'a, T> {
-    type Item = &'a T;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a T> {
-        let (found, next) = self.array.occupied_from(self.cursor)?;
-        self.cursor = next;
-        self.array.get(found)
+        IterMut { array: self, cursor: Slot::default() }
     }
 }
 
 /// Exclusive references to all entries.
 pub(crate) struct IterMut<'a, T> {
     array: &'a mut BucketArray<T>,
-    cursor: Cursor,
+    cursor: Slot,
 }
 
 impl<'a, T> Iterator for IterMut<'a, T> {
@@ -80,8 +39,7 @@ impl<'a, T> Iterator for IterMut<'a, T> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a mut T> {
-        let (found, next) = self.array.occupied_from(self.cursor)?;
-        self.cursor = next;
+        let found = self.array.next_occupied(&mut self.cursor)?;
         // SAFETY: the slot is occupied. The cursor never comes back to it, so that no two of these
         // references meet, and the array is borrowed mutably for as long as they live; what the
         // iterator itself reads on are headers, which they do not overlap.

@@ -13,7 +13,7 @@ mod bucket;
 mod iter;
 
 pub(crate) use bucket::Bucket;
-pub(crate) use iter::{Cursor, Iter, IterMut};
+pub(crate) use iter::IterMut;
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
@@ -29,8 +29,8 @@ use crate::error::TableError;
 use crate::tag::class_of;
 
 /// One entry's place: bucket and slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Slot {
     pub(crate) bucket: usize,
     pub(crate) slot: usize,
 }
@@ -99,7 +99,7 @@ impl<T> BucketArray<T> {
 
     #[inline]
     fn start_of_header(&self, bucket: usize) -> *mut u8 {
-        assert!(bucket < self.count, "bucket {bucket} of {}", self.count);
+        assert!(bucket < self.count, "there is no such bucket");
         // SAFETY: headers lie at the start of the allocation, as many as there are buckets.
         unsafe { self.memory.as_ptr().add(bucket * self.geometry.header) }
     }
@@ -137,18 +137,16 @@ impl<T> BucketArray<T> {
         &mut self.header_mut(bucket)[slots..]
     }
 
-    /// Counts an entry that passes the bucket by.
-    pub(crate) fn count_passed(&mut self, bucket: usize, key: KeyHash) {
+    /// Changes the counter of the key's class among those that passed the bucket by.
+    pub(crate) fn count_passed(
+        &mut self,
+        bucket: usize,
+        key: KeyHash,
+        changed: impl Fn(Counter, u8) -> u8,
+    ) {
         let counter = Counter::number(class_of(key, self.geometry.classes()));
         let byte = &mut self.passed_mut(bucket)[counter.byte];
-        *byte = counter.incremented(*byte);
-    }
-
-    /// Undoes [`count_passed`](Self::count_passed).
-    pub(crate) fn uncount_passed(&mut self, bucket: usize, key: KeyHash) {
-        let counter = Counter::number(class_of(key, self.geometry.classes()));
-        let byte = &mut self.passed_mut(bucket)[counter.byte];
-        *byte = counter.decremented(*byte);
+        *byte = changed(counter, *byte);
     }
 
     /// Sets every counter to "many".
@@ -171,8 +169,8 @@ impl<T> BucketArray<T> {
 
     #[inline]
     fn entry(&self, at: Slot) -> *mut T {
-        assert!(at.bucket < self.count, "bucket {} of {}", at.bucket, self.count);
-        assert!(at.slot < self.geometry.slots, "slot {} of {}", at.slot, self.geometry.slots);
+        // A message with numbers would force them into memory, although it is never printed.
+        assert!(at.bucket < self.count && at.slot < self.geometry.slots, "there is no such slot");
         // SAFETY: just checked.
         unsafe { self.entry_unchecked(at) }
     }
@@ -205,14 +203,6 @@ impl<T> BucketArray<T> {
         Some(unsafe { self.entry(at).read() })
     }
 
-    /// Puts an entry into a slot and returns the one that was there.
-    #[inline]
-    pub(crate) fn replace(&mut self, at: Slot, tag: NonZeroU8, entry: T) -> Option<T> {
-        let before = self.take(at);
-        self.fill(at, tag, entry);
-        before
-    }
-
     /// Puts an entry into a free slot.
     #[inline]
     pub(crate) fn fill(&mut self, at: Slot, tag: NonZeroU8, entry: T) {
@@ -226,19 +216,16 @@ impl<T> BucketArray<T> {
         }
     }
 
-    /// Takes every entry out, one after the other.
-    pub(crate) fn take_next(&mut self, cursor: &mut Cursor) -> Option<T> {
-        let (found, next) = self.occupied_from(*cursor)?;
-        *cursor = next;
-        self.take(found)
+    fn drop_entries(&mut self) {
+        let mut cursor = Slot::default();
+        while let Some(entry) = self.take_next(&mut cursor) {
+            drop(entry);
+        }
     }
 
     /// Drops all entries and sets the counters to 0.
     pub(crate) fn clear(&mut self) {
-        let mut cursor = Cursor::default();
-        while let Some(entry) = self.take_next(&mut cursor) {
-            drop(entry);
-        }
+        self.drop_entries();
         for bucket in 0..self.count {
             self.passed_mut(bucket).fill(0);
         }
@@ -254,14 +241,14 @@ impl<T: Clone> Clone for BucketArray<T> {
             handle_alloc_error(self.layout)
         };
         for bucket in 0..self.count {
-            for (slot, &tag) in self.tags(bucket).iter().enumerate() {
+            let (tags, passed) = self.header(bucket).split_at(self.geometry.slots);
+            for (slot, &tag) in tags.iter().enumerate() {
                 let at = Slot { bucket, slot };
                 if let (Some(tag), Some(entry)) = (NonZeroU8::new(tag), self.get(at)) {
-                    copy.replace(at, tag, entry.clone());
+                    copy.fill(at, tag, entry.clone());
                 }
             }
-            let slots = self.geometry.slots;
-            copy.passed_mut(bucket).copy_from_slice(&self.header(bucket)[slots..]);
+            copy.passed_mut(bucket).copy_from_slice(passed);
         }
         copy
     }
@@ -272,11 +259,8 @@ impl<T> Drop for BucketArray<T> {
         if self.count == 0 {
             return;
         }
-        let mut cursor = Cursor::default();
-        while core::mem::needs_drop::<T>()
-            && let Some(entry) = self.take_next(&mut cursor)
-        {
-            drop(entry);
+        if core::mem::needs_drop::<T>() {
+            self.drop_entries();
         }
         // SAFETY: allocated in `new` with this layout, since there are buckets.
         unsafe { dealloc(self.memory.as_ptr(), self.layout) };

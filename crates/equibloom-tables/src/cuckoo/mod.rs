@@ -13,19 +13,17 @@
 //! 95 %.
 
 mod functions;
-mod graph;
 mod trace;
 mod walk;
 
 pub use functions::{Lecture, Seeded, TwoFunctions};
 pub use trace::{Move, Outcome, Step, Trace};
 
-use equibloom_layout::{Accepted, KeyHash, LayoutError, Number};
+use equibloom_layout::{KeyHash, check_real};
 
-use super::buckets::Slot;
-use super::observer::LookupObserver;
-use super::raw::{RawTable, sealed};
-use super::storage::{Place, Storage};
+use super::buckets::{BucketArray, Slot};
+use super::raw::RawTable;
+use super::storage::{Place, Read, Storage};
 use crate::error::TableError;
 
 /// Entries in the stash before a table is rebuilt with other functions.
@@ -72,20 +70,15 @@ impl<T, const SLOTS: usize> Cuckoo<T, SLOTS> {
     /// An empty table for `capacity` entries that grows when more than a share `max_load` of its slots
     /// is filled.
     pub fn new(capacity: usize, max_load: f64) -> Result<Self, TableError> {
-        if !(max_load > 0.0 && max_load <= Self::MAX_LOAD) {
-            let error = LayoutError::OutOfRange {
-                name: "load of a cuckoo table",
-                value: Number::Real(max_load),
-                accepted: Accepted::Real(f64::MIN_POSITIVE, Self::MAX_LOAD),
-            };
-            return Err(error.into());
-        }
+        check_real("load of a cuckoo table", max_load, f64::MIN_POSITIVE, Self::MAX_LOAD)?;
         Self::with_functions(Self::size_for(capacity, max_load), max_load, Seeded::default())
     }
+}
 
-    /// Tables that have no memory yet.
-    pub(super) fn empty(max_load: f64) -> Self {
-        Self::over(Storage::empty(SLOTS), max_load, Seeded::default())
+/// Tables without memory, with the default load.
+impl<T, const SLOTS: usize> Default for Cuckoo<T, SLOTS> {
+    fn default() -> Self {
+        Self::over(BucketArray::empty(SLOTS), Self::DEFAULT_LOAD, Seeded::default())
     }
 }
 
@@ -95,21 +88,16 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     /// Two tables of `size` buckets.
     fn with_functions(size: u64, max_load: f64, functions: F) -> Result<Self, TableError> {
         let buckets = usize::try_from(size.saturating_mul(2)).unwrap_or(usize::MAX);
-        Ok(Self::over(Storage::new(buckets, SLOTS, NO_COUNTERS)?, max_load, functions))
+        Ok(Self::over(BucketArray::new(buckets, SLOTS, NO_COUNTERS)?, max_load, functions))
     }
 
-    fn over(mut storage: Storage<T>, max_load: f64, functions: F) -> Self {
+    fn over(buckets: BucketArray<T>, max_load: f64, functions: F) -> Self {
         let () = Self::SLOTS_ARE_FEW;
-        let buckets = storage.buckets.count();
-        storage.capacity = (max_load * (buckets as f64 * SLOTS as f64)) as usize;
+        let size = buckets.count() as u64 / 2;
+        let mut storage = Storage::new(buckets);
+        storage.capacity = (max_load * (2.0 * size as f64 * SLOTS as f64)) as usize;
         storage.stash_limit = SMALL_STASH;
-        Self {
-            storage,
-            functions,
-            size: buckets as u64 / 2,
-            max_load,
-            history: CuckooHistory::default(),
-        }
+        Self { storage, functions, size, max_load, history: CuckooHistory::default() }
     }
 
     /// Buckets of each table for `capacity` entries: at least one, unless that is 0.
@@ -121,6 +109,18 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     /// Events in the table so far.
     pub fn history(&self) -> CuckooHistory {
         self.history
+    }
+
+    /// Buckets of each table. In the cuckoo graph buckets are nodes and entries are edges.
+    pub fn buckets_per_table(&self) -> u64 {
+        self.size
+    }
+
+    /// The edges of the cuckoo graph: for each entry, the stash's included, its bucket in the first and in the
+    /// second table.
+    pub fn edges(&self, hash_of: impl Fn(&T) -> u64) -> impl Iterator<Item = [u64; 2]> {
+        let entries = self.storage.places().filter_map(|place| self.storage.get(place));
+        entries.map(move |entry| self.functions.buckets(hash_of(entry), self.size))
     }
 
     /// The two buckets of an entry, numbered through both tables.
@@ -136,8 +136,6 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
     }
 }
 
-impl<T, const SLOTS: usize, F> sealed::Sealed for Cuckoo<T, SLOTS, F> {}
-
 impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
     type Entry = T;
 
@@ -149,22 +147,24 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
         &mut self.storage
     }
 
-    /// With other functions, so that a table of the same size may succeed.
+    /// With other functions if there are entries, so that a table of the same size may succeed.
     fn emptied(&self, capacity: usize) -> Result<Self, TableError> {
         let as_before = capacity == self.capacity();
         let size = if as_before { self.size } else { Self::size_for(capacity, self.max_load) };
-        let mut empty = Self::with_functions(size, self.max_load, self.functions.renewed())?;
+        let rehashes = self.storage.len() > 0;
+        let functions = if rehashes { self.functions.renewed() } else { self.functions.clone() };
+        let mut empty = Self::with_functions(size, self.max_load, functions)?;
         empty.history = self.history;
-        empty.history.rehashes += u64::from(self.storage.len() > 0);
+        empty.history.rehashes += u64::from(rehashes);
         Ok(empty)
     }
 
     #[inline]
-    fn find<O: LookupObserver>(
+    fn find(
         &self,
         hash: u64,
         mut is_match: impl FnMut(&T) -> bool,
-        observer: &mut O,
+        observe: &mut impl FnMut(Read),
     ) -> Option<(Place, &T)> {
         let buckets = &self.storage.buckets;
         let [first, second] = self.buckets(hash);
@@ -172,17 +172,17 @@ impl<T, const SLOTS: usize, F: TwoFunctions> RawTable for Cuckoo<T, SLOTS, F> {
             && let Some(second) = buckets.bucket(second)
         {
             let tag = self.functions.tag(hash);
-            let found = first.find_here_or_in::<SLOTS, O>(second, tag, &mut is_match, observer);
-            if let Some(found) = found {
-                return Some(Place::with_entry(found));
+            let found = first.find_here_or_in::<SLOTS>(second, tag, &mut is_match, observe);
+            if let Some((at, entry)) = found {
+                return Some((Place::Bucket(at), entry));
             }
         }
-        self.storage.find_in_stash(KeyHash::from_u64(hash), &mut is_match, observer)
+        self.storage.find_in_stash(KeyHash::from_u64(hash), is_match, observe)
     }
 
     #[inline]
     fn place(&mut self, hash: u64, entry: T, hash_of: impl Fn(&T) -> u64) -> Place {
-        self.place_observed(hash, entry, hash_of, &mut ())
+        self.place_observed(hash, entry, hash_of, &mut |_, _, _| {})
     }
 
     fn remove(&mut self, _hash: u64, place: Place) -> Option<T> {

@@ -2,10 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::walk::WalkObserver;
 use super::{Cuckoo, Lecture, RawTable};
 use crate::error::TableError;
-use crate::storage::Position;
+use crate::storage::Place;
 
 /// Limit of rehashes in a row: the keys do not fit.
 const MAX_REHASHES: u64 = 100;
@@ -89,17 +88,21 @@ impl Trace {
     /// Inserts a key and returns the steps.
     pub fn insert(&mut self, key: u64) -> Step {
         let buckets = self.buckets_of(key);
-        let mut moves = Moves(Vec::new());
-        let known = self.table.find(key, |&other| other == key, &mut ()).is_some();
+        let (mut moves, size) = (Vec::new(), self.table.size as usize);
+        let known = self.table.find(key, |&other| other == key, &mut |_| {}).is_some();
         let outcome = if known {
             Outcome::AlreadyPresent
         } else {
-            let place = self.table.place_observed(key, key, |&key| key, &mut moves);
-            let failed = !self.table.storage.stash.is_empty();
-            debug_assert!(failed || matches!(place.0, Position::Bucket(_)));
+            let mut record = |&key: &u64, bucket, displaced: Option<&u64>| {
+                let (table, bucket) = (bucket / size, bucket % size);
+                moves.push(Move { key, table, bucket, displaced: displaced.copied() });
+            };
+            let place = self.table.place_observed(key, key, |&key| key, &mut record);
+            let failed = self.table.storage.stash.len() > 0;
+            debug_assert!(failed || matches!(place, Place::Bucket(_)));
             if failed { self.rehash() } else { Outcome::Placed }
         };
-        Step { key, buckets, moves: moves.0, outcome, tables: self.tables() }
+        Step { key, buckets, moves, outcome, tables: self.tables() }
     }
 
     /// The buckets of a key under the current functions.
@@ -112,7 +115,7 @@ impl Trace {
         let size = self.table.capacity();
         for _ in 0..MAX_REHASHES {
             // Without memory the tables stay as they are.
-            if self.table.rebuild(size, |&key| key).is_err() || self.table.storage.stash.is_empty()
+            if self.table.rebuild(size, |&key| key).is_err() || self.table.storage.stash.len() == 0
             {
                 break;
             }
@@ -131,14 +134,5 @@ impl Trace {
             let key = |bucket| self.table.storage.buckets.get(Slot { bucket, slot: 0 }).copied();
             (from..from + size).map(key).collect()
         })
-    }
-}
-
-/// Records the steps of a walk.
-struct Moves(Vec<Move>);
-
-impl WalkObserver<u64> for Moves {
-    fn entry_moves(&mut self, entry: &u64, table: usize, bucket: usize, displaced: Option<&u64>) {
-        self.0.push(Move { key: *entry, table, bucket, displaced: displaced.copied() });
     }
 }

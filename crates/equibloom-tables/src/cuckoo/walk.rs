@@ -10,30 +10,12 @@
 //! entries are read at once, so that reading all of them costs little more than reading one.
 
 use super::{Cuckoo, Slot, TwoFunctions};
-use crate::storage::{Place, Position};
+use crate::storage::Place;
 use equibloom_layout::{KeyHash, scale};
 
 /// Limit of displacements by one insertion. With four slots the mean is three or four at a load of 95 %, just
 /// before the table is full.
 const MAX_DISPLACEMENTS: u64 = 500;
-
-/// Observes every step of a walk. The unit type ignores it.
-pub(super) trait WalkObserver<T> {
-    /// `entry` comes into `bucket` of table 0 or 1, where `displaced` was.
-    fn entry_moves(&mut self, entry: &T, table: usize, bucket: usize, displaced: Option<&T>);
-}
-
-impl<T> WalkObserver<T> for () {
-    #[inline(always)]
-    fn entry_moves(&mut self, _: &T, _: usize, _: usize, _: Option<&T>) {}
-}
-
-/// Where a displaced entry goes.
-#[derive(Clone, Copy)]
-struct Next {
-    hash: u64,
-    bucket: usize,
-}
 
 /// An insertion that displaces entries.
 struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
@@ -45,21 +27,21 @@ struct Walk<'a, T, const SLOTS: usize, F: TwoFunctions> {
 }
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
-    /// Puts in an entry that is not in the table.
+    /// Puts in an entry that is not in the table. Every step is observed: an entry, the bucket it comes into,
+    /// numbered through both tables, and the entry that it displaces there.
     #[inline]
-    pub(super) fn place_observed<O: WalkObserver<T>>(
+    pub(super) fn place_observed(
         &mut self,
         hash: u64,
         entry: T,
         hash_of: impl Fn(&T) -> u64,
-        observer: &mut O,
+        observe: &mut impl FnMut(&T, usize, Option<&T>),
     ) -> Place {
         if let Some(slot) = self.free_slot_of(hash) {
-            let (table, bucket) = self.table_and_bucket(slot.bucket);
-            observer.entry_moves(&entry, table, bucket, None);
+            observe(&entry, slot.bucket, None);
             return self.storage.put(slot, self.functions.tag(hash), entry);
         }
-        self.displace(hash, entry, hash_of, observer)
+        self.displace(hash, entry, hash_of, observe)
     }
 
     /// A free slot for a new entry.
@@ -72,35 +54,33 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Cuckoo<T, SLOTS, F> {
         if SLOTS == 1 {
             first.free_slot()
         } else {
-            first.free_slot_here_or_in(buckets.bucket(second)?)
+            first.free_slot_here_or_in::<SLOTS>(buckets.bucket(second)?)
         }
-    }
-
-    /// Which table a bucket is in, and its number there.
-    fn table_and_bucket(&self, bucket: usize) -> (usize, usize) {
-        let size = self.size as usize;
-        if bucket < size { (0, bucket) } else { (1, bucket - size) }
     }
 
     /// Puts in an entry by displacing others.
     #[inline(never)]
-    fn displace<O: WalkObserver<T>>(
+    fn displace(
         &mut self,
         hash: u64,
         entry: T,
         hash_of: impl Fn(&T) -> u64,
-        observer: &mut O,
+        observe: &mut impl FnMut(&T, usize, Option<&T>),
     ) -> Place {
         let mut walk = Walk { table: self, hash, pending: Some(entry), inserted: None };
         if walk.table.size > 0 {
-            walk.run(hash_of, observer);
+            walk.run(hash_of, observe);
         }
         walk.finish()
     }
 }
 
 impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
-    fn run<O: WalkObserver<T>>(&mut self, hash_of: impl Fn(&T) -> u64, observer: &mut O) {
+    fn run(
+        &mut self,
+        hash_of: impl Fn(&T) -> u64,
+        observe: &mut impl FnMut(&T, usize, Option<&T>),
+    ) {
         let mut bucket = self.table.buckets(self.hash)[0];
         // A terminating walk visits no slot more than twice.
         let slots = (self.table.storage.buckets.count() * SLOTS) as u64;
@@ -114,27 +94,24 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
                 }
             };
             if let Some(entry) = &self.pending {
-                let displaced = self.table.storage.buckets.get(slot);
-                let (table, bucket) = self.table.table_and_bucket(bucket);
-                observer.entry_moves(entry, table, bucket, displaced);
+                observe(entry, bucket, self.table.storage.buckets.get(slot));
             }
             self.put(slot);
             let Some(next) = next else { return };
-            self.hash = next.hash;
+            (self.hash, bucket) = next;
             self.table.history.displacements += 1;
-            bucket = next.bucket;
         }
     }
 
-    /// The entry of a full bucket to displace, and where it goes.
-    fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, Next) {
-        let (table, _) = self.table.table_and_bucket(bucket);
+    /// The entry of a full bucket to displace, its hash, and the bucket it goes to.
+    fn victim(&self, bucket: usize, hash_of: impl Fn(&T) -> u64) -> (Slot, (u64, usize)) {
+        let other = usize::from(bucket < self.table.size as usize);
         let buckets = &self.table.storage.buckets;
-        let others: [Next; SLOTS] = core::array::from_fn(|slot| {
+        let others: [(u64, usize); SLOTS] = core::array::from_fn(|slot| {
             let hash = buckets.get(Slot { bucket, slot }).map_or(0, &hash_of);
-            Next { hash, bucket: self.table.buckets(hash)[1 - table] }
+            (hash, self.table.buckets(hash)[other])
         });
-        let have_room = others.map(|next| self.table.free_slot(next.bucket).is_some());
+        let have_room = others.map(|(_, bucket)| self.table.free_slot(bucket).is_some());
         let slot = have_room.iter().position(|&has_room| has_room).unwrap_or_else(|| {
             let draw = KeyHash::from_u64(self.table.history.displacements).candidate(0);
             scale(draw, SLOTS as u64) as usize
@@ -145,9 +122,10 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
     /// Exchanges the pending entry for the one in the slot, if there is one.
     fn put(&mut self, slot: Slot) {
         let Some(entry) = self.pending.take() else { return };
-        let place = Place(Position::Bucket(slot));
+        let place = Place::Bucket(slot);
         let tag = self.table.functions.tag(self.hash);
-        self.pending = self.table.storage.exchange(slot, tag, entry);
+        self.pending = self.table.storage.take(place);
+        self.table.storage.put(slot, tag, entry);
         if self.inserted.is_none() {
             self.inserted = Some(place);
         } else if self.inserted == Some(place) {
@@ -168,7 +146,7 @@ impl<T, const SLOTS: usize, F: TwoFunctions> Walk<'_, T, SLOTS, F> {
     fn finish(mut self) -> Place {
         self.stash_pending();
         // It stayed in a bucket, or it was pending and is in the stash now.
-        self.inserted.unwrap_or(Place(Position::Stash(0)))
+        self.inserted.unwrap_or(Place::Stash(0))
     }
 }
 

@@ -18,8 +18,8 @@ fn four_entries_of_16_bytes_fill_one_line() {
     let (geometry, layout) = Geometry::of::<(u64, u64)>(100, 4, 0).unwrap();
     assert_eq!(layout.size(), geometry.first_entry + 100 * 64);
     for bucket in 0..100 {
-        let first = geometry.entry_lines(bucket, 0);
-        assert!((1..4).all(|slot| geometry.entry_lines(bucket, slot) == first));
+        let first = geometry.entry_lines(Slot { bucket, slot: 0 });
+        assert!((1..4).all(|slot| geometry.entry_lines(Slot { bucket, slot }) == first));
     }
 }
 

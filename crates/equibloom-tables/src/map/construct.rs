@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{BalancedMap, CuckooMap, Map};
+use super::{BalancedMap, CuckooMap, Map, RawTable};
 use crate::balanced::{Balanced, BucketPlan};
 use crate::cuckoo::{Cuckoo, CuckooHistory};
 use crate::error::TableError;
@@ -23,7 +23,7 @@ impl<K, V, T, S> Map<K, V, T, S> {
     }
 }
 
-impl<K, V, T: DefaultTable, S> Map<K, V, T, S> {
+impl<K, V, T: RawTable + Default, S> Map<K, V, T, S> {
     /// An empty map that allocates nothing yet.
     pub fn with_hasher(hasher: S) -> Self {
         Self::with_capacity_and_hasher(0, hasher)
@@ -32,12 +32,13 @@ impl<K, V, T: DefaultTable, S> Map<K, V, T, S> {
     /// An empty map with room for `capacity` entries, filled by the [default plan](BucketPlan::default) or up
     /// to the [default load](Cuckoo::DEFAULT_LOAD). If the allocation fails, it starts without memory.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        Self::from_table(T::with_capacity_or_empty(capacity), hasher)
+        let empty = T::default();
+        Self::from_table(empty.emptied(capacity).unwrap_or(empty), hasher)
     }
 }
 
 #[cfg(feature = "std")]
-impl<K, V, T: DefaultTable> Map<K, V, T, DefaultHashBuilder> {
+impl<K, V, T: RawTable + Default> Map<K, V, T, DefaultHashBuilder> {
     /// An empty map that allocates nothing yet.
     pub fn new() -> Self {
         Self::default()
@@ -100,24 +101,5 @@ impl<K, V, S, const SLOTS: usize> CuckooMap<K, V, S, SLOTS> {
     /// Events in the map so far.
     pub fn history(&self) -> CuckooHistory {
         self.table.history()
-    }
-}
-
-/// A table with default settings, for `Default` and `FromIterator` of both maps.
-pub trait DefaultTable: Sized {
-    /// A table for `capacity` entries, or for none if the allocation fails.
-    fn with_capacity_or_empty(capacity: usize) -> Self;
-}
-
-impl<T> DefaultTable for Balanced<T> {
-    fn with_capacity_or_empty(capacity: usize) -> Self {
-        Self::new(capacity, BucketPlan::default())
-            .unwrap_or_else(|_| Self::empty(BucketPlan::default()))
-    }
-}
-
-impl<T, const SLOTS: usize> DefaultTable for Cuckoo<T, SLOTS> {
-    fn with_capacity_or_empty(capacity: usize) -> Self {
-        Self::new(capacity, Self::DEFAULT_LOAD).unwrap_or_else(|_| Self::empty(Self::DEFAULT_LOAD))
     }
 }

@@ -15,16 +15,16 @@ pub enum Entry<'a, K, V, T, S> {
 
 /// An entry that is there.
 pub struct OccupiedEntry<'a, K, V, T, S> {
-    map: &'a mut Map<K, V, T, S>,
-    hash: u64,
-    place: Place,
+    pub(super) map: &'a mut Map<K, V, T, S>,
+    pub(super) hash: u64,
+    pub(super) place: Place,
 }
 
 /// A key without an entry.
 pub struct VacantEntry<'a, K, V, T, S> {
-    map: &'a mut Map<K, V, T, S>,
-    hash: u64,
-    key: K,
+    pub(super) map: &'a mut Map<K, V, T, S>,
+    pub(super) hash: u64,
+    pub(super) key: K,
 }
 
 impl<'a, K, V, T, S> Entry<'a, K, V, T, S>
@@ -73,10 +73,6 @@ where
 }
 
 impl<'a, K, V, T: RawTable<Entry = (K, V)>, S> OccupiedEntry<'a, K, V, T, S> {
-    pub(super) fn new(map: &'a mut Map<K, V, T, S>, hash: u64, place: Place) -> Self {
-        Self { map, hash, place }
-    }
-
     fn pair(&self) -> &(K, V) {
         present(self.map.table.storage().get(self.place))
     }
@@ -123,10 +119,6 @@ where
     T: RawTable<Entry = (K, V)>,
     S: BuildHasher,
 {
-    pub(super) fn new(map: &'a mut Map<K, V, T, S>, hash: u64, key: K) -> Self {
-        Self { map, hash, key }
-    }
-
     /// The requested key.
     pub fn key(&self) -> &K {
         &self.key

@@ -5,14 +5,15 @@ mod entry;
 mod iter;
 mod traits;
 
-pub use construct::{DefaultHashBuilder, DefaultTable};
+pub use construct::DefaultHashBuilder;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
-pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values, ValuesMut};
+pub use iter::{Drain, IntoIter, Iter, IterMut};
 
-use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 use core::mem;
+
+use equivalent::Equivalent;
 
 use super::balanced::Balanced;
 use super::cuckoo::Cuckoo;
@@ -94,52 +95,37 @@ impl<K, V, T: RawTable<Entry = (K, V)>, S> Map<K, V, T, S> {
 
 impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, S> {
     #[inline]
-    fn find<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> Option<(u64, Place)>
-    where
-        K: Borrow<Q>,
-    {
+    fn find<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<(u64, Place)> {
         let hash = self.hasher.hash_one(key);
-        let (place, _) = self.table.find(hash, move |entry| entry.0.borrow() == key, &mut ())?;
+        let is_match = move |entry: &(K, V)| key.equivalent(&entry.0);
+        let (place, _) = self.table.find(hash, is_match, &mut |_| {})?;
         Some((hash, place))
     }
 
     /// The value under a key.
     #[inline]
-    pub fn get<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn get<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<&V> {
         self.get_key_value(key).map(|(_, value)| value)
     }
 
     /// The stored key and its value.
     #[inline]
-    pub fn get_key_value<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> Option<(&K, &V)>
-    where
-        K: Borrow<Q>,
-    {
-        let hash = self.hasher.hash_one(key);
-        let (_, (key, value)) =
-            self.table.find(hash, move |entry| entry.0.borrow() == key, &mut ())?;
-        Some((key, value))
+    pub fn get_key_value<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> Option<(&K, &V)> {
+        let is_match = move |entry: &(K, V)| key.equivalent(&entry.0);
+        let (_, entry) = self.table.find(self.hasher.hash_one(key), is_match, &mut |_| {})?;
+        Some((&entry.0, &entry.1))
     }
 
     /// The value under a key, to be changed.
     #[inline]
-    pub fn get_mut<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<&mut V>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn get_mut<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<&mut V> {
         let (_, place) = self.find(key)?;
         self.table.storage_mut().get_mut(place).map(|(_, value)| value)
     }
 
     /// Whether there is an entry under a key.
     #[inline]
-    pub fn contains_key<Q: ?Sized + Hash + Eq>(&self, key: &Q) -> bool
-    where
-        K: Borrow<Q>,
-    {
+    pub fn contains_key<Q: ?Sized + Hash + Equivalent<K>>(&self, key: &Q) -> bool {
         self.find(key).is_some()
     }
 
@@ -147,7 +133,7 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let Self { table, hasher, .. } = self;
         let hash = hasher.hash_one(&key);
-        if let Some((place, _)) = table.find(hash, |entry| entry.0 == key, &mut ()) {
+        if let Some((place, _)) = table.find(hash, |entry| entry.0 == key, &mut |_| {}) {
             let (_, known) = table.storage_mut().get_mut(place)?;
             return Some(mem::replace(known, value));
         }
@@ -157,18 +143,12 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     }
 
     /// Removes the entry under a key and returns its value.
-    pub fn remove<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn remove<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<V> {
         self.remove_entry(key).map(|(_, value)| value)
     }
 
     /// Removes the entry under a key and returns it.
-    pub fn remove_entry<Q: ?Sized + Hash + Eq>(&mut self, key: &Q) -> Option<(K, V)>
-    where
-        K: Borrow<Q>,
-    {
+    pub fn remove_entry<Q: ?Sized + Hash + Equivalent<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         let (hash, place) = self.find(key)?;
         self.table.remove(hash, place)
     }
@@ -186,24 +166,21 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
     /// ```
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V, T, S> {
         let hash = self.hasher.hash_one(&key);
-        match self.table.find(hash, |entry| entry.0 == key, &mut ()) {
-            Some((place, _)) => Entry::Occupied(OccupiedEntry::new(self, hash, place)),
-            None => Entry::Vacant(VacantEntry::new(self, hash, key)),
+        match self.table.find(hash, |entry| entry.0 == key, &mut |_| {}) {
+            Some((place, _)) => Entry::Occupied(OccupiedEntry { map: self, hash, place }),
+            None => Entry::Vacant(VacantEntry { map: self, hash, key }),
         }
     }
 
     /// Keeps the entries for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let Self { table, hasher, .. } = self;
-        let mut place = table.storage().last_place();
         // From the end, because a removal from the stash moves the last entry into the gap.
-        while let Some(at) = place {
-            let storage = table.storage_mut();
-            place = storage.place_before(at);
-            let Some((key, value)) = storage.get_mut(at) else { continue };
+        for place in table.storage().places().rev() {
+            let Some((key, value)) = table.storage_mut().get_mut(place) else { continue };
             if !keep(key, value) {
                 let hash = hasher.hash_one(&*key);
-                table.remove(hash, at);
+                table.remove(hash, place);
             }
         }
     }
@@ -236,6 +213,6 @@ impl<K: Eq + Hash, V, T: RawTable<Entry = (K, V)>, S: BuildHasher> Map<K, V, T, 
 
     /// Statistics, from a pass over the whole map.
     pub fn statistics(&self) -> TableStatistics {
-        self.table.statistics(hash_of(&self.hasher))
+        TableStatistics::take(&self.table, hash_of(&self.hasher))
     }
 }

@@ -1,11 +1,11 @@
 //! What every map can do: print, compare, collect, index.
 
-use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 
-use super::construct::DefaultTable;
+use equivalent::Equivalent;
+
 use super::{Map, RawTable};
 
 impl<K: fmt::Debug, V: fmt::Debug, T: RawTable<Entry = (K, V)>, S> fmt::Debug for Map<K, V, T, S> {
@@ -32,7 +32,7 @@ where
 
 impl<K: Eq + Hash, V: Eq, T: RawTable<Entry = (K, V)>, S: BuildHasher> Eq for Map<K, V, T, S> {}
 
-impl<K, V, T: DefaultTable, S: Default> Default for Map<K, V, T, S> {
+impl<K, V, T: RawTable + Default, S: Default> Default for Map<K, V, T, S> {
     fn default() -> Self {
         Self::with_hasher(S::default())
     }
@@ -41,7 +41,7 @@ impl<K, V, T: DefaultTable, S: Default> Default for Map<K, V, T, S> {
 impl<K, V, T, S> FromIterator<(K, V)> for Map<K, V, T, S>
 where
     K: Eq + Hash,
-    T: RawTable<Entry = (K, V)> + DefaultTable,
+    T: RawTable<Entry = (K, V)> + Default,
     S: BuildHasher + Default,
 {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
@@ -83,10 +83,10 @@ where
 /// Panics if there is no entry, as the standard maps do.
 impl<K, V, T, S, Q> Index<&Q> for Map<K, V, T, S>
 where
-    K: Eq + Hash + Borrow<Q>,
+    K: Eq + Hash,
     T: RawTable<Entry = (K, V)>,
     S: BuildHasher,
-    Q: ?Sized + Eq + Hash,
+    Q: ?Sized + Hash + Equivalent<K>,
 {
     type Output = V;
 

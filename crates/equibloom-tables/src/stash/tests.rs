@@ -35,7 +35,8 @@ proptest! {
 fn entries_without_a_hash_are_found_and_removed_like_others() {
     let mut stash = Stash::new();
     stash.push(1, 'a');
-    stash.push_unhashed('b');
+    stash.push(0, 'b');
+    stash.has_unhashed = true;
     stash.push(2, 'c');
     let (at, _) = stash.find(77, |&entry| entry == 'b').unwrap();
     assert_eq!(stash.get(at), Some(&'b'));

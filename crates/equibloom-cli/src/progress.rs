@@ -1,6 +1,4 @@
-//! Progress with rate and remaining time, on a terminal only.
-
-use std::io::IsTerminal;
+//! Progress bars: drawn on standard error if that is a terminal, else hidden.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -11,17 +9,10 @@ pub(crate) enum Unit {
     Keys,
 }
 
-/// A bar over `total`, or a counter if that is unknown. Hidden if `quiet`, or if standard error is no terminal.
-pub(crate) fn progress(
-    doing: &'static str,
-    total: Option<u64>,
-    unit: Unit,
-    quiet: bool,
-) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
+/// A bar over `total`, or a counter if that is unknown; nothing if `quiet`.
+pub(crate) fn bar(doing: &'static str, total: Option<u64>, unit: Unit, quiet: bool) -> ProgressBar {
     let template = match (unit, total) {
+        _ if quiet => return ProgressBar::hidden(),
         (Unit::Bytes, Some(_)) => {
             "{msg} {bar:30} {percent:>3} %  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"
         }
@@ -31,7 +22,11 @@ pub(crate) fn progress(
         (Unit::Bytes, None) => "{msg} {spinner} {bytes}, {bytes_per_sec}, {elapsed} so far",
         (Unit::Keys, None) => "{msg} {spinner} {human_pos} keys, {per_sec}, {elapsed} so far",
     };
-    let style = ProgressStyle::with_template(template);
     let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(doing)
+    bar.with_style(style(template)).with_message(doing)
+}
+
+/// The style of a bar.
+pub(crate) fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
