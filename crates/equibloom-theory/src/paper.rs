@@ -26,7 +26,7 @@
 use equibloom_layout::{Blocks, Design, Layout, Overflow, Proportions, Rule, Share};
 
 use crate::error::{Error, require};
-use crate::fluid;
+use crate::fluid::Process;
 use crate::lower_bound::{costs, lower_bound};
 use crate::minimum;
 use crate::optimum::{self, MOST_HASHES, Optimum, geometric_sum, paper_hashes};
@@ -219,10 +219,7 @@ impl Filter {
         let candidates = Proportions::Anywhere { choices: 2, share: Share::clamped(alpha) };
         let state = match scheme {
             Scheme::Classical => None,
-            _ => match fluid::closed_form(&candidates, Rule::LeastLoaded, load, 1.0)? {
-                None => fluid::trace(&candidates, Rule::LeastLoaded, load, &[1.0])?.pop(),
-                closed => closed,
-            },
+            _ => Some(Process::new(candidates, Rule::LeastLoaded, load).end()?),
         };
         let known = Rate {
             accesses_insert: 1.0 + alpha,

@@ -2,7 +2,7 @@
 
 use equibloom::{Filter, Parameters};
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
-use equibloom_theory::fluid::{self, State};
+use equibloom_theory::fluid::{Process, State};
 
 use super::Outcome;
 use crate::context::{Context, Length};
@@ -39,7 +39,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let times: Vec<f64> = (0..=100).map(|step| f64::from(step) / 100.0).collect();
     let Layout { candidates, rule, .. } = LAYOUT;
     let load = ELEMENTS as f64 / BUCKETS as f64;
-    let model = fluid::trace(&candidates.proportions(), rule, load, &times)?;
+    let model = Process::new(candidates.proportions(), rule, load).trace(&times)?;
     let moments: Vec<u64> = (0..=STEPS).map(|step| step * ELEMENTS / STEPS).collect();
     let simulated = context.repeat("simulation", repetitions, |seed| {
         let snapshots = fill(&candidates, rule, None, &moments, seed);

@@ -11,6 +11,9 @@
 //!     lookup:   candidates in order, until found or passed = 0, then the stash
 //! ```
 //!
+//! Where the plan limits the accesses of placing, entries that come after they are spent go to the stash; lookups find
+//! them there, because all their candidates count them. A removed entry gives its accesses back.
+//!
 //! The entries are counted in classes of keys ([`counters`](super::counters)), so that few lookups
 //! read another bucket without need.
 //!
@@ -40,6 +43,8 @@ pub struct Balanced<T> {
     storage: Storage<T>,
     plan: BucketPlan,
     candidates: Levels,
+    /// Accesses left for placing entries, if the plan limits them.
+    budget: u64,
 }
 
 /// Minimum bytes of counters in a bucket's header; padding of the header adds more.
@@ -67,7 +72,7 @@ impl<T> Balanced<T> {
 
     fn over(storage: Storage<T>, plan: BucketPlan) -> Self {
         let candidates = plan.levels(storage.buckets.count());
-        Self { candidates, storage, plan }
+        Self { candidates, storage, plan, budget: 0 }
     }
 
     /// The plan of the table.
@@ -108,26 +113,39 @@ impl<T> Balanced<T> {
         self.storage.find_in_stash(key, &mut is_match, observer)
     }
 
-    /// Calls `change` for the buckets that an entry passes on its way to `place`.
+    /// Calls `change` for the buckets that an entry passes on its way to `place`; returns how many buckets were read
+    /// if it is in one of them.
     #[inline]
     fn for_each_passed(
         &mut self,
         key: KeyHash,
         place: Place,
         change: impl Fn(&mut BucketArray<T>, usize, KeyHash),
-    ) {
+    ) -> Option<u64> {
         for probe in 0..self.candidates.choices(key) {
             let bucket = self.bucket(key, probe);
             if matches!(place.0, Position::Bucket(at) if at.bucket == bucket) {
-                return;
+                return Some(probe as u64 + 1);
             }
             change(&mut self.storage.buckets, bucket, key);
         }
+        None
     }
 
-    /// The free slot that the rule gives to a new key.
+    /// Spends the accesses of placing an entry; `None` if the budget does not afford them.
     #[inline]
-    fn free_slot(&self, key: KeyHash) -> Option<Slot> {
+    fn spend(&mut self, reads: u32) -> Option<()> {
+        let Some(budget) = self.plan.budget else { return Some(()) };
+        if self.storage.len() == 0 {
+            self.budget = (budget * self.storage.capacity as f64) as u64;
+        }
+        self.budget = self.budget.checked_sub(reads.into())?;
+        Some(())
+    }
+
+    /// The free slot that the rule gives to a new key, if the budget affords the accesses.
+    #[inline]
+    fn free_slot(&mut self, key: KeyHash) -> Option<Slot> {
         let buckets = &self.storage.buckets;
         if buckets.count() == 0 {
             return None;
@@ -142,11 +160,16 @@ impl<T> Balanced<T> {
             // `check` refuses it: buckets do not move what they hold.
             Rule::KeepLargest => return None,
         };
-        match choice {
-            // The least loaded bucket may be full; then the others are full, too.
-            Choice::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
-            Choice::Present | Choice::Rejected { .. } => None,
-        }
+        let (slot, reads) = match choice {
+            Choice::Admitted { block, reads } => {
+                // The least loaded bucket may be full; then the others are full, too.
+                (buckets.bucket(block.0 as usize)?.free_slot(), reads)
+            }
+            Choice::Rejected { reads, .. } => (None, reads),
+            Choice::Present => return None,
+        };
+        self.spend(reads)?;
+        slot
     }
 }
 
@@ -218,7 +241,9 @@ impl<T> RawTable for Balanced<T> {
         let entry = self.storage.take(place)?;
         if counted {
             let key = spread(hash, DEFAULT_MULTIPLIER);
-            self.for_each_passed(key, place, BucketArray::uncount_passed);
+            // What an entry in the stash has cost is not known: it is not given back.
+            let reads = self.for_each_passed(key, place, BucketArray::uncount_passed);
+            self.budget = self.budget.saturating_add(reads.unwrap_or(0));
         }
         Some(entry)
     }

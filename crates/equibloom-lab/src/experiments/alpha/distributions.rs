@@ -1,8 +1,9 @@
 //! Fig. 1: the distribution of elements over blocks.
 
 use equibloom_layout::{Proportions, Rule, Share};
+use equibloom_theory::exact;
+use equibloom_theory::fluid::Process;
 use equibloom_theory::paper::Scheme;
-use equibloom_theory::{exact, fluid};
 
 use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
 use crate::context::Context;
@@ -77,8 +78,7 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
     };
     let (candidates, load) =
         (Proportions::Anywhere { choices: 2, share }, elements as f64 / blocks as f64);
-    let mut states = fluid::trace(&candidates, Rule::LeastLoaded, load, &[1.0])?;
-    let limit = states.remove(0).loads.remove(0);
+    let limit = Process::new(candidates, Rule::LeastLoaded, load).end()?.loads.concat();
     let model: Vec<f64> = SHOWN.map(|load| limit.get(load).copied().unwrap_or(0.0)).collect();
     let simulated = context.repeat(&format!("simulation {name}"), repetitions, |seed| {
         subject.simulate_loads(elements, seed)

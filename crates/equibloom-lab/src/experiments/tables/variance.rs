@@ -2,7 +2,7 @@
 
 use equibloom_layout::Share;
 use equibloom_tables::{BalancedMap, BucketPlan, Distribution};
-use equibloom_theory::fluid;
+use equibloom_theory::fluid::Process;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 
@@ -75,8 +75,7 @@ fn multi_level(accesses: f64) -> Result<Filled, Error> {
 /// With two accesses it is two-choice.
 fn one_plus_alpha(accesses: f64) -> Result<Filled, Error> {
     let plan = BucketPlan::one_plus_alpha(LOAD, MANY_SLOTS, Share::clamped(accesses - 1.0));
-    let mut states = fluid::trace(&plan.proportions, plan.rule, LOAD, &[1.0])?;
-    let sizes = states.pop().and_then(|mut state| state.loads.pop());
+    let sizes = Process::new(plan.proportions, plan.rule, LOAD).end()?.loads.pop();
     Ok(Filled { plan, accesses, overflow: 0.0, sizes })
 }
 
