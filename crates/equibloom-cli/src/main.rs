@@ -17,6 +17,7 @@ mod reproduce;
 mod requirements;
 mod tables;
 mod theory;
+mod trace;
 mod verify;
 
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ enum Command {
     Theory(theory::Arguments),
     Reproduce(reproduce::Arguments),
     Tables(tables::Arguments),
+    Trace(trace::Arguments),
     Cuckoo(cuckoo::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
@@ -78,6 +80,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         // A claim that does not hold is not an error of the command.
         Command::Reproduce(arguments) => return reproduce::run(&arguments).map(success_if),
         Command::Tables(arguments) => tables::run(&arguments)?,
+        Command::Trace(arguments) => trace::run(&arguments)?,
         Command::Cuckoo(arguments) => cuckoo::run(&arguments)?,
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command())?,
         Command::Man(arguments) => manual::pages(&arguments, Arguments::command())?,

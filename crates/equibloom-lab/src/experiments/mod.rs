@@ -11,12 +11,13 @@ mod names;
 mod rates;
 mod regions;
 mod slides;
+mod steps;
 mod tables;
 mod variance;
 
 use crate::context::{Context, Length};
 use crate::error::Error;
-use crate::figure::{Axis, Claim, Figure, Series};
+use crate::figure::{Axis, Claim, Figure, Picture, Series};
 use names::{BALANCED, ENERGY};
 
 /// A figure that can be made.
@@ -42,6 +43,7 @@ struct Outcome {
     x: Axis,
     y: Axis,
     panels: Vec<&'static str>,
+    pictures: Vec<Picture>,
     series: Vec<Series>,
     claims: Vec<Claim>,
 }
@@ -66,6 +68,7 @@ impl Experiment {
             x: outcome.x,
             y: outcome.y,
             panels: outcome.panels.into_iter().map(str::to_owned).collect(),
+            pictures: outcome.pictures,
             series: outcome.series,
             claims: outcome.claims,
         })
@@ -87,6 +90,15 @@ fn usual_size(length: Length) -> String {
 
 /// All figures, paper by paper.
 pub const ALL: &[Experiment] = &[
+    Experiment {
+        id: "balanced-fig-1",
+        source: "Balanced, Fig. 1",
+        title: "An insert into a multi-level filter, step by step",
+        statement: "With h = 3 element y is turned away at 10 of T1, which has 3 elements, and stored at 01 \
+             of T2, which has 2; T3 is not read.",
+        parameters: steps::parameters,
+        run: |_| steps::BALANCED.run(),
+    },
     Experiment {
         id: "balanced-fig-2",
         source: "Balanced, Fig. 2",
@@ -164,6 +176,15 @@ pub const ALL: &[Experiment] = &[
         statement: "At a = 1.2, d = 3 MHT scales better to higher loads.",
         parameters: regions::parameters,
         run: |context| regions::by_load(context, &ENERGY),
+    },
+    Experiment {
+        id: "energy-fig-5",
+        source: "Energy, Fig. 5",
+        title: "An insert into a multi-level filter with a coin, step by step",
+        statement: "With h = 2 and a coin element x is turned away at 10 of T1, whose counter is 11, and \
+             stored at 01 of T2, whose counter is 10, because its coin says yes; T3 is not read.",
+        parameters: steps::parameters,
+        run: |_| steps::ENERGY.run(),
     },
     Experiment {
         id: "energy-fig-6",

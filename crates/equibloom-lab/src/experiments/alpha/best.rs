@@ -46,24 +46,28 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
     let simulation = measured(|measured| measured.simulation);
     let filter = measured(|measured| measured.filter);
     let claims = vec![
-        Claim::new(
+        Claim::printed(
+            "1+α, 4",
             "paper model: largest best α up to c = 10",
             0.0,
             paper[..10].iter().copied().fold(0.0, f64::max),
-            0.0,
+            0.1,
         ),
-        Claim::printed("paper model: the best α at c = 31", 1.0, paper[30], 0.1),
         Claim::printed(
+            "1+α, 4",
             "paper model: smallest best α from c = 31 on",
             1.0,
             paper[30..].iter().copied().fold(1.0, f64::min),
             0.1,
         ),
-        Claim::new(
-            "paper model: largest distance from a straight line, 11 ≤ c ≤ 30",
-            0.0,
-            off_line,
-            0.1,
+        Claim::stated(
+            "1+α, 4",
+            Claim::new(
+                "paper model: largest distance from a straight line, 11 ≤ c ≤ 30",
+                0.0,
+                off_line,
+                0.1,
+            ),
         ),
         costs_little(
             "simulation",
@@ -94,6 +98,7 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("bits per element c [bits]"),
         y: Axis::linear("best share of elements with two choices α"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series: vec![
             Series::new(name, hue, Origin::Paper, &bits_per_element, paper),

@@ -8,7 +8,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::simulator::{Cuckoo, words};
 
@@ -175,7 +175,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     }
     for (what, side) in ["the simulation", "the map"].into_iter().zip(&one_slot) {
         let text = format!("one slot: {what} displaces at most −ln(1 − c)/c − 1");
-        claims.push(Claim::at_most(&text, &bound(&one_x)?, side));
+        claims.push(Claim::at_most(&text, &bound(&one_x)?, side).of_kind(Kind::Derived));
     }
     claims.push(Claim::new(
         "four slots: rehashes of all large maps on the way to 95 %",
@@ -216,6 +216,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("load, share of the slots filled"),
         y: Axis::linear("displacements; rehashes").of_each_panel(),
+        pictures: Vec::new(),
         panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
         series,
         claims,

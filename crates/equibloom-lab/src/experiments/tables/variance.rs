@@ -11,7 +11,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::simulator::{fill, words};
 
@@ -198,11 +198,12 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         }
         for (origin, measured) in sides {
             let what = format!("{}: the {}", curve.name, origin.name());
-            claims.push(if is_optimal {
-                Claim::on_model(&format!("{what} has the least variance"), &bound, &measured)
-            } else {
-                Claim::on_model(&format!("{what} lies on the fluid limit"), &model, &measured)
-            });
+            let (text, expected) = match is_optimal {
+                true => ("has the least variance", &bound),
+                false => ("lies on the fluid limit", &model),
+            };
+            let claim = Claim::on_model(&format!("{what} {text}"), expected, &measured);
+            claims.push(claim.of_kind(Kind::against_model(origin)));
             if origin == Origin::Map && !is_optimal {
                 claims.push(above(&format!("{what} does not beat the bound"), &bound, &measured));
             }
@@ -236,6 +237,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::logarithmic("variance of the bucket size [entries²]"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,
