@@ -50,15 +50,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         let chosen = arguments.figure.iter().map(|id| experiments::find(id));
         chosen.collect::<Result<_, _>>()?
     };
-    if arguments.list {
-        answer::write(&format!("{}\n", list(&figures).trim_fmt()))?;
-        return Ok(true);
-    }
     let length = match (arguments.quick, arguments.full) {
         (true, _) => Length::Quick,
         (_, true) => Length::Full,
         _ => Length::Default,
     };
+    if arguments.list {
+        answer::write(&format!("{}\n", list(&figures, length).trim_fmt()))?;
+        return Ok(true);
+    }
     let command = std::env::args().skip(1).fold("equibloom".to_owned(), |command, argument| {
         let quoted = if argument.contains(' ') { format!("'{argument}'") } else { argument };
         command + " " + &quoted
@@ -76,10 +76,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     Ok(made.iter().all(Figure::agrees))
 }
 
-fn list(figures: &[&Experiment]) -> Table {
+fn list(figures: &[&Experiment], length: Length) -> Table {
     let mut table = plain_table();
     for experiment in figures {
-        table.add_row([experiment.id, experiment.source, experiment.title]);
+        table.add_row([experiment.id, experiment.source, &experiment.title(length)]);
     }
     table
 }

@@ -273,14 +273,16 @@ impl Kind {
 
 /// How many claims of each kind agree, in one line.
 pub fn agreement<'a>(claims: impl Iterator<Item = &'a Claim> + Clone) -> String {
-    let of = |kind: Kind| {
+    let of = |kind: &Kind| {
+        let kind = *kind;
         let all = claims.clone().filter(move |claim| claim.kind == kind);
         let agreeing = all.clone().filter(|claim| claim.agrees).count();
         let known = all.clone().filter(|claim| !claim.agrees && claim.reason.is_some()).count();
         let known = if known > 0 { format!(" ({known} known errors)") } else { String::new() };
         format!("{agreeing} of {} {}{known}", all.count(), kind.name())
     };
-    format!("Claims that agree: {}.", Kind::ALL.map(of).join(", "))
+    let kinds = Kind::ALL.iter().filter(|kind| claims.clone().any(|claim| claim.kind == **kind));
+    format!("Claims that agree: {}.", kinds.map(of).collect::<Vec<_>>().join(", "))
 }
 
 /// A check.

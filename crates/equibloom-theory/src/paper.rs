@@ -167,6 +167,15 @@ pub fn rate(
     }
 }
 
+/// Mean number of blocks, of `blocks` in all, that the bits of one key in a classical filter lie in (1+α paper,
+/// Lemma 6.1): b[1 − (1 − 1/b)^k].
+pub fn blocks_touched(hashes: u32, blocks: u64) -> Result<f64, Error> {
+    require(hashes > 0, "hashes", f64::from(hashes), "at least 1")?;
+    require(blocks > 0, "blocks", blocks as f64, "at least 1")?;
+    let b = blocks as f64;
+    Ok(-b * (f64::from(hashes) * (-1.0 / b).ln_1p()).exp_m1())
+}
+
 /// The α with the lowest rate, with that rate: it falls, then rises with α (1+α paper, figure 3).
 pub fn best_alpha(
     block_bits: u32,

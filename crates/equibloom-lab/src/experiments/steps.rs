@@ -87,7 +87,7 @@ impl Drawn {
         };
         let at = |number: usize| {
             let visit = &step.visits[number];
-            let tables = if number == 1 { &step.tables } else { &before };
+            let tables = if number == 0 { &before } else { &step.tables };
             let caption = format!("{}. {element} → {}", number + 1, step.told(number));
             picture(caption, tables, Some((visit.table, visit.address)))
         };

@@ -25,25 +25,25 @@ pub(super) fn draw(pictures: &[Picture], screen: Screen) -> (f64, f64, String) {
         ROW * rows as f64 + LINE * (lines(&picture.caption).len() + 2) as f64
     };
     let row_height = pictures.iter().map(height).fold(0.0, f64::max);
+    let captions = pictures.iter().map(|picture| lines(&picture.caption).len()).max().unwrap_or(0);
     let mut svg = String::new();
     for (number, picture) in pictures.iter().enumerate() {
         let left = 8.0 + (number % columns) as f64 * (WIDTH + 14.0);
-        one(&mut svg, picture, left, 8.0 + (number / columns) as f64 * row_height);
+        one(&mut svg, picture, captions, left, 8.0 + (number / columns) as f64 * row_height);
     }
     let rows = pictures.len().div_ceil(columns);
     (16.0 + columns as f64 * (WIDTH + 14.0), 16.0 + rows as f64 * row_height, svg)
 }
 
-fn one(svg: &mut String, picture: &Picture, left: f64, mut top: f64) {
+fn one(svg: &mut String, picture: &Picture, captions: usize, left: f64, mut top: f64) {
     let mut text = |class: &str, x: f64, y: f64, text: &str| {
         // Writing to a string cannot fail.
         let _ = write!(svg, "<text class='{class}' x='{x:.1}' y='{y:.1}'>{}</text>", escape(text));
     };
-    for line in lines(&picture.caption) {
-        top += LINE;
-        text("axis", left, top, &line);
+    for (number, line) in lines(&picture.caption).iter().enumerate() {
+        text("axis", left, top + LINE * (number + 1) as f64, line);
     }
-    top += LINE / 2.0;
+    top += LINE * (captions as f64 + 0.5);
     let mut frames = String::new();
     for (table, blocks) in picture.tables.iter().enumerate() {
         top += ROW;

@@ -13,7 +13,7 @@ use crate::number::short;
 use crate::simulator::{Cuckoo, words};
 
 /// Slots of the small tables for rehashes: two tables of 100.
-const SMALL: u64 = 200;
+pub(super) const SMALL: u64 = 200;
 /// Entries in the stash at which the maps rehash for the first time.
 const STASH: usize = 4;
 
@@ -27,7 +27,7 @@ fn slots(length: Length) -> u64 {
     length.choose(200_000, 1_000_000, 2_000_000)
 }
 
-fn builds(length: Length) -> u64 {
+pub(super) fn builds(length: Length) -> u64 {
     length.choose(1_000, 5_000, 100_000)
 }
 
@@ -111,7 +111,7 @@ fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
 }
 
 /// Rehashes of the slides' tables, which have no stash.
-fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
+pub(super) fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
     use equibloom_tables::Outcome as End;
     let mut trace = Trace::new(SMALL / 2)?;
     let mut rehashes = 0;
