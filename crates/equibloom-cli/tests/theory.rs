@@ -184,6 +184,19 @@ fn fluid_limits_keep_the_promise_of_any_optimum() {
 }
 
 #[test]
+fn cuckoo_hashing_has_the_slides_components_and_costs() {
+    let answer = json("cuckoo --epsilon 0.25 --buckets 1000");
+    assert_printed(&answer, "load", 0.4, 1e-12);
+    assert_printed(&answer, "component", 5.0, 1e-9);
+    assert_printed(&answer, "rehash_cost", 6_000.0, 1e-6);
+    let number = |field: &str| answer[field].as_f64().unwrap();
+    let probability = number("rehash_probability");
+    assert!((1e-3..1e-2).contains(&probability));
+    assert!((number("rehashes") - probability / (1.0 - probability)).abs() < 1e-12);
+    assert!((number("total_rehash_cost") - 6_000.0 * number("rehashes")).abs() < 1e-6);
+}
+
+#[test]
 fn texts_name_the_results() {
     for (arguments, words) in [
         ("lower-bound --load 8 --accesses 1", "infinite"),
@@ -275,6 +288,9 @@ fn arguments_outside_the_domain_are_refused_by_name_value_and_range() {
             "fluid --placement single --load 8 --threshold 9 --accesses 1.2",
             &["--threshold", "--accesses"],
         ),
+        ("cuckoo --epsilon 0 --buckets 10", &["--epsilon", "0", "above 0"]),
+        ("cuckoo --epsilon nan --buckets 10", &["--epsilon", "nan", "finite"]),
+        ("cuckoo --epsilon 0.1 --buckets 0", &["--buckets", "0", "at least 1"]),
         ("fluid --placement blocked --load 8 --steps 0", &["--steps", "0", "between 1 and 1000"]),
     ] {
         let output = run(arguments);

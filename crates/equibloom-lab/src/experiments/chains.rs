@@ -78,12 +78,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         let curve = Series::new("bound", Hue::Classical, Origin::Paper, &steps, bound.clone());
         series.push(curve.in_panel(panel));
         for (side, origin) in [Origin::Simulation, Origin::Map].into_iter().enumerate() {
-            // The sample variance of m values has a deviation of about √(2/m) of it, and a mean a smaller one.
-            let floor = |bound: f64| bound * (2.0 / buckets as f64).sqrt();
-            let point = |((bound, runs), _): (&([f64; 4], [Vec<[f64; 4]>; 2]), ())| {
-                Estimate::of(runs[side].iter().map(|run| run[panel]), floor(bound[panel]))
+            let point = |(bound, runs): &([f64; 4], [Vec<[f64; 4]>; 2])| {
+                // The means of m values have a deviation of √(variance/m), their variances one of about √(2/m).
+                let variance = bound[panel | 1];
+                let floor = if panel % 2 == 0 { variance.sqrt() } else { variance * 2_f64.sqrt() };
+                let floor = floor / (buckets as f64).sqrt();
+                Estimate::of(runs[side].iter().map(|run| run[panel]), floor)
             };
-            let measured: Vec<Estimate> = found.iter().map(|found| point((found, ()))).collect();
+            let measured: Vec<Estimate> = found.iter().map(point).collect();
             let text = format!("{name}: the {} reaches the bound", origin.name());
             let kind = Kind::against_model(origin);
             claims.push(Claim::on_model(&text, &bound, &measured).of_kind(kind));

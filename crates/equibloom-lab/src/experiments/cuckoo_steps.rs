@@ -25,7 +25,7 @@ pub(super) const CYCLE: Example = Example {
     elements: &[("x", 7), ("y", 32), ("w", 14), ("z", 4), ("u", 39)],
     statement: "1 if the insertion gets into a cycle and forces a rehash",
     rehashes: true,
-    reason: "erratum 15: both components have one cycle only, and all five elements fit",
+    reason: "erratum 14: both components have one cycle only, and all five elements fit",
     note: "The cuckoo graph has the components {T1[2], T2[1]} with x and y, and {T1[4], T2[0], T2[2]} with w, z \
            and u: as many elements as buckets, one cycle each. Nothing loops for ever.",
 };

@@ -78,8 +78,9 @@ pub(super) fn by_accesses(context: &Context<'_>, names: &Names) -> Result<Outcom
         names,
         &Sweep {
             x: |accesses, _| accesses,
-            measured: (1..=8).map(|step| (1.0 + 0.05 * f64::from(step), 8.0)).collect(),
-            drawn: (0..=40).map(|step| (1.0 + 0.01 * f64::from(step), 8.0)).collect(),
+            // The range that the papers draw.
+            measured: (1..=8).map(|step| (1.0 + 0.025 * f64::from(step), 8.0)).collect(),
+            drawn: (0..=40).map(|step| (1.0 + 0.005 * f64::from(step), 8.0)).collect(),
         },
     )?;
     let mut claims = Vec::new();
@@ -147,7 +148,7 @@ pub(super) fn by_load(context: &Context<'_>, names: &Names) -> Result<Outcome, E
         names,
         &Sweep {
             x: |_, load| load,
-            measured: [2, 4, 8, 12, 16, 20, 24, 28, 32].map(|load| (1.2, f64::from(load))).into(),
+            measured: (1..=8).map(|step| (1.2, 4.0 * f64::from(step))).collect(),
             drawn: (3..=160).map(|fifth| (1.2, 0.2 * f64::from(fifth))).collect(),
         },
     )?;
