@@ -278,7 +278,7 @@ pub fn agreement<'a>(claims: impl Iterator<Item = &'a Claim> + Clone) -> String 
         let all = claims.clone().filter(move |claim| claim.kind == kind);
         let agreeing = all.clone().filter(|claim| claim.agrees).count();
         let known = all.clone().filter(|claim| !claim.agrees && claim.reason.is_some()).count();
-        let known = if known > 0 { format!(" ({known} known errors)") } else { String::new() };
+        let known = if known > 0 { format!(" ({known} in the errata)") } else { String::new() };
         format!("{agreeing} of {} {}{known}", all.count(), kind.name())
     };
     let kinds = Kind::ALL.iter().filter(|kind| claims.clone().any(|claim| claim.kind == **kind));
@@ -330,7 +330,7 @@ impl Claim {
     ) -> Self {
         let text = format!("{place}: {}", text.into());
         let above = (measured - expected) / unit;
-        let agrees = above >= -0.5 - 1e-9 && above < 1.0 - 1e-9;
+        let agrees = (-0.5 - 1e-9..1.0 - 1e-9).contains(&above);
         Self { agrees, ..Self::new(text, expected, measured, unit) }.of_kind(Kind::Printed)
     }
 

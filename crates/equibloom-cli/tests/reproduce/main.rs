@@ -169,7 +169,7 @@ fn the_page_needs_nothing_from_outside_and_says_how_it_was_made() {
     assert!(!outside.contains("http:") && !outside.contains("https:") && !outside.contains("src="));
     for part in [
         "reproduce --quick",
-        "printed (8 known errors)",
+        "printed (7 in the errata)",
         "derived,",
         "consistency.",
         "kind-printed",

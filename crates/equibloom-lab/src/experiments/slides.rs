@@ -246,7 +246,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
     ];
     for (origin, points) in [(Origin::Simulation, simulated), (Origin::Filter, measured)] {
         let text = format!("the {} lies on the exact model", origin.name());
-        claims.push(Claim::on_model(&text, &exact, &points));
+        claims.push(Claim::on_model(&text, &exact, &points).of_kind(Kind::against_model(origin)));
         series.push(Series::measured(name, hue, origin, &x, &points));
     }
     let finding = format!(
