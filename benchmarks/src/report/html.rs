@@ -126,6 +126,7 @@ fn rate_against_time(race: &Outcome, names: &[&str]) -> Figure {
         ],
         x: Axis::logarithmic("nanoseconds per key"),
         y: Axis::logarithmic("false-positive rate"),
+        pictures: Vec::new(),
         panels: OPERATIONS.map(|operation| operation.name().to_owned()).to_vec(),
         series: all,
         claims: vec![Claim::promised(
@@ -171,6 +172,7 @@ fn rate_against_memory(races: &[Outcome], keys: u64, names: &[&str]) -> Figure {
         ],
         x: Axis::linear("bits per key, everything counted"),
         y: Axis::logarithmic("false-positive rate"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series: all,
         claims: vec![kept(&promises)],

@@ -18,6 +18,7 @@ mod reproduce;
 mod requirements;
 mod tables;
 mod theory;
+mod trace;
 mod verify;
 
 use std::process::ExitCode;
@@ -48,6 +49,7 @@ enum Command {
     Theory(theory::Arguments),
     Reproduce(reproduce::Arguments),
     Tables(tables::Arguments),
+    Trace(trace::Arguments),
     Cuckoo(cuckoo::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
@@ -79,6 +81,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         // A claim that does not hold is not an error of the command.
         Command::Reproduce(arguments) => return reproduce::run(&arguments).map(success_if),
         Command::Tables(arguments) => tables::run(&arguments)?,
+        Command::Trace(arguments) => trace::run(&arguments)?,
         Command::Cuckoo(arguments) => cuckoo::run(&arguments)?,
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command())?,
         Command::Man(arguments) => manual::pages(&arguments, Arguments::command())?,

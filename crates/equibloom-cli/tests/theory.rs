@@ -160,6 +160,42 @@ fn fluid_limits_end_where_the_optimum_is() {
     }
 }
 
+/// Above the least overflow the process stops when its accesses are spent.
+#[test]
+fn fluid_limits_keep_the_promise_of_any_optimum() {
+    for (placement, load, accesses, choices, overflow) in [
+        ("multi-level", 7, 1.17, 3, 0.031),
+        ("multi-level", 12, 1.33, 4, 0.044),
+        ("sequential", 9, 1.13, 3, 0.027),
+    ] {
+        let answer = json(&format!(
+            "fluid --placement {placement} --load {load} --accesses {accesses} --choices {choices} \
+             --overflow {overflow}"
+        ));
+        assert_printed(&answer, "accesses_insert", accesses, 1e-6);
+        assert_printed(&answer, "overflow", overflow, 1e-6);
+    }
+    let given = "fluid --placement multi-level --load 8 --threshold 8 --subtables 0.8,0.15,0.05";
+    let (free, limited) = (json(given), json(&format!("{given} --probability 0 --budget 1.2")));
+    assert_printed(&limited, "accesses_insert", 1.2, 1e-6);
+    let number = |answer: &Value, field: &str| answer[field].as_f64().unwrap();
+    assert!(number(&free, "accesses_insert") > 1.2);
+    assert!(number(&free, "overflow") < number(&limited, "overflow"));
+}
+
+#[test]
+fn cuckoo_hashing_has_the_slides_components_and_costs() {
+    let answer = json("cuckoo --epsilon 0.25 --buckets 1000");
+    assert_printed(&answer, "load", 0.4, 1e-12);
+    assert_printed(&answer, "component", 5.0, 1e-9);
+    assert_printed(&answer, "rehash_cost", 6_000.0, 1e-6);
+    let number = |field: &str| answer[field].as_f64().unwrap();
+    let probability = number("rehash_probability");
+    assert!((1e-3..1e-2).contains(&probability));
+    assert!((number("rehashes") - probability / (1.0 - probability)).abs() < 1e-12);
+    assert!((number("total_rehash_cost") - 6_000.0 * number("rehashes")).abs() < 1e-6);
+}
+
 #[test]
 fn texts_name_the_results() {
     for (arguments, words) in [
@@ -231,6 +267,30 @@ fn arguments_outside_the_domain_are_refused_by_name_value_and_range() {
         ("alpha --bits-per-key -3 --model paper", &["--bits-per-key", "-3", "above 0"]),
         ("fluid --placement classical --load 8", &["classical", "no buckets"]),
         ("fluid --placement blocked --load 1e6", &["--load", "1000000", "20000"]),
+        (
+            "fluid --placement sequential --load 8 --accesses 0.9",
+            &["--accesses", "0.9", "at least 1"],
+        ),
+        ("fluid --placement sequential --load 8 --overflow 1.5", &["--overflow", "1.5", "0 and 1"]),
+        ("fluid --placement sequential --load 8 --choices 0", &["--choices", "0", "between 1 and"]),
+        (
+            "fluid --placement sequential --load 8 --threshold 9 --budget 0.9",
+            &["--budget", "0.9", "at least 1"],
+        ),
+        (
+            "fluid --placement multi-level --load 8 --threshold 9 --subtables 0.9,0.2",
+            &["--subtables", "1.1", "1 in all"],
+        ),
+        ("fluid --placement multi-level --load 8 --threshold 9", &["needs --subtables"]),
+        ("fluid --placement two-choice --load 8 --threshold 9", &["two-choice", "leave it out"]),
+        ("fluid --placement single --load nan --threshold 9", &["--load", "nan", "finite"]),
+        (
+            "fluid --placement single --load 8 --threshold 9 --accesses 1.2",
+            &["--threshold", "--accesses"],
+        ),
+        ("cuckoo --epsilon 0 --buckets 10", &["--epsilon", "0", "above 0"]),
+        ("cuckoo --epsilon nan --buckets 10", &["--epsilon", "nan", "finite"]),
+        ("cuckoo --epsilon 0.1 --buckets 0", &["--buckets", "0", "at least 1"]),
         ("fluid --placement blocked --load 8 --steps 0", &["--steps", "0", "between 1 and 1000"]),
     ] {
         let output = run(arguments);

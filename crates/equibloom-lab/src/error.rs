@@ -14,6 +14,12 @@ pub enum Error {
         /// The existing names.
         known: Vec<&'static str>,
     },
+    /// No run shows what a figure draws.
+    #[error("no run shows what {figure} draws: search more seeds")]
+    NoSuchRun {
+        /// The figure.
+        figure: &'static str,
+    },
     /// A file or directory could not be written.
     #[error("cannot write {}: {source}; give a directory with room that can be written", path.display())]
     Write {

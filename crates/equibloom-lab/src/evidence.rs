@@ -5,7 +5,7 @@ use equibloom_theory::paper::Scheme;
 use crate::context::Context;
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::figure::{Claim, Hue, Origin, Series};
+use crate::figure::{Claim, Hue, Kind, Origin, Series};
 use crate::observables::Observables;
 use crate::subject::Subject;
 
@@ -134,7 +134,8 @@ pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -
     series
 }
 
-/// Claims that the simulation agrees with the model of its definition, and the filter with the exact model.
+/// Claims that the simulation agrees with the model of its definition, which shares no code with it, and the filter
+/// with the exact model.
 pub(crate) fn on_models(name: &str, evidence: &[Evidence], quantity: Quantity) -> [Claim; 2] {
     let check =
         |what: &str, model: fn(&Evidence) -> &Observables, measured: fn(&Evidence) -> &Measured| {
@@ -148,7 +149,8 @@ pub(crate) fn on_models(name: &str, evidence: &[Evidence], quantity: Quantity) -
             "the simulation lies on the model of its definition",
             |point| &point.definition,
             |point| &point.simulation,
-        ),
+        )
+        .of_kind(Kind::Derived),
         check("the filter lies on the exact model", |point| &point.exact, |point| &point.filter),
     ]
 }

@@ -27,6 +27,9 @@ pub struct Figure {
     pub y: Axis,
     /// Titles of the panels side by side; empty for a single panel without a title.
     pub panels: Vec<String>,
+    /// Drawn instead of curves: the steps of an example.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
     /// The curves and points.
     pub series: Vec<Series>,
     /// The checks.
@@ -34,10 +37,21 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether every claim agrees.
+    /// Whether every claim agrees, or is known not to.
     pub fn agrees(&self) -> bool {
-        self.claims.iter().all(|claim| claim.agrees)
+        self.claims.iter().all(Claim::is_as_expected)
     }
+}
+
+/// Tables of blocks at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// What happens.
+    pub caption: String,
+    /// Subtable by subtable, each block's address, counter and bits.
+    pub tables: Vec<Vec<(String, String, String)>>,
+    /// The block it happens in: subtable and row.
+    pub marked: Option<(usize, usize)>,
 }
 
 /// An axis.
@@ -222,10 +236,61 @@ pub enum Hue {
     Value(u8),
 }
 
+/// What is compared with what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A number or statement that stands in a paper, in the paper's own digits.
+    Printed,
+    /// A value computed from the papers' formulas by an independent method: mpmath, another algorithm, or a
+    /// simulation from the definition.
+    Derived,
+    /// Two of this project's models, or model and machine.
+    Consistency,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Printed, Self::Derived, Self::Consistency];
+
+    /// The kind of a comparison with a model: the simulation shares no code with any.
+    pub const fn against_model(origin: Origin) -> Self {
+        match origin {
+            Origin::Simulation => Self::Derived,
+            _ => Self::Consistency,
+        }
+    }
+
+    /// Its name on pages and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Printed => "printed",
+            Self::Derived => "derived",
+            Self::Consistency => "consistency",
+        }
+    }
+}
+
+/// How many claims of each kind agree, in one line.
+pub fn agreement<'a>(claims: impl Iterator<Item = &'a Claim> + Clone) -> String {
+    let of = |kind: &Kind| {
+        let kind = *kind;
+        let all = claims.clone().filter(move |claim| claim.kind == kind);
+        let agreeing = all.clone().filter(|claim| claim.agrees).count();
+        let known = all.clone().filter(|claim| !claim.agrees && claim.reason.is_some()).count();
+        let known = if known > 0 { format!(" ({known} in the errata)") } else { String::new() };
+        format!("{agreeing} of {} {}{known}", all.count(), kind.name())
+    };
+    let kinds = Kind::ALL.iter().filter(|kind| claims.clone().any(|claim| claim.kind == **kind));
+    format!("Claims that agree: {}.", kinds.map(of).collect::<Vec<_>>().join(", "))
+}
+
 /// A check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// The claim.
+    /// What is compared with what.
+    pub kind: Kind,
+    /// The claim; a printed one begins with its place.
     pub text: String,
     /// The claimed value.
     pub expected: f64,
@@ -235,6 +300,9 @@ pub struct Claim {
     pub tolerance: f64,
     /// Whether they agree.
     pub agrees: bool,
+    /// Why a claim does not hold, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Claim {
@@ -242,18 +310,57 @@ impl Claim {
     pub fn new(text: impl Into<String>, expected: f64, measured: f64, tolerance: f64) -> Self {
         // Rounding must not decide: 0.5 units of the last digit may be 0.5000000001.
         let agrees = (measured - expected).abs() <= tolerance * (1.0 + 1e-9);
-        Self { text: text.into(), expected, measured, tolerance, agrees }
+        let (kind, reason) = (Kind::Consistency, None);
+        Self { kind, text: text.into(), expected, measured, tolerance, agrees, reason }
     }
 
-    /// A printed number is met to its last digit, whose unit is `unit`.
-    pub fn printed(text: impl Into<String>, expected: f64, measured: f64, unit: f64) -> Self {
-        Self::new(text, expected, measured, unit / 2.0)
+    /// A number of independent origin is met to its last digit, whose unit is `unit`.
+    pub fn derived(text: impl Into<String>, expected: f64, measured: f64, unit: f64) -> Self {
+        Self::new(text, expected, measured, unit / 2.0).of_kind(Kind::Derived)
+    }
+
+    /// A number that stands at this place of a paper is met to its last digit, whose unit is `unit`. The papers
+    /// round some of their numbers and cut others off.
+    pub fn printed(
+        place: &str,
+        text: impl Into<String>,
+        expected: f64,
+        measured: f64,
+        unit: f64,
+    ) -> Self {
+        let text = format!("{place}: {}", text.into());
+        let above = (measured - expected) / unit;
+        let agrees = (-0.5 - 1e-9..1.0 - 1e-9).contains(&above);
+        Self { agrees, ..Self::new(text, expected, measured, unit) }.of_kind(Kind::Printed)
+    }
+
+    /// A statement that stands at this place of a paper holds.
+    pub fn stated(place: &str, claim: Self) -> Self {
+        let text = format!("{place}: {}", claim.text);
+        Self { text, ..claim }.of_kind(Kind::Printed)
+    }
+
+    /// The same claim of another kind.
+    #[must_use]
+    pub fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Says why the claim does not hold, if it does not.
+    #[must_use]
+    pub fn unless(self, reason: &str) -> Self {
+        let reason = (!self.agrees).then(|| reason.to_owned());
+        Self { reason, ..self }
+    }
+
+    /// Whether it agrees, or is known not to.
+    pub const fn is_as_expected(&self) -> bool {
+        self.agrees || self.reason.is_some()
     }
 
     /// The value is at most the promised one.
     pub fn promised(text: impl Into<String>, most: f64, measured: f64) -> Self {
-        let agrees = measured <= most;
-        Self { text: text.into(), expected: most, measured, tolerance: most, agrees }
+        Self { agrees: measured <= most, ..Self::new(text, most, measured, most) }
     }
 
     /// Measured values agree with a model, each within 4σ + 1 %. The claim's number is the worst deviation in

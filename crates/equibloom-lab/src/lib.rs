@@ -29,6 +29,7 @@ pub mod report;
 pub mod run;
 pub mod simulator;
 pub mod subject;
+pub mod trace;
 
 pub use context::{Context, Length};
 pub use error::Error;

@@ -3,9 +3,10 @@
 
 use equibloom::{AccessStatistics, Filter, Parameters};
 use equibloom_layout::{Blocks, Design, Layout, MAX_HASHES, Overflow, WhenFull};
+use equibloom_theory::exact;
+use equibloom_theory::fluid::{Process, State};
 use equibloom_theory::optimum::{Optimum, paper_hashes};
 use equibloom_theory::paper::{self, Hashes, Scheme};
-use equibloom_theory::{exact, fluid};
 
 use crate::error::Error;
 use crate::observables::{Lookup, Observables};
@@ -200,23 +201,25 @@ fn limit(
     if moment == 0 {
         return Ok(Observables::EMPTY);
     }
-    let (candidates, rule) = (layout.candidates.proportions(), layout.rule);
-    // The optimum's budget is spent with the last element the table is made for.
-    let placed = if layout.budget.is_some() { moment.min(elements) } else { moment } as f64;
-    let load = placed / layout.candidates.blocks() as f64;
-    let state = match fluid::closed_form(&candidates, rule, load, 1.0)? {
-        None => fluid::trace(&candidates, rule, load, &[1.0])?.pop(),
-        closed => closed,
+    // The optimum's budget is spent before or with the last element the table is made for.
+    let tried = if layout.budget.is_some() { moment.min(elements) } else { moment } as f64;
+    let process = Process {
+        budget: layout.budget.map(|budget| (budget as f64 / tried).max(1.0)),
+        ..Process::new(
+            layout.candidates.proportions(),
+            layout.rule,
+            tried / layout.candidates.blocks() as f64,
+        )
     };
-    let Some(state) = state else { return Ok(Observables::EMPTY) };
+    let State { loads, accesses, overflow, late, .. } = process.end()?;
     let moment = moment as f64;
-    let late = moment - placed;
-    let miss = lookup.miss(&state.loads);
-    let to_find = lookup.to_find(state.accesses * placed);
+    let late = late * tried + moment - tried;
+    let miss = lookup.miss(&loads);
+    let to_find = lookup.to_find(accesses * tried);
     Ok(Observables {
-        insert: state.accesses * placed / moment,
+        insert: accesses * tried / moment,
         hit: (to_find + late * miss.miss) / moment,
-        overflow: (state.overflow * placed + late) / moment,
+        overflow: (overflow * tried + moment - tried) / moment,
         ..miss
     })
 }

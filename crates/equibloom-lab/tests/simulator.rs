@@ -2,13 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 use equibloom_lab::estimate::Estimate;
+use equibloom_lab::observables::Observables;
 use equibloom_lab::simulator::{
     Buckets, Cuckoo, Snapshot, fill, look_up, offline_bound, share_of_set_bits,
 };
+use equibloom_lab::subject::Subject;
 use equibloom_lab::{Context, Length, experiments};
-use equibloom_layout::{Candidates, Rule, Share};
-use equibloom_theory::fluid::{self, State};
+use equibloom_layout::{Candidates, Placement, Rule, Share};
+use equibloom_theory::fluid::{Process, State};
 use equibloom_theory::lower_bound::lower_bound;
+use equibloom_theory::paper::Scheme;
 
 const BUCKETS: u64 = 50_000;
 const REPETITIONS: u64 = 8;
@@ -35,9 +38,7 @@ fn schemes() -> Vec<(Candidates, Rule)> {
 
 /// The theory's result for a scheme at this load.
 fn limit(candidates: &Candidates, rule: Rule, load: f64) -> State {
-    let candidates = candidates.proportions();
-    let closed = fluid::closed_form(&candidates, rule, load, 1.0).unwrap();
-    closed.unwrap_or_else(|| fluid::trace(&candidates, rule, load, &[1.0]).unwrap().remove(0))
+    Process::new(candidates.proportions(), rule, load).end().unwrap()
 }
 
 fn near(what: &str, measured: Estimate, expected: f64) {
@@ -73,6 +74,45 @@ fn loads_accesses_and_overflow_are_those_of_the_fluid_limit() {
             near(&format!("{name}, overflow"), overflow, limit.overflow);
             let accesses = Estimate::of(runs.iter().map(|run| per_element(run.accesses)), 1e-4);
             near(&format!("{name}, accesses"), accesses, limit.accesses);
+        }
+    }
+}
+
+/// Theorems 4 to 6, at the least overflow and above it: the promise, the simulation, and the library's filter.
+#[test]
+fn the_budget_holds_in_the_simulator_and_in_the_filter() {
+    let rows = [
+        (Placement::MultiLevel, 7.0, 1.17, 3, 0.031),
+        (Placement::MultiLevel, 12.0, 1.33, 4, 0.044),
+        (Placement::Sequential, 9.0, 1.13, 3, 0.027),
+    ];
+    for (placement, load, accesses, choices, above) in rows {
+        for overflow in [None, Some(above)] {
+            let scheme = match placement {
+                Placement::Sequential => Scheme::Sequential { accesses, choices, overflow },
+                _ => Scheme::MultiLevel { accesses, choices, overflow },
+            };
+            // Large blocks: hardly a key looks present when it is inserted.
+            let subject = Subject { scheme, block_bits: 512, bits_per_element: 512.0 / load };
+            let expected = subject.optimum().unwrap().unwrap().overflow;
+            let elements = 100_000;
+            let of = |what: &str, runs: Vec<Observables>| {
+                let floor = 2.0 * (expected / elements as f64).sqrt();
+                let part =
+                    |part: fn(&Observables) -> f64| Estimate::of(runs.iter().map(part), floor);
+                near(&format!("{what}, {scheme:?}: accesses"), part(|run| run.insert), accesses);
+                near(&format!("{what}, {scheme:?}: overflow"), part(|run| run.overflow), expected);
+            };
+            let run = |simulated: bool| -> Vec<Observables> {
+                let one = |seed| match simulated {
+                    true => subject.simulate(elements, &[elements], seed).unwrap().remove(0),
+                    false => subject.run_filter(elements, &[elements], 0, seed).unwrap().remove(0),
+                };
+                (0..REPETITIONS).map(one).collect()
+            };
+            of("limit", subject.definition_model(elements, &[elements]).unwrap());
+            of("simulation", run(true));
+            of("filter", run(false));
         }
     }
 }

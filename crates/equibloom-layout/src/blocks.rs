@@ -16,7 +16,7 @@ pub const WATERMARK_BITS: u32 = 8;
 pub enum Blocks {
     /// A small Bloom filter: a key sets a few bits.
     Bloom {
-        /// Bits of a block, load counter and hints included: any number from 64 to 32,768. In memory a
+        /// Bits of a block, load counter and hints included: any number from 4 to 32,768. In memory a
         /// block takes the next multiple of 64.
         bits: u32,
         /// Distinct bits set per key.

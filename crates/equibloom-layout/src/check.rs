@@ -9,7 +9,7 @@ use crate::rule::Rule;
 use crate::share::Share;
 
 /// Smallest Bloom block in bits.
-pub const MIN_BLOCK_BITS: u32 = 64;
+pub const MIN_BLOCK_BITS: u32 = 4;
 /// Largest Bloom block in bits: a page of 4 KiB.
 pub const MAX_BLOCK_BITS: u32 = 32_768;
 /// Maximum number of bits set per key. A rate of 2⁻⁶⁴ is below the resolution of any hash here.

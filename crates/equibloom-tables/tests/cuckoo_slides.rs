@@ -94,6 +94,23 @@ fn the_tables_are_those_of_the_slides_up_to_the_rehash_that_6_causes() {
     }
 }
 
+/// Erratum 14: {x, y, w, z, u} with h1 = 2, 2, 4, 4, 4 and h2 = 1, 1, 2, 0, 2. Both components have one cycle.
+#[test]
+fn the_example_of_a_cycle_fits() {
+    let mut trace = Trace::new(5).unwrap();
+    let elements = [(7, [2, 1]), (32, [2, 1]), (14, [4, 2]), (4, [4, 0]), (39, [4, 2])];
+    for (key, buckets) in elements {
+        let step = trace.insert(key);
+        assert_eq!((step.buckets, step.outcome), (buckets, Outcome::Placed), "{key}");
+    }
+    let of = |first: [Option<u64>; 5], second: [Option<u64>; 5]| [first.to_vec(), second.to_vec()];
+    let (none, some) = (None, Some);
+    assert_eq!(
+        trace.tables(),
+        of([none, none, some(32), none, some(39)], [some(4), some(7), some(14), none, none])
+    );
+}
+
 #[test]
 fn keys_that_cannot_fit_are_kept_all_the_same() {
     // Equal modulo 2⁶¹ − 1: no rehash tells them apart, and two tables hold two of them.

@@ -78,6 +78,44 @@ fn bucket_sizes_have_the_variance_of_the_lower_bound() {
     }
 }
 
+/// Above the least overflow placing stops when its accesses are spent; removed entries give theirs back.
+#[test]
+fn a_budget_gives_the_lower_bound_and_loses_no_entry() {
+    let buckets = 60_000;
+    for (load, accesses, choices, overflow) in [(7.0, 1.17, 3, 0.031), (12.0, 1.33, 4, 0.044)] {
+        for scheme in [optimum::sequential, optimum::multi_level] {
+            let Ok(best) = scheme(load, accesses, choices, Some(overflow)) else { continue };
+            let plan = BucketPlan::optimal(load, &best).unwrap();
+            let bound = lower_bound(load, accesses, overflow).unwrap();
+            let (expected, deviation) = variance_and_deviation(&bound, buckets);
+            let statistics = filled(plan, buckets, 6);
+            let measured = statistics.variance();
+            assert!(
+                (measured - expected).abs() <= 4.0 * deviation + 0.01 * expected,
+                "{plan:?}: {measured}, not {expected}"
+            );
+            let entries = statistics.entries as f64;
+            let share = statistics.stashed as f64 / entries;
+            let sigma = (accesses * (accesses - 1.0) / entries).sqrt();
+            assert!((share - overflow).abs() <= 4.0 * sigma + 0.01 * overflow, "{share}");
+        }
+    }
+    let plan = BucketPlan { budget: Some(1.0), ..BucketPlan::default() };
+    let mut map = BalancedMap::with_plan(6_000, plan).unwrap();
+    for round in 0..20_u64 {
+        map.extend((0..6_000).map(|key| (key, round)));
+        assert!((0..6_000).all(|key| map.get(&key) == Some(&round)), "round {round}");
+        (0..6_000)
+            .filter(|key| key % 20 != round)
+            .for_each(|key| assert!(map.remove(&key).is_some()));
+    }
+    for budget in [0.9, f64::NAN, 99.0] {
+        let plan = BucketPlan { budget: Some(budget), ..BucketPlan::default() };
+        let error = plan.check().unwrap_err().to_string();
+        assert!(error.contains("bucket accesses per entry"), "{error}");
+    }
+}
+
 #[test]
 fn two_choices_are_more_even_than_one_and_one_plus_alpha_lies_between() {
     let variance = |alpha: f64| {

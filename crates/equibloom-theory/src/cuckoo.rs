@@ -158,6 +158,19 @@ pub fn mean_insertion_cost_bound(load: f64) -> Result<f64, Error> {
     Ok(if c == 0.0 { 1.0 } else { -(-c).ln_1p() / c })
 }
 
+/// Bound on the mean accesses of a rehash that succeeds: 2m buckets are emptied and n elements placed, O(m + n/ε).
+pub fn rehash_cost_bound(load: f64, buckets: u64) -> Result<f64, Error> {
+    let slots = 2.0 * buckets as f64;
+    Ok(slots + slots * load * insertion_cost_bound(load)?)
+}
+
+/// The load of n elements in two tables of m = (1 + ε)·n buckets.
+pub fn load_of_epsilon(epsilon: f64) -> Result<f64, Error> {
+    let holds = epsilon > 0.0 && epsilon.is_finite();
+    require(holds, "epsilon", epsilon, "above 0: with m ≤ n the elements do not fit")?;
+    Ok(0.5 / (1.0 + epsilon))
+}
+
 /// c = n/m.
 fn edges_per_node(load: f64) -> Result<f64, Error> {
     require(

@@ -142,3 +142,15 @@ fn loads_and_edges_out_of_range_are_named() {
     let message = components([[0, 5]], 5).unwrap_err().to_string();
     assert!(message.contains("bucket of an edge is 5"), "{message}");
 }
+
+#[test]
+fn rehash_costs_follow_the_slides_bound() {
+    // m = 1.25 n = 1000: 2,000 buckets emptied, 800 elements placed with at most 5 accesses each.
+    let load = load_of_epsilon(0.25).unwrap();
+    assert!((load - 0.4).abs() < 1e-15);
+    assert!((rehash_cost_bound(load, 1_000).unwrap() - 6_000.0).abs() < 1e-9);
+    for epsilon in [0.0, -0.1, f64::NAN, f64::INFINITY] {
+        let error = load_of_epsilon(epsilon).unwrap_err().to_string();
+        assert!(error.contains("above 0"), "{error}");
+    }
+}

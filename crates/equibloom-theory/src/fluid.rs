@@ -18,8 +18,12 @@
 //!     f_i' = r·(C_{i−1} − C_i)          C_i = (1−α)·f_i + α·(F_i^d − F_{i+1}^d)      F_i = Σ_{j≥i} f_j
 //! ```
 //!
-//! [`closed_form`] gives the papers' solutions: each table is a single-choice table by the number of its
-//! attempts. `trace` (feature `papers`) solves the equations numerically, also where no closed form is known.
+//! Where placing stops after a budget of accesses, the tables stay as they are from then on, and all further elements
+//! overflow.
+//!
+//! [`Process::closed_form`] gives the papers' solutions: each table is a single-choice table by the number of its
+//! attempts. `Process::trace` (feature `papers`) solves the equations numerically, also where no closed form is
+//! known.
 
 use equibloom_layout::{Blocks, Layout, MAX_BLOCK_BITS, Proportions, Rule, Share};
 
@@ -33,9 +37,6 @@ use crate::root;
 #[cfg(feature = "papers")]
 mod equations;
 
-#[cfg(feature = "papers")]
-pub use equations::trace;
-
 /// The tables at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
@@ -47,57 +48,117 @@ pub struct State {
     pub accesses: f64,
     /// Elements in the overflow list, as a share of the whole set.
     pub overflow: f64,
+    /// Those of them that came after the budget was spent.
+    pub late: f64,
 }
 
-/// The state at one time by the papers' solutions; `None` where there is none (second choices).
-///
-/// ```
-/// use equibloom_layout::{Proportions, Rule};
-/// use equibloom_theory::fluid::closed_form;
-///
-/// // Buckets of four at 95 % load; two subtables.
-/// let tables = Proportions::subtables(&[0.9, 0.1])?;
-/// let full = closed_form(&tables, Rule::below(4), 3.8, 1.0)?.map(|state| state.overflow);
-/// assert!(full.is_some_and(|overflow| (0.1..0.2).contains(&overflow)));
-/// # Ok::<(), equibloom_theory::Error>(())
-/// ```
-pub fn closed_form(
-    candidates: &Proportions,
-    rule: Rule,
-    load: f64,
-    time: f64,
-) -> Result<Option<State>, Error> {
-    check(candidates, rule, load)?;
-    require((0.0..=1.0).contains(&time), "time", time, "between 0 and 1")?;
-    Ok(match (rule, candidates) {
-        (Rule::FirstWithRoom { below, coin }, candidates) => {
-            let table = Table { h: below as usize, p: coin.get() };
-            Some(match candidates {
-                Proportions::Anywhere { choices, .. } => table.sequential(load, time, *choices),
-                Proportions::Subtables { shares } => table.multi_level(load, time, shares),
-            })
-        }
-        (Rule::LeastLoaded, Proportions::Anywhere { choices: 1, .. })
-        | (Rule::LeastLoaded, Proportions::Anywhere { share: Share::NONE, .. }) => {
-            let weights = Weights::new(load * time);
-            let mut loads = vec![0.0; weights.first];
-            loads.extend(weights.mass);
-            Some(State { time, loads: vec![loads], accesses: time, overflow: 0.0 })
-        }
-        // Only fingerprint blocks keep the largest: the check has refused that rule.
-        (Rule::LeastLoaded | Rule::KeepLargest, _) => None,
-    })
+/// The filling of a table with many buckets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Process {
+    /// The buckets of an element.
+    pub candidates: Proportions,
+    /// The rule that selects one.
+    pub rule: Rule,
+    /// Elements per bucket in the end.
+    pub load: f64,
+    /// Accesses per element after which placing stops: the remaining elements overflow.
+    pub budget: Option<f64>,
 }
 
-/// A table is possible only if a filter of many large blocks with the same candidates and rule is.
-fn check(candidates: &Proportions, rule: Rule, load: f64) -> Result<(), Error> {
-    check_point(load, 1.0, 0.0)?;
-    Layout::new(Blocks::bloom(MAX_BLOCK_BITS, 1), candidates.with_blocks(1 << 32), rule).check()?;
-    let Proportions::Subtables { shares } = candidates else { return Ok(()) };
-    shares.iter().try_for_each(|&share| {
-        let holds = share > 0.0 && share <= 1.0;
-        require(holds, "subtable share", share, "above 0 and at most 1")
-    })
+impl Process {
+    /// Without a budget.
+    pub const fn new(candidates: Proportions, rule: Rule, load: f64) -> Self {
+        Self { candidates, rule, load, budget: None }
+    }
+
+    /// The state at one time by the papers' solutions; `None` where there is none (second choices).
+    ///
+    /// ```
+    /// use equibloom_layout::{Proportions, Rule};
+    /// use equibloom_theory::fluid::Process;
+    ///
+    /// // Buckets of four at 95 % load; two subtables.
+    /// let tables = Proportions::subtables(&[0.9, 0.1])?;
+    /// let full = Process::new(tables, Rule::below(4), 3.8).closed_form(1.0)?;
+    /// assert!(full.is_some_and(|state| (0.1..0.2).contains(&state.overflow)));
+    /// # Ok::<(), equibloom_theory::Error>(())
+    /// ```
+    pub fn closed_form(&self, time: f64) -> Result<Option<State>, Error> {
+        self.check()?;
+        require((0.0..=1.0).contains(&time), "time", time, "between 0 and 1")?;
+        let Self { load, budget, .. } = *self;
+        let budget = budget.unwrap_or(f64::INFINITY);
+        Ok(match (self.rule, &self.candidates) {
+            (Rule::FirstWithRoom { below, coin }, candidates) => {
+                let table = Table { h: below as usize, p: coin.get() };
+                Some(match candidates {
+                    Proportions::Anywhere { choices, .. } => {
+                        table.sequential(load, time, *choices, budget)
+                    }
+                    Proportions::Subtables { shares } => {
+                        let stop = root::increasing(0.0, time, |stop| {
+                            table.multi_level(load, stop, shares).accesses - budget
+                        });
+                        table.multi_level(load, stop, shares).stopped(time)
+                    }
+                })
+            }
+            (Rule::LeastLoaded, Proportions::Anywhere { choices: 1, .. })
+            | (Rule::LeastLoaded, Proportions::Anywhere { share: Share::NONE, .. }) => {
+                let weights = Weights::new(load * time);
+                let mut loads = vec![0.0; weights.first];
+                loads.extend(weights.mass);
+                Some(State { time, loads: vec![loads], accesses: time, overflow: 0.0, late: 0.0 })
+            }
+            // Only fingerprint blocks keep the largest: the check has refused that rule.
+            (Rule::LeastLoaded | Rule::KeepLargest, _) => None,
+        })
+    }
+
+    /// The state when all elements are in.
+    #[cfg(feature = "papers")]
+    pub fn end(&self) -> Result<State, Error> {
+        match self.closed_form(1.0)? {
+            Some(state) => Ok(state),
+            None => Ok(self.trace(&[1.0])?.remove(0)),
+        }
+    }
+
+    /// A table is possible only if a filter of many large blocks with the same candidates and rule is.
+    fn check(&self) -> Result<(), Error> {
+        check_point(self.load, 1.0, 0.0)?;
+        if let Some(budget) = self.budget {
+            require(budget >= 1.0 && budget.is_finite(), "budget", budget, "at least 1")?;
+        }
+        Layout::new(
+            Blocks::bloom(MAX_BLOCK_BITS, 1),
+            self.candidates.with_blocks(1 << 32),
+            self.rule,
+        )
+        .with_budget(self.budget.map(|_| u64::MAX))
+        .check()?;
+        let Proportions::Subtables { shares } = self.candidates else { return Ok(()) };
+        shares.iter().try_for_each(|&share| {
+            let holds = share > 0.0 && share <= 1.0;
+            require(holds, "subtable share", share, "above 0 and at most 1")
+        })?;
+        let sum: f64 = shares.iter().sum();
+        // Tolerance for shares that were rounded to six digits.
+        require(
+            (sum - 1.0).abs() <= 1e-6,
+            "subtables",
+            sum,
+            "1 in all: they are shares of the buckets",
+        )
+    }
+}
+
+impl State {
+    /// This state, with everything that comes until `time` in the overflow list.
+    fn stopped(self, time: f64) -> Self {
+        let late = time - self.time;
+        Self { time, overflow: self.overflow + late, late, ..self }
+    }
 }
 
 /// The single-choice table, solved.
@@ -128,8 +189,8 @@ impl Table {
         (1.0 - stored / attempts).max(0.0)
     }
 
-    /// One table: find the attempts s per element by ∫₀ˢ du/g(u) = t.
-    fn sequential(&self, load: f64, time: f64, choices: u32) -> State {
+    /// One table: find the attempts s per element by ∫₀ˢ du/g(u) = t, up to the budget.
+    fn sequential(&self, load: f64, time: f64, choices: u32, budget: f64) -> State {
         let tries = |away: f64| geometric_sum(away, choices);
         let most = time * f64::from(choices);
         let panels = Panels::over_attempts(load * most);
@@ -137,22 +198,26 @@ impl Table {
             let away = |s: f64| rejected(&Weights::new(s * load), self.h, self.p);
             panels.nodes(0.0, to).map(|(s, width)| width * f(away(s))).sum()
         };
+        let elements = |attempts: f64| integral(attempts, &|away| 1.0 / tries(away));
         let attempts = if choices == 1 {
             time
         } else {
-            root::increasing(time, most, |s| integral(s, &|away| 1.0 / tries(away)) - time)
+            root::increasing(time, most, |attempts| elements(attempts) - time)
         };
-        State {
-            time,
+        let attempts = attempts.min(budget);
+        let state = State {
+            time: if attempts < budget { time } else { elements(attempts).min(time) },
             loads: vec![self.loads(&Weights::new(attempts * load))],
             accesses: attempts,
             overflow: integral(attempts, &|away| away.powi(choices as i32) / tries(away)),
-        }
+            late: 0.0,
+        };
+        state.stopped(time)
     }
 
     /// Theorem 6: each subtable is a single-choice table for what the ones before it reject.
     fn multi_level(&self, load: f64, time: f64, shares: &[f64]) -> State {
-        let mut state = State { time, loads: Vec::new(), accesses: 0.0, overflow: time };
+        let mut state = State { time, loads: Vec::new(), accesses: 0.0, overflow: time, late: 0.0 };
         for share in shares {
             let attempts = state.overflow * load / share;
             state.accesses += state.overflow;

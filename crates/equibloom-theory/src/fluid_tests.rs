@@ -1,6 +1,7 @@
 use equibloom_layout::{Proportions, Rule, Share};
 
-use super::{State, closed_form, trace};
+use super::{Process, State};
+use crate::lower_bound::lower_bound;
 use crate::optimum;
 
 fn agree(ode: &State, closed: &State) {
@@ -36,8 +37,9 @@ fn differential_equations_and_closed_forms_agree() {
             cases.extend(tables.map(|candidates| (candidates, rule)));
         }
         for (candidates, rule) in cases {
-            for state in trace(&candidates, rule, load, &TIMES).unwrap() {
-                let closed = closed_form(&candidates, rule, load, state.time).unwrap().unwrap();
+            let process = Process::new(candidates, rule, load);
+            for state in process.trace(&TIMES).unwrap() {
+                let closed = process.closed_form(state.time).unwrap().unwrap();
                 agree(&state, &closed);
             }
         }
@@ -47,14 +49,43 @@ fn differential_equations_and_closed_forms_agree() {
 #[test]
 fn optimal_parameters_use_up_accesses_and_overflow_exactly() {
     let optimum = optimum::multi_level(8.0, 1.2, 3, None).unwrap();
-    let end = trace(&optimum.candidates, optimum.rule(), 8.0, &[1.0]).unwrap().remove(0);
+    let end =
+        Process::new(optimum.candidates, optimum.rule(), 8.0).trace(&[1.0]).unwrap().remove(0);
     assert!((end.accesses - 1.2).abs() < 1e-9);
     assert!((end.overflow - optimum.overflow).abs() < 1e-9);
     // Theorem 5: all subtables end with the distribution of the lower bound.
-    let bound = crate::lower_bound::lower_bound(8.0, 1.2, optimum.overflow).unwrap();
+    let bound = lower_bound(8.0, 1.2, optimum.overflow).unwrap();
     for table in &end.loads {
         for (fraction, bound) in table.iter().zip(&bound.distribution) {
             assert!((fraction - bound).abs() < 1e-9);
+        }
+    }
+}
+
+/// Theorems 4 to 6 above the least overflow: placing stops when a·n accesses are spent.
+#[test]
+fn above_the_least_overflow_the_budget_gives_the_lower_bound() {
+    for (load, accesses, choices) in [(7.0, 1.17, 3), (12.0, 1.33, 4), (8.0, 1.1, 3), (0.7, 1.5, 2)]
+    {
+        for scheme in [optimum::sequential, optimum::multi_level] {
+            let least = scheme(load, accesses, choices, None).unwrap().overflow;
+            for overflow in [least, 1.01 * least, 2.0 * least, least + 0.02] {
+                let optimum = scheme(load, accesses, choices, Some(overflow)).unwrap();
+                let process = optimum.process(load);
+                let bound = lower_bound(load, accesses, overflow).unwrap().distribution;
+                let traced = process.trace(&[0.5, 1.0]).unwrap().remove(1);
+                for end in [traced, process.end().unwrap()] {
+                    assert!((end.accesses - accesses).abs() < 1e-8, "{process:?}");
+                    assert!((end.overflow - overflow).abs() < 1e-8, "{process:?}");
+                    assert_eq!(end.late > 1e-7, overflow > least, "{process:?}");
+                    for (share, bound) in
+                        end.loads.iter().flat_map(|table| table.iter().zip(&bound))
+                    {
+                        assert!((share - bound).abs() < 1e-7, "{process:?}");
+                    }
+                }
+            }
+            assert!(scheme(load, accesses, choices, Some(0.9 * least)).is_err());
         }
     }
 }
@@ -63,7 +94,8 @@ fn optimal_parameters_use_up_accesses_and_overflow_exactly() {
 fn erratum_11_the_sequential_overflow_needs_no_differential_equation() {
     for (load, accesses, choices) in [(8.0, 1.2, 3), (0.7, 1.5, 2), (64.0, 1.1, 4)] {
         let optimum = optimum::sequential(load, accesses, choices, None).unwrap();
-        let end = trace(&optimum.candidates, optimum.rule(), load, &[1.0]).unwrap().remove(0);
+        let end =
+            Process::new(optimum.candidates, optimum.rule(), load).trace(&[1.0]).unwrap().remove(0);
         assert!((end.accesses - accesses).abs() < 1e-8);
         assert!((end.overflow / optimum.overflow - 1.0).abs() < 1e-7);
     }
@@ -76,7 +108,8 @@ fn erratum_1_mass_is_conserved_with_f_h_in_the_row_above_the_threshold() {
     let (load, threshold, probability) = (2.5, 2, 0.5);
     let rule = Rule::FirstWithRoom { below: threshold, coin: Share::new(probability).unwrap() };
     let step = 1e-5;
-    let states = trace(&Proportions::anywhere(1), rule, load, &[0.3, 0.3 + step]).unwrap();
+    let states =
+        Process::new(Proportions::anywhere(1), rule, load).trace(&[0.3, 0.3 + step]).unwrap();
     let [before, after] = [&states[0].loads[0], &states[1].loads[0]];
     assert!((before.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     let slope = (after[3] - before[3]) / step;
@@ -89,7 +122,8 @@ fn erratum_1_mass_is_conserved_with_f_h_in_the_row_above_the_threshold() {
 #[test]
 fn more_choices_keep_mass_and_mean_and_narrow_the_distribution() {
     let spread = |candidates: Proportions| {
-        let end = trace(&candidates, Rule::LeastLoaded, 25.0, &[1.0]).unwrap().remove(0);
+        let end =
+            Process::new(candidates, Rule::LeastLoaded, 25.0).trace(&[1.0]).unwrap().remove(0);
         let loads = &end.loads[0];
         let mean: f64 = loads.iter().enumerate().map(|(i, p)| i as f64 * p).sum();
         assert!((loads.iter().sum::<f64>() - 1.0).abs() < 1e-10);
@@ -110,14 +144,27 @@ fn more_choices_keep_mass_and_mean_and_narrow_the_distribution() {
 #[test]
 fn times_and_parameters_out_of_range_are_refused() {
     let rule = Rule::LeastLoaded;
-    assert!(trace(&some(0.5), rule, 8.0, &[0.5, 0.4]).is_err());
-    assert!(trace(&some(0.5), rule, 8.0, &[1.5]).is_err());
-    assert!(trace(&some(0.5), rule, f64::NAN, &[1.0]).is_err());
-    assert!(closed_form(&some(0.5), rule, 8.0, 1.0).unwrap().is_none());
+    assert!(Process::new(some(0.5), rule, 8.0).trace(&[0.5, 0.4]).is_err());
+    assert!(Process::new(some(0.5), rule, 8.0).trace(&[1.5]).is_err());
+    assert!(Process::new(some(0.5), rule, f64::NAN).trace(&[1.0]).is_err());
+    assert!(Process::new(some(0.5), rule, 8.0).closed_form(1.0).unwrap().is_none());
     // Combinations that no filter has either.
-    assert!(trace(&some(0.5), Rule::below(9), 8.0, &[1.0]).is_err());
-    assert!(trace(&Proportions::anywhere(0), rule, 8.0, &[1.0]).is_err());
+    assert!(Process::new(some(0.5), Rule::below(9), 8.0).trace(&[1.0]).is_err());
+    assert!(Process::new(Proportions::anywhere(0), rule, 8.0).trace(&[1.0]).is_err());
+    // Budgets that place nothing, and a rule without overflow.
+    for budget in [0.9, f64::NAN, f64::INFINITY] {
+        let process = Process::new(Proportions::anywhere(2), Rule::below(9), 8.0);
+        let error = Process { budget: Some(budget), ..process }.end().unwrap_err().to_string();
+        assert!(error.contains("at least 1"), "{error}");
+    }
+    let budget = Some(1.5);
+    assert!(Process { budget, ..Process::new(some(0.5), rule, 8.0) }.end().is_err());
+    let shares = Proportions::subtables(&[0.9, 0.2]).unwrap();
+    let error = Process::new(shares, Rule::below(9), 8.0).end().unwrap_err().to_string();
+    assert!(error.contains("1.1") && error.contains("1 in all"), "{error}");
     let odd = Proportions::subtables(&[0.9, f64::NAN]).unwrap();
-    assert!(closed_form(&odd, Rule::below(9), 8.0, 1.0).is_err());
-    assert!(trace(&Proportions::anywhere(2), Rule::below(50_000), 8.0, &[1.0]).is_err());
+    assert!(Process::new(odd, Rule::below(9), 8.0).closed_form(1.0).is_err());
+    assert!(
+        Process::new(Proportions::anywhere(2), Rule::below(50_000), 8.0).trace(&[1.0]).is_err()
+    );
 }

@@ -68,6 +68,65 @@ pub fn lower_bound(load: f64, accesses: f64, overflow: f64) -> Result<LowerBound
     })
 }
 
+/// A distribution of hash values over the buckets, and the share of all bucket accesses that use it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HashDistribution<'a> {
+    /// Share k_p of the accesses.
+    pub share: f64,
+    /// Probability f_p(i) of each bucket.
+    pub buckets: &'a [f64],
+}
+
+/// The lower bound for several hash distributions (Theorem 2): that of Theorem 1, if together they reach all buckets
+/// equally often, Σ k_p·f_p(i) = 1/m.
+///
+/// # Errors
+/// The offending bucket, if they do not; the share or distribution that is none.
+pub fn lower_bound_of_distributions(
+    load: f64,
+    accesses: f64,
+    overflow: f64,
+    distributions: &[HashDistribution<'_>],
+) -> Result<LowerBound, Error> {
+    let near = |value: f64, expected: f64| (value - expected).abs() <= MIXTURE_ROUNDING * expected;
+    let buckets = distributions.first().map_or(0, |first| first.buckets.len());
+    require(
+        buckets > 0,
+        "number of buckets",
+        buckets as f64,
+        "at least 1, in at least 1 distribution",
+    )?;
+    let mut mixture = vec![0.0; buckets];
+    for (number, HashDistribution { share, buckets: of_bucket }) in distributions.iter().enumerate()
+    {
+        let length = of_bucket.len() as f64;
+        let wanted = format!("{buckets} in every distribution, also in number {number}");
+        require(of_bucket.len() == buckets, "number of buckets", length, wanted)?;
+        let wanted = || format!("between 0 and 1, also for distribution {number}");
+        require((0.0..=1.0).contains(share), "share of the accesses", *share, wanted())?;
+        if let Some(&odd) = of_bucket.iter().find(|&&chance| !(0.0..=1.0).contains(&chance)) {
+            require(false, "probability of a bucket", odd, wanted())?;
+        }
+        let sum: f64 = of_bucket.iter().sum();
+        let wanted = format!("1 in every distribution, also in number {number}");
+        require(near(sum, 1.0), "sum of the probabilities", sum, wanted)?;
+        mixture.iter_mut().zip(*of_bucket).for_each(|(sum, chance)| *sum += share * chance);
+    }
+    let shares: f64 = distributions.iter().map(|distribution| distribution.share).sum();
+    require(near(shares, 1.0), "sum of the shares", shares, "1")?;
+    let uniform = 1.0 / buckets as f64;
+    if let Some(odd) = mixture.iter().position(|&chance| !near(chance, uniform)) {
+        let wanted = format!(
+            "1/m = {uniform} in every bucket, also in bucket {odd}: change shares or distributions"
+        );
+        require(false, "probability of a bucket over all accesses", mixture[odd], wanted)?;
+    }
+    lower_bound(load, accesses, overflow)
+}
+
+/// Tolerance for probabilities that were rounded.
+const MIXTURE_ROUNDING: f64 = 1e-6;
+
 /// Refuses points outside the (load, accesses, overflow) space.
 pub(crate) fn check_point(load: f64, accesses: f64, overflow: f64) -> Result<(), Error> {
     require(

@@ -1,4 +1,4 @@
-use super::{costs, lower_bound};
+use super::{HashDistribution, costs, lower_bound, lower_bound_of_distributions};
 use crate::Error;
 
 fn near(value: f64, expected: f64, tolerance: f64) {
@@ -101,4 +101,41 @@ fn points_outside_the_domain_are_refused_by_name() {
         let text = lower_bound(load, accesses, overflow).unwrap_err().to_string();
         assert!(text.starts_with(argument), "{text}");
     }
+}
+
+/// Theorem 2 with multi-level's own distributions: each subtable's hash function is uniform on its buckets, and the share of
+/// accesses that a subtable gets is its share of the buckets.
+#[test]
+fn theorem_2_gives_the_bound_for_mixtures_that_are_uniform_and_names_the_odd_bucket() {
+    let sizes = [40_usize, 8, 2];
+    let starts = [0, 40, 48];
+    let distribution = |table: usize| -> Vec<f64> {
+        let within = starts[table]..starts[table] + sizes[table];
+        (0..50).map(|i| if within.contains(&i) { 1.0 / sizes[table] as f64 } else { 0.0 }).collect()
+    };
+    let tables = [0, 1, 2].map(distribution);
+    let of = |shares: [f64; 3]| {
+        let pairs = [0, 1, 2].map(|p| HashDistribution { share: shares[p], buckets: &tables[p] });
+        lower_bound_of_distributions(8.0, 1.2, 0.005, &pairs)
+    };
+    assert_eq!(of([0.8, 0.16, 0.04]), lower_bound(8.0, 1.2, 0.005));
+    let refused = |shares, words: [&str; 2]| {
+        let error = of(shares).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    };
+    refused([0.7, 0.26, 0.04], ["0.0174", "bucket 0"]);
+    refused([0.8, 0.15, 0.05], ["0.0187", "bucket 40"]);
+    refused([0.8, 0.1, 0.04], ["sum of the shares is 0.94", "1"]);
+    refused([f64::NAN, 0.16, 0.04], ["NaN", "between 0 and 1"]);
+    let bad = |buckets: &[f64]| {
+        let pairs = [HashDistribution { share: 1.0, buckets }];
+        lower_bound_of_distributions(8.0, 1.2, 0.0, &pairs).unwrap_err().to_string()
+    };
+    assert!(bad(&[]).contains("at least 1"));
+    assert!(bad(&[0.5, 0.4]).contains("sum of the probabilities is 0.9"));
+    assert!(bad(&[1.5, -0.5]).contains("1.5"));
+    let ones = [1.0];
+    let pairs = [HashDistribution { share: 1.0, buckets: &ones }];
+    assert!(lower_bound_of_distributions(8.0, 1.2, 1.5, &pairs).is_err());
+    assert!(lower_bound_of_distributions(8.0, 0.5, 0.0, &pairs).is_err());
 }

@@ -27,6 +27,7 @@
 use equibloom_layout::{Blocks, Layout, MAX_CHOICES, Overflow, Proportions, Rule, Share};
 
 use crate::error::{Error, require};
+use crate::fluid::Process;
 use crate::lower_bound::{check_point, lower_bound};
 use crate::poisson::{Poisson, Weights};
 use crate::quadrature::Panels;
@@ -54,8 +55,23 @@ impl Optimum {
         Rule::FirstWithRoom { below: self.threshold, coin: Share::clamped(self.probability) }
     }
 
-    /// The filter with these parameters, `count` blocks and `keys` keys. Where all candidates share one table,
-    /// placing keys may cost `accesses · keys` in total (Theorem 4); subtables need no budget.
+    /// The filling of tables with these parameters, `load` elements per bucket in the end.
+    pub const fn process(&self, load: f64) -> Process {
+        let budget = Some(self.accesses);
+        Process { budget, ..Process::new(self.candidates, self.rule(), load) }
+    }
+
+    /// Whether placing has to stop when the accesses are spent.
+    pub fn is_limited(&self) -> bool {
+        match &self.candidates {
+            Proportions::Anywhere { choices, .. } => self.accesses < f64::from(*choices),
+            // t0 of the proof of Theorem 5, when the accesses are spent.
+            Proportions::Subtables { shares } => self.accesses * shares[0] < 1.0 - 1e-9,
+        }
+    }
+
+    /// The filter with these parameters, `count` blocks and `keys` keys. Placing keys may cost `accesses · keys` in
+    /// total (Theorems 4 and 5). At the least overflow, subtables spend no more than that without a budget.
     ///
     /// ```
     /// use equibloom_layout::{Blocks, Overflow, Placement, WhenFull};
@@ -66,14 +82,16 @@ impl Optimum {
     /// let layout = best.layout(Blocks::bloom(256, 22), 125_000, 1_000_000, overflow);
     /// layout.check()?;
     /// assert_eq!((layout.placement(), layout.budget), (Placement::MultiLevel, None));
+    /// let best = optimum::multi_level(8.0, 1.2, 3, Some(0.02))?;
+    /// let layout = best.layout(Blocks::bloom(256, 22), 125_000, 1_000_000, overflow);
+    /// assert_eq!(layout.budget, Some(1_200_000));
     /// let best = optimum::sequential(8.0, 1.2, 3, None)?;
     /// let layout = best.layout(Blocks::bloom(256, 22), 125_000, 1_000_000, overflow);
     /// assert_eq!(layout.budget, Some(1_200_000));
     /// # Ok::<(), equibloom_theory::Error>(())
     /// ```
     pub fn layout(&self, blocks: Blocks, count: u64, keys: u64, overflow: Overflow) -> Layout {
-        let limited = matches!(self.candidates, Proportions::Anywhere { choices, .. }
-            if self.accesses < f64::from(choices));
+        let limited = self.is_limited();
         Layout::new(blocks, self.candidates.with_blocks(count), self.rule())
             .with_overflow(overflow)
             .with_budget(limited.then_some((self.accesses * keys as f64) as u64))

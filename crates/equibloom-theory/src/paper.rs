@@ -26,7 +26,7 @@
 use equibloom_layout::{Blocks, Design, Layout, Overflow, Proportions, Rule, Share};
 
 use crate::error::{Error, require};
-use crate::fluid;
+use crate::fluid::Process;
 use crate::lower_bound::{costs, lower_bound};
 use crate::minimum;
 use crate::optimum::{self, MOST_HASHES, Optimum, geometric_sum, paper_hashes};
@@ -167,6 +167,15 @@ pub fn rate(
     }
 }
 
+/// Mean number of blocks, of `blocks` in all, that the bits of one key in a classical filter lie in (1+α paper,
+/// Lemma 6.1): b[1 − (1 − 1/b)^k].
+pub fn blocks_touched(hashes: u32, blocks: u64) -> Result<f64, Error> {
+    require(hashes > 0, "hashes", f64::from(hashes), "at least 1")?;
+    require(blocks > 0, "blocks", blocks as f64, "at least 1")?;
+    let b = blocks as f64;
+    Ok(-b * (f64::from(hashes) * (-1.0 / b).ln_1p()).exp_m1())
+}
+
 /// The α with the lowest rate, with that rate: it falls, then rises with α (1+α paper, figure 3).
 pub fn best_alpha(
     block_bits: u32,
@@ -219,10 +228,7 @@ impl Filter {
         let candidates = Proportions::Anywhere { choices: 2, share: Share::clamped(alpha) };
         let state = match scheme {
             Scheme::Classical => None,
-            _ => match fluid::closed_form(&candidates, Rule::LeastLoaded, load, 1.0)? {
-                None => fluid::trace(&candidates, Rule::LeastLoaded, load, &[1.0])?.pop(),
-                closed => closed,
-            },
+            _ => Some(Process::new(candidates, Rule::LeastLoaded, load).end()?),
         };
         let known = Rate {
             accesses_insert: 1.0 + alpha,

@@ -1,5 +1,7 @@
-use super::{Hashes, Scheme, best_alpha, rate};
+use super::{Hashes, Scheme, best_alpha, blocks_touched, rate};
+use crate::fluid::Process;
 use crate::lower_bound::costs;
+use equibloom_layout::{Proportions, Rule};
 
 fn paper_rate(scheme: Scheme, block_bits: u32, bits_per_key: f64) -> f64 {
     rate(scheme, block_bits, bits_per_key, Hashes::Paper).unwrap().rate
@@ -118,4 +120,60 @@ fn impossible_arguments_are_refused() {
     assert!(rate(Scheme::Blocked, 256, 8.0, Hashes::Given(0)).is_err());
     assert!(rate(Scheme::OnePlusAlpha { alpha: 2.0 }, 256, 8.0, Hashes::Paper).is_err());
     assert!(rate(Scheme::Single { overflow: 0.0 }, 256, 8.0, Hashes::Paper).is_err());
+}
+
+#[test]
+fn lemma_6_1_the_bits_of_a_key_lie_in_nearly_as_many_blocks() {
+    // By the sum over the number of bits that come to a new block, and in the limit.
+    for (hashes, blocks) in [(1, 7), (5, 1), (17, 16), (28, 1_000)] {
+        let mut touched = 0.0;
+        (0..hashes).for_each(|_| touched += 1.0 - touched / blocks as f64);
+        let lemma = blocks_touched(hashes, blocks).unwrap();
+        assert!((lemma / touched - 1.0).abs() < 1e-12, "{hashes} {blocks}: {lemma} {touched}");
+    }
+    let missing = 1e9 * (28.0 - blocks_touched(28, 1_000_000_000).unwrap());
+    assert!((missing / (28.0 * 27.0 / 2.0) - 1.0).abs() < 1e-3, "{missing}");
+    assert!(blocks_touched(0, 5).unwrap_err().to_string().contains("at least 1"));
+    assert!(blocks_touched(5, 0).unwrap_err().to_string().contains("at least 1"));
+}
+
+#[test]
+fn lemma_6_2_balanced_blocks_have_the_rate_of_the_classical_filter() {
+    for (bits, per_key, hashes) in [(512_u32, 16.0, 11), (256, 8.0, 6)] {
+        let block = costs::bloom_block(f64::from(bits), hashes);
+        let load = (f64::from(bits) / per_key) as u32;
+        let classical = rate(Scheme::Classical, bits, per_key, Hashes::Given(hashes)).unwrap();
+        assert!((block(load) / classical.rate - 1.0).abs() < 1e-12);
+        // Any other distribution with the same mean has a higher rate.
+        let blocked = rate(Scheme::Blocked, bits, per_key, Hashes::Given(hashes)).unwrap();
+        assert!(blocked.rate > classical.rate);
+    }
+}
+
+#[test]
+fn lemma_6_3_the_poisson_distribution_solves_the_equation_of_the_blocked_filter() {
+    let at = |load: f64| {
+        let blocked = Proportions::anywhere(1);
+        Process::new(blocked, Rule::LeastLoaded, load)
+            .closed_form(1.0)
+            .unwrap()
+            .unwrap()
+            .loads
+            .concat()
+    };
+    // dD(x)/dn with n = b·load, so that the factor 1/b falls out.
+    let (load, step) = (8.0, 1e-4);
+    let (before, here, after) = (at(load - step), at(load), at(load + step));
+    for x in 1..20 {
+        let slope = (after[x] - before[x]) / (2.0 * step);
+        assert!((slope - (here[x - 1] - here[x])).abs() < 1e-8, "{x}: {slope}");
+    }
+}
+
+#[test]
+fn note_b_the_best_k_for_each_brings_blocked_and_multi_level_nearer() {
+    let best = |scheme| rate(scheme, 256, 40.0, Hashes::Best).unwrap().rate;
+    rounds_to(best(Scheme::Blocked), 4.0e-6, 1e-7);
+    rounds_to(best(MULTI_LEVEL), 1.1e-7, 1e-8);
+    rounds_to(best(Scheme::TwoChoice), 6.1e-8, 1e-9);
 }

@@ -68,8 +68,8 @@ fn erratum_9_the_slides_numbers_are_slips() {
 }
 
 #[test]
-fn the_papers_rate_is_low_by_8_per_cent_at_24_and_36_at_40_bits_per_key() {
-    for (bits_per_key, low_by, slack) in [(24.0, 0.08, 0.02), (40.0, 0.36, 0.03)] {
+fn erratum_12_the_papers_rate_is_low_by_8_per_cent_at_24_and_27_at_40_bits_per_key() {
+    for (bits_per_key, low_by, slack) in [(24.0, 0.076, 0.002), (40.0, 0.268, 0.005)] {
         let paper = paper::rate(MULTI_LEVEL, 256, bits_per_key, Hashes::Paper).unwrap();
         let load = 256.0 / bits_per_key;
         let best = optimum::multi_level(load, 1.2, 3, None).unwrap();
@@ -77,8 +77,8 @@ fn the_papers_rate_is_low_by_8_per_cent_at_24_and_36_at_40_bits_per_key() {
         let blocks = Blocks::bloom(256, paper.hashes);
         let layout = best.layout(blocks, count, keys, Overflow::NONE);
         let exact = predict(&layout.into(), keys).unwrap();
-        let more = exact.rate / paper.rate_with_coin - 1.0;
-        assert!((more - low_by).abs() < slack, "{bits_per_key}: {more}");
+        let less = 1.0 - paper.rate_with_coin / exact.rate;
+        assert!((less - low_by).abs() < slack, "{bits_per_key}: {less}");
         assert!((exact.accesses_miss / paper.accesses_miss_with_coin - 1.0).abs() < 1e-3);
     }
 }

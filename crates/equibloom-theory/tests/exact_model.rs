@@ -136,6 +136,23 @@ fn a_budget_for_multi_level_tables_is_obeyed() {
     check("B=256 β=12, a=1", (layout.with_budget(Some(keys)), keys));
 }
 
+/// On both sides of the least overflow γ0 of a·n accesses.
+#[test]
+fn budgets_hold_at_and_above_the_least_overflow() {
+    let keys = 150_000;
+    let rows = [(7.0, 1.17, 3, 0.031), (12.0, 1.33, 4, 0.044), (9.0, 1.13, 3, 0.027)];
+    for (load, accesses, choices, overflow) in rows {
+        for scheme in [optimum::sequential, optimum::multi_level] {
+            for overflow in [None, Some(overflow), Some(2.0 * overflow)] {
+                let Ok(optimum) = scheme(load, accesses, choices, overflow) else { continue };
+                let count = (keys as f64 / load).round() as u64;
+                let layout = optimum.layout(Blocks::bloom(256, 14), count, keys, Overflow::NONE);
+                check(&format!("r={load} a={accesses} γ={}", optimum.overflow), (layout, keys));
+            }
+        }
+    }
+}
+
 #[test]
 fn small_tables_are_predicted_by_the_binomial_distribution() {
     // Three blocks: a Poisson number of keys would raise the rate by some per cent.

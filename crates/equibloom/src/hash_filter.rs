@@ -85,7 +85,12 @@ impl HashFilter {
         accesses: &mut AccessStatistics,
     ) -> Result<Insertion, FullError> {
         let mut counted = Accesses::default();
+        let was_spent = self.raw.is_budget_spent();
         let insertion = self.raw.insert_observed(hash, &mut counted)?;
+        if was_spent {
+            let blocks = core::mem::take(&mut counted.blocks);
+            accesses.checks.record(Accesses { blocks, overflow_probes: 0 });
+        }
         accesses.inserts.record(counted);
         Ok(insertion)
     }

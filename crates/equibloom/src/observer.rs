@@ -58,6 +58,9 @@ impl AccessSum {
 
 /// Accesses of inserts, hits and misses, counted separately.
 ///
+/// Once an access budget is spent, inserts place nothing, and only check that a key is not present before they list
+/// it: they count as inserts that read no block, and what the checks read stands apart.
+///
 /// ```
 /// use equibloom::{AccessStatistics, Blocks, HashFilter, KeyHash, Layout, Parameters};
 ///
@@ -75,6 +78,9 @@ impl AccessSum {
 pub struct AccessStatistics {
     /// Inserts of new and of present keys.
     pub inserts: AccessSum,
+    /// Checks of keys that came after the access budget was spent.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub checks: AccessSum,
     /// Lookups that answered "present".
     pub hits: AccessSum,
     /// Lookups that answered "absent".

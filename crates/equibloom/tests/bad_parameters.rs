@@ -67,8 +67,8 @@ fn every_bad_value_is_named_with_the_accepted_range() {
     check(&[
         (Layout::blocked(BLOCKS, 0).into(), "block count is 0: give at least 1"),
         (
-            Layout::blocked(Blocks::bloom(63, 8), 10).into(),
-            "block bits is 63: give a whole number from 64 to 32768",
+            Layout::blocked(Blocks::bloom(3, 1), 10).into(),
+            "block bits is 3: give a whole number from 4 to 32768",
         ),
         (Layout::blocked(Blocks::bloom(32_769, 8), 10).into(), "block bits is 32769"),
         (Layout::blocked(Blocks::bloom(0, 8), 10).into(), "block bits is 0"),

@@ -36,10 +36,12 @@ fn bloom_filters(keys: u64, bits: u32, bits_per_key: f64, hashes: u32) -> Vec<Pa
         (0, three, at(load, 0.7), all_accesses),
         (0, three, at(load, 0.2), few_accesses),
         (0, subtables, at(load, 0.5), all_accesses),
+        (0, subtables, at(load, 0.5), few_accesses),
         (few, one, at(load, 0.6), all_accesses),
         (2 * few, three, at(load + 1, 0.0), all_accesses),
         (few, three, at(load, 0.2), few_accesses),
         (2 * few, subtables, at(load, 0.5), all_accesses),
+        (few, subtables, at(load, 0.5), few_accesses),
     ];
     let overflow = Overflow { capacity: keys / 2, when_full: WhenFull::Refuse };
     let rejecting = rejecting.map(|(hints, candidates, rule, budget)| {
@@ -205,6 +207,9 @@ fn rates_overflow_and_accesses_are_what_the_exact_model_says() {
         let of_blocks = if blocks > 0.0 { 1.0 / blocks.sqrt() } else { 0.0 };
         let sigma = 1.0 / keys.sqrt() + 0.1 * of_blocks;
         filter.check("insert", accesses.inserts.mean_blocks(), predicted.accesses_insert, sigma);
+        let checks = accesses.checks.accesses.blocks as f64 / keys;
+        let late = filter.overflow_sigma();
+        filter.check("checks of late keys", checks, predicted.accesses_check, late);
         filter.check("hit", accesses.hits.mean_blocks(), predicted.accesses_hit, sigma);
         let sigma = 1.0 / keys.sqrt() + of_blocks;
         let expected = statistics.expected_accesses_per_miss;

@@ -65,6 +65,27 @@ fn keys_that_came_after_the_budget_was_spent_are_found() {
     assert!((0..120_u32).all(|key| filter.contains(&key)));
 }
 
+/// Blocks as small as the papers draw them: 6 bits, 2 of them the counter.
+#[test]
+fn the_papers_smallest_blocks_are_filters_like_any_other() {
+    for coin in [Share::NONE, Share::clamped(0.5), Share::ALL] {
+        let rule = Rule::FirstWithRoom { below: 2, coin };
+        let layout = Layout::multi_level(Blocks::bloom(6, 1), &[40, 20, 10], rule).unwrap();
+        let layout = layout.with_overflow(Overflow { capacity: 300, when_full: REFUSE });
+        let parameters = Parameters { keys: 300, seed: 5, design: layout.into() };
+        let mut filter = Filter::<u32>::new(&parameters).unwrap();
+        for key in 0..300 {
+            filter.insert(&key).unwrap();
+            assert!((0..=key).all(|key| filter.contains(&key)), "{key}");
+        }
+        let mut batched = Filter::<u32>::new(&parameters).unwrap();
+        batched.insert_batch(&(0..300).collect::<Vec<u32>>()).unwrap();
+        assert!(filter.as_hash_filter().words().eq(batched.as_hash_filter().words()));
+        let statistics = filter.statistics();
+        assert!(statistics.loads().len() <= 4 && statistics.elements > 100, "{statistics:?}");
+    }
+}
+
 #[test]
 fn duplicates_spend_no_budget() {
     let mut filter = sequential(1_000, 8, Some(50), Overflow { capacity: 0, when_full: REFUSE });

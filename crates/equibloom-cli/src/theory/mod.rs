@@ -1,7 +1,8 @@
-//! `equibloom theory`: bounds, optimal parameters, rates and fluid limits.
+//! `equibloom theory`: bounds, optimal parameters, rates, fluid limits and cuckoo hashing.
 
 mod alpha;
 mod blocks;
+mod cuckoo;
 mod fluid;
 mod lower_bound;
 mod model;
@@ -24,6 +25,7 @@ enum Question {
     Rate(rate::Arguments),
     Alpha(alpha::Arguments),
     Fluid(fluid::Arguments),
+    Cuckoo(cuckoo::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -33,5 +35,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Question::Rate(arguments) => rate::run(arguments),
         Question::Alpha(arguments) => alpha::run(arguments),
         Question::Fluid(arguments) => fluid::run(arguments),
+        Question::Cuckoo(arguments) => cuckoo::run(arguments),
     }
 }

@@ -23,6 +23,7 @@ const LOOK: &str = "<script>
     const figures = [...document.querySelectorAll('section.figure')].map(section => {
         const svg = visible(section, 'div').querySelector('svg');
         const frame = svg.getBoundingClientRect();
+        if (!section.querySelector('.switch')) return {id: section.id};
         const marks = svg.querySelectorAll('g[clip-path] > *');
         const hollow = [...svg.querySelectorAll('g[clip-path] > .hollow')];
         const mark = (hollow.at(-1) ?? [...marks].at(-1)).getBoundingClientRect();

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use scratch::Scratch;
 use serde_json::Value;
 
-const FIGURES: [&str; 25] = [
+const FIGURES: [&str; 34] = [
+    "balanced-fig-1",
     "balanced-fig-2",
     "balanced-fig-3a",
     "balanced-fig-3b",
@@ -23,23 +24,34 @@ const FIGURES: [&str; 25] = [
     "energy-fig-2",
     "energy-fig-3",
     "energy-fig-4",
+    "energy-fig-5",
     "energy-fig-6",
     "energy-variance",
+    "energy-query-time",
     "alpha-fig-1",
     "alpha-fig-2",
     "alpha-fig-3",
     "alpha-fig-4",
+    "alpha-max-load",
+    "alpha-lemma-6-1",
     "slides-rate",
+    "slides-k",
     "slides-emails",
     "fill",
     "accesses",
     "finite",
     "cuckoo-graph",
     "cuckoo-load",
+    "slides-rehash",
+    "slides-example",
+    "slides-cycle",
     "table-variance",
     "table-lines",
     "beyond",
 ];
+
+/// Figures that show the steps of an example instead of curves.
+const DRAWN: [&str; 4] = ["balanced-fig-1", "energy-fig-5", "slides-example", "slides-cycle"];
 
 fn command(out: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_equibloom"));
@@ -78,13 +90,20 @@ fn every_claim_of_every_figure_agrees() {
     for id in FIGURES {
         assert!(table.lines().any(|line| line.contains(&format!(" {id} "))), "{id} in {table}");
     }
-    for column in ["figure", "claim", "measured", "agrees"] {
+    for column in ["figure", "kind", "claim", "measured", "agrees"] {
         assert!(table.lines().next().unwrap().contains(column), "{table}");
     }
     let results = json(directory.path().join("results.json"));
     for figure in results["figures"].as_array().unwrap() {
         for claim in figure["claims"].as_array().unwrap() {
-            assert_eq!(claim["agrees"], true, "{}: {claim}", figure["id"]);
+            let known = claim["reason"].is_string();
+            assert!(claim["agrees"] == true || known, "{}: {claim}", figure["id"]);
+            // Only what stands in a paper can be known to be wrong, and its erratum says why.
+            if known {
+                assert!(claim["kind"] == "printed", "{claim}");
+                assert!(claim["reason"].as_str().unwrap().starts_with("erratum "), "{claim}");
+                continue;
+            }
             let number = |field: &str| claim[field].as_f64().unwrap();
             let off = (number("measured") - number("expected")).abs();
             assert!(off <= number("tolerance") * (1.0 + 1e-6), "{claim}");
@@ -100,7 +119,7 @@ fn results_have_every_figure_with_models_simulations_and_filters() {
     let figures = results["figures"].as_array().unwrap();
     let ids: Vec<&str> = figures.iter().map(|figure| figure["id"].as_str().unwrap()).collect();
     assert_eq!(ids, FIGURES);
-    for figure in figures {
+    for figure in figures.iter().filter(|figure| !DRAWN.contains(&figure["id"].as_str().unwrap())) {
         let series = figure["series"].as_array().unwrap();
         // Filters beyond the papers are simulated in the tests of the theory, not here.
         let simulated = figure["id"] != "beyond";
@@ -132,7 +151,10 @@ fn every_figure_is_there_as_svg_csv_and_json() {
         assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>"));
         assert!(!svg.contains("NaN") && !svg.contains("inf "), "{id}");
         let csv = read("csv");
-        assert!(csv.starts_with("series,kind,panel,x,y,sigma\n") && csv.lines().count() > 10);
+        assert!(
+            csv.starts_with("series,kind,panel,x,y,sigma\n")
+                && (DRAWN.contains(&id) || csv.lines().count() > 10)
+        );
         let figure: Value = serde_json::from_str(&read("json")).unwrap();
         assert_eq!(figure["figure"]["id"], id);
     }
@@ -145,7 +167,17 @@ fn the_page_needs_nothing_from_outside_and_says_how_it_was_made() {
     let page = fs::read_to_string(directory.path().join("index.html")).unwrap();
     let outside = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!outside.contains("http:") && !outside.contains("https:") && !outside.contains("src="));
-    for part in ["reproduce --quick", "Seed", "Machine", "Contents", "(erratum 9)"] {
+    for part in [
+        "reproduce --quick",
+        "printed (7 in the errata)",
+        "derived,",
+        "consistency.",
+        "kind-printed",
+        "Seed",
+        "Machine",
+        "Contents",
+        "(erratum 9)",
+    ] {
         assert!(page.contains(part), "{part}");
     }
 }
@@ -158,7 +190,7 @@ fn the_page_works_in_a_browser() {
     let figures = seen["figures"].as_array().unwrap();
     let ids: Vec<&str> = figures.iter().map(|figure| figure["id"].as_str().unwrap()).collect();
     assert_eq!(ids, FIGURES);
-    for figure in figures {
+    for figure in figures.iter().filter(|figure| !DRAWN.contains(&figure["id"].as_str().unwrap())) {
         assert!(figure["width"].as_f64().unwrap() > 300.0, "{figure}");
         assert!(figure["height"].as_f64().unwrap() > 200.0, "{figure}");
         assert!(figure["marks"].as_u64().unwrap() > 5, "{figure}");

@@ -36,7 +36,13 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let (paper_insert, paper_miss) = multi_level.unwrap_or_default();
     claims.insert(
         0,
-        Claim::printed("multi-level, full: accesses of an insert", 1.2, paper_insert, 0.1),
+        Claim::printed(
+            "Balanced, abstract",
+            "multi-level, full: accesses of an insert",
+            1.2,
+            paper_insert,
+            0.1,
+        ),
     );
     claims.insert(
         1,
@@ -68,6 +74,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("fill [% of the capacity]"),
         y: Axis::linear("mean accesses [blocks; classical: bits]"),
+        pictures: Vec::new(),
         panels: vec!["Insert", "Hit", "Miss"],
         series: drawn,
         claims,

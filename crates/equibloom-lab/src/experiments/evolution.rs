@@ -2,13 +2,13 @@
 
 use equibloom::{Filter, Parameters};
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
-use equibloom_theory::fluid::{self, State};
+use equibloom_theory::fluid::{Process, State};
 
 use super::Outcome;
 use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::simulator::{Snapshot, fill};
 
@@ -39,7 +39,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let times: Vec<f64> = (0..=100).map(|step| f64::from(step) / 100.0).collect();
     let Layout { candidates, rule, .. } = LAYOUT;
     let load = ELEMENTS as f64 / BUCKETS as f64;
-    let model = fluid::trace(&candidates.proportions(), rule, load, &times)?;
+    let model = Process::new(candidates.proportions(), rule, load).trace(&times)?;
     let moments: Vec<u64> = (0..=STEPS).map(|step| step * ELEMENTS / STEPS).collect();
     let simulated = context.repeat("simulation", repetitions, |seed| {
         let snapshots = fill(&candidates, rule, None, &moments, seed);
@@ -64,7 +64,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             };
             let points: Vec<Estimate> = expected.iter().enumerate().map(at).collect();
             let text = format!("{name}: the {} lies on the model", origin.name());
-            claims.push(Claim::on_model(&text, &expected, &points));
+            let kind = Kind::against_model(origin);
+            claims.push(Claim::on_model(&text, &expected, &points).of_kind(kind));
             series.push(Series::measured(&name, hue, origin, &measured_times, &points));
         }
     }
@@ -82,6 +83,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("time t (share of the elements that have come)"),
         y: Axis::linear("share of buckets f(t)"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,

@@ -73,6 +73,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("fill [% of the capacity]"),
         y: Axis::logarithmic("false-positive rate"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series: curves
             .iter()

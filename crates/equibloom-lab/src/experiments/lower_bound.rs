@@ -10,7 +10,7 @@ use super::Outcome;
 use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::simulator::offline_bound;
 use crate::subject::Subject;
@@ -30,11 +30,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let bound =
         |accesses, load: usize| Ok::<_, Error>(lower_bound(8.0, accesses, 0.0)?.distribution[load]);
     let mut claims = vec![
-        Claim::printed("a = 1.1: P(9), where the tail is cut", 0.238134, bound(1.1, 9)?, 1e-6),
-        Claim::printed("a = 1.1: P(10)", 0.279585, bound(1.1, 10)?, 1e-6),
-        Claim::printed("a = 1.2: P(8), where the tail is cut", 0.185636, bound(1.2, 8)?, 1e-6),
-        Claim::printed("a = 1.2: P(9)", 0.555935, bound(1.2, 9)?, 1e-6),
-        Claim::printed("a = 1: P(8) of the Poisson distribution", 0.139587, bound(1.0, 8)?, 1e-6),
+        Claim::derived("a = 1.1: P(9), where the tail is cut", 0.238134, bound(1.1, 9)?, 1e-6),
+        Claim::derived("a = 1.1: P(10)", 0.279585, bound(1.1, 10)?, 1e-6),
+        Claim::derived("a = 1.2: P(8), where the tail is cut", 0.185636, bound(1.2, 8)?, 1e-6),
+        Claim::derived("a = 1.2: P(9)", 0.555935, bound(1.2, 9)?, 1e-6),
+        Claim::derived("a = 1: P(8) of the Poisson distribution", 0.139587, bound(1.0, 8)?, 1e-6),
     ];
     let finding = format!(
         "Loads above 10 are {} of all at a = 1, none at a = 1.2; the offline process, run as \
@@ -59,6 +59,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("elements in a bucket i"),
         y: Axis::linear("share of buckets P(i)"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,
@@ -89,7 +90,8 @@ fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>),
     let x: Vec<f64> = (0..=LARGEST_SHOWN).map(|load| load as f64).collect();
     let measured = |origin, points: &[Estimate]| Series::measured(&name, hue, origin, &x, points);
     let claims = vec![
-        Claim::on_model(&format!("{name}: the offline process gives the bound"), &bound, &offline),
+        Claim::on_model(&format!("{name}: the offline process gives the bound"), &bound, &offline)
+            .of_kind(Kind::Derived),
         Claim::on_model(
             &format!("{name}: the filter's loads lie on the exact model"),
             &exact,

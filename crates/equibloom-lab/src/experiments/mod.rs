@@ -3,20 +3,25 @@
 mod accesses;
 mod alpha;
 mod beyond;
+mod chains;
+mod cuckoo_steps;
 mod evolution;
 mod fill;
 mod finite;
 mod lower_bound;
+mod max_load;
 mod names;
 mod rates;
 mod regions;
 mod slides;
+mod steps;
 mod tables;
+mod touched;
 mod variance;
 
 use crate::context::{Context, Length};
 use crate::error::Error;
-use crate::figure::{Axis, Claim, Figure, Series};
+use crate::figure::{Axis, Claim, Figure, Picture, Series};
 use names::{BALANCED, ENERGY};
 
 /// A figure that can be made.
@@ -25,8 +30,8 @@ pub struct Experiment {
     pub id: &'static str,
     /// Where it is printed.
     pub source: &'static str,
-    /// What it shows.
-    pub title: &'static str,
+    /// What it shows; `{n}` stands for the size of the run, the first word of its parameters.
+    title: &'static str,
     /// What the paper claims about it, in one line.
     pub statement: &'static str,
     /// Sizes and repetitions at a length.
@@ -42,6 +47,7 @@ struct Outcome {
     x: Axis,
     y: Axis,
     panels: Vec<&'static str>,
+    pictures: Vec<Picture>,
     series: Vec<Series>,
     claims: Vec<Claim>,
 }
@@ -52,13 +58,19 @@ impl Experiment {
         (self.parameters)(length)
     }
 
+    /// What it shows at a length.
+    pub fn title(&self, length: Length) -> String {
+        let parameters = self.parameters(length);
+        self.title.replace("{n}", parameters.split(' ').next().unwrap_or_default())
+    }
+
     /// Makes the figure.
     pub fn run(&self, context: &Context<'_>) -> Result<Figure, Error> {
         let outcome = (self.run)(context)?;
         Ok(Figure {
             id: self.id.to_owned(),
             source: self.source.to_owned(),
-            title: self.title.to_owned(),
+            title: self.title(context.length),
             statement: self.statement.to_owned(),
             finding: outcome.finding,
             parameters: self.parameters(context.length),
@@ -66,6 +78,7 @@ impl Experiment {
             x: outcome.x,
             y: outcome.y,
             panels: outcome.panels.into_iter().map(str::to_owned).collect(),
+            pictures: outcome.pictures,
             series: outcome.series,
             claims: outcome.claims,
         })
@@ -87,6 +100,15 @@ fn usual_size(length: Length) -> String {
 
 /// All figures, paper by paper.
 pub const ALL: &[Experiment] = &[
+    Experiment {
+        id: "balanced-fig-1",
+        source: "Balanced, Fig. 1",
+        title: "An insert into a multi-level filter, step by step",
+        statement: "With h = 3 element y is turned away at 10 of T1, which has 3 elements, and stored at 01 \
+             of T2, which has 2; T3 is not read.",
+        parameters: steps::parameters,
+        run: |_| steps::BALANCED.run(),
+    },
     Experiment {
         id: "balanced-fig-2",
         source: "Balanced, Fig. 2",
@@ -166,6 +188,15 @@ pub const ALL: &[Experiment] = &[
         run: |context| regions::by_load(context, &ENERGY),
     },
     Experiment {
+        id: "energy-fig-5",
+        source: "Energy, Fig. 5",
+        title: "An insert into a multi-level filter with a coin, step by step",
+        statement: "With h = 2 and a coin element x is turned away at 10 of T1, whose counter is 11, and \
+             stored at 01 of T2, whose counter is 10, because its coin says yes; T3 is not read.",
+        parameters: steps::parameters,
+        run: |_| steps::ENERGY.run(),
+    },
+    Experiment {
         id: "energy-fig-6",
         source: "Energy, Fig. 6 and section IX",
         title: "False positives by bits per element, words of 256 bits",
@@ -181,6 +212,15 @@ pub const ALL: &[Experiment] = &[
              have.",
         parameters: usual_size,
         run: variance::run,
+    },
+    Experiment {
+        id: "energy-query-time",
+        source: "Energy, section VIII",
+        title: "Elements of a chain that a query walks over",
+        statement: "A miss goes over the whole chain of its bucket, a hit over half of it on average: a quadratic cost \
+             gives the least variance of the query time.",
+        parameters: usual_size,
+        run: chains::run,
     },
     Experiment {
         id: "alpha-fig-1",
@@ -218,6 +258,22 @@ pub const ALL: &[Experiment] = &[
         run: alpha::best,
     },
     Experiment {
+        id: "alpha-max-load",
+        source: "1+α, section 3.1",
+        title: "The fullest block by the number of choices",
+        statement: "The least loaded of d ≥ 2 blocks lowers the fullest block from Θ(ln n/ln ln n) to Θ(ln ln n).",
+        parameters: max_load::parameters,
+        run: max_load::run,
+    },
+    Experiment {
+        id: "alpha-lemma-6-1",
+        source: "1+α, Lemma 6.1",
+        title: "Blocks that the k bits of a query lie in",
+        statement: "A query of the classical filter reads k − O(1/b) of b blocks.",
+        parameters: touched::parameters,
+        run: touched::run,
+    },
+    Experiment {
         id: "slides-rate",
         source: "Slides",
         title: "False positives of the classical filter by number of elements",
@@ -227,9 +283,17 @@ pub const ALL: &[Experiment] = &[
         run: slides::rate,
     },
     Experiment {
+        id: "slides-k",
+        source: "Slides",
+        title: "False positives by the number of hash functions",
+        statement: "f(k) = (1 − e^(−kn/m))^k is least at k = (m/n) ln 2.",
+        parameters: slides::parameters_of_k,
+        run: slides::by_hash_functions,
+    },
+    Experiment {
         id: "slides-emails",
         source: "Slides",
-        title: "A list of 10⁹ e-mail addresses in 10⁹ bytes",
+        title: "A list of {n} e-mail addresses in as many bytes",
         statement: "A Bloom filter of 8 bits per address answers with about 2 % false positives \
              (k = 6).",
         parameters: slides::parameters_of_emails,
@@ -278,6 +342,30 @@ pub const ALL: &[Experiment] = &[
              rehashes are rare; four slots a bucket carry it to 95 %.",
         parameters: tables::parameters_of_load,
         run: tables::load,
+    },
+    Experiment {
+        id: "slides-rehash",
+        source: "Slides, cuckoo hashing",
+        title: "How often tables are rehashed, and what it costs",
+        statement: "A rehash costs O(m + n/ε) accesses and is needed O(1) times on average.",
+        parameters: tables::parameters_of_rehash,
+        run: tables::rehash,
+    },
+    Experiment {
+        id: "slides-example",
+        source: "Slides, cuckoo hashing",
+        title: "The example of eleven keys, step by step",
+        statement: "With 6 we have to rehash.",
+        parameters: cuckoo_steps::parameters,
+        run: |_| cuckoo_steps::LECTURE.run(),
+    },
+    Experiment {
+        id: "slides-cycle",
+        source: "Slides, cuckoo hashing",
+        title: "The example of a cycle, step by step",
+        statement: "{x, y, w, z, u} with the printed hash values: an insertion gets into a cycle, and a rehash is needed.",
+        parameters: cuckoo_steps::parameters,
+        run: |_| cuckoo_steps::CYCLE.run(),
     },
     Experiment {
         id: "table-variance",

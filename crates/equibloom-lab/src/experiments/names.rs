@@ -9,12 +9,29 @@ pub(super) struct Names {
     pub(super) single: &'static str,
     pub(super) sequential: &'static str,
     pub(super) multi_level: &'static str,
+    /// Where it speaks of the optimality regions, of the overflow, and of rates.
+    pub(super) regions: &'static str,
+    pub(super) overflow: &'static str,
+    pub(super) rates: &'static str,
 }
 
-pub(super) const BALANCED: Names =
-    Names { single: "SINGLE", sequential: "SEQUENTIAL", multi_level: "MHT" };
-pub(super) const ENERGY: Names =
-    Names { single: "SIMPLE", sequential: "GREEDY", multi_level: "MHT" };
+pub(super) const BALANCED: Names = Names {
+    single: "SINGLE",
+    sequential: "SEQUENTIAL",
+    multi_level: "MHT",
+    regions: "Balanced, VIII",
+    // The balanced paper rounds it to 0.5 %.
+    overflow: "Energy, IX-C",
+    rates: "Balanced, IX",
+};
+pub(super) const ENERGY: Names = Names {
+    single: "SIMPLE",
+    sequential: "GREEDY",
+    multi_level: "MHT",
+    regions: "Energy, VII",
+    overflow: "Energy, IX-C",
+    rates: "Energy, IX-C",
+};
 
 /// A scheme for every number of accesses, with the least overflow at which it is optimal.
 pub(super) struct ByAccesses {

@@ -13,7 +13,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::evidence::{Curve, Point, gather, on_models, series};
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::{power_of_ten, short};
 use crate::simulator::{seed_of, share_of_set_bits};
 use crate::subject::Subject;
@@ -58,32 +58,24 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
     let classical = |c: f64, hashes| {
         Ok::<_, Error>(paper::rate(Scheme::Classical, 512, c, Hashes::Given(hashes))?.rate)
     };
+    let printed =
+        |text, expected, value, unit| Claim::printed("Slides", text, expected, value, unit);
+    // The best k at 1,000 bits per element, found by search.
+    let best_k = f64::from(paper::rate(Scheme::Classical, 512, 1e3, Hashes::Best)?.hashes) / 1e3;
     let mut claims = vec![
-        Claim::printed(
-            "one hash function, m = 100 n (printed as 0.0095)",
-            0.00995,
-            classical(100.0, 1)?,
-            1e-5,
-        ),
-        Claim::printed("one hash function, m = n", 0.632, classical(1.0, 1)?, 1e-3),
-        Claim::new(
-            "one hash function, m = n/10 (printed cut off, as 0.9999)",
-            0.9999,
-            classical(0.1, 1)?,
-            1e-4,
-        ),
-        Claim::printed(
-            "the rate per bit at the best k, 2^(−ln 2)",
-            0.6185,
-            2_f64.powf(-LN_2),
-            1e-4,
-        ),
-        Claim::printed(
-            "c = 8, k = 6 in % (printed for c = 2)",
-            2.0,
-            100.0 * classical(8.0, 6)?,
-            1.0,
-        ),
+        printed("π with one hash function, m = 100 n", 0.0095, classical(100.0, 1)?, 1e-4)
+            .unless("erratum 9: 1 − e^(−1/100) is 0.00995"),
+        printed("π with one hash function, m = n", 0.632, classical(1.0, 1)?, 1e-3),
+        printed("π with one hash function, m = n/10", 0.9999, classical(0.1, 1)?, 1e-4),
+        printed("the rate per bit at the best k", 0.6185, 2_f64.powf(-LN_2), 1e-4),
+        printed("the same with 9/13 for ln 2", 0.619223, 2_f64.powf(-9.0 / 13.0), 1e-6)
+            .unless("erratum 9: (1/2)^(9/13) is 0.618863"),
+        printed("the best k per bit, written (1/2) ln 2", LN_2 / 2.0, best_k, 1e-2)
+            .unless("erratum 9: it is ln 2, as the slides' 9/13 says"),
+        printed("the best k per bit, written 9/13", 9.0 / 13.0, best_k, 1e-2),
+        printed("c = 2 and k = 6: rate in %", 2.0, 100.0 * classical(2.0, 6)?, 1.0)
+            .unless("erratum 9: 2 % is the rate with c = 8"),
+        Claim::derived("c = 8 and k = 6: rate in %", 2.0, 100.0 * classical(8.0, 6)?, 1.0),
     ];
     for (curve, evidence) in curves.iter().zip(&evidence) {
         claims.extend(on_models(&curve.name, evidence, |o| o.rate));
@@ -104,8 +96,87 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::logarithmic("number of elements n"),
         y: Axis::logarithmic("false-positive rate"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
+        claims,
+    })
+}
+
+const BITS_PER_ELEMENT: [u32; 4] = [4, 8, 12, 16];
+
+pub(super) fn parameters_of_k(length: Length) -> String {
+    format!("n = 10⁴, {} repetitions", rate_repetitions(length) / 10)
+}
+
+/// f(k) with its minimum.
+pub(super) fn by_hash_functions(context: &Context<'_>) -> Result<Outcome, Error> {
+    const ELEMENTS: u64 = 10_000;
+    const MOST: u32 = 20;
+    let jobs: Vec<(u32, u32)> =
+        BITS_PER_ELEMENT.iter().flat_map(|&c| (1..=MOST).map(move |k| (c, k))).collect();
+    let repetitions = rate_repetitions(context.length) / 10;
+    let formula = |c: f64, k: u32| {
+        Ok::<_, Error>(paper::rate(Scheme::Classical, 512, c, Hashes::Given(k))?.rate)
+    };
+    let found = context.map(&jobs, |&(c, hashes)| {
+        let bits = u64::from(c) * ELEMENTS;
+        let design = Design::Classical { bits, hashes };
+        let exact = exact::predict(&design, ELEMENTS)?;
+        let simulated =
+            context.repeat(&format!("k simulation {c} {hashes}"), repetitions, |seed| {
+                Ok(share_of_set_bits(bits, hashes, &[ELEMENTS], seed)[0].powi(hashes as i32))
+            })?;
+        let filtered = context.repeat(&format!("k filter {c} {hashes}"), repetitions, |seed| {
+            let mut filter = Filter::<u64>::new(&Parameters { keys: ELEMENTS, seed, design })?;
+            filter.try_extend(0..ELEMENTS)?;
+            Ok(filter.statistics().expected_rate)
+        })?;
+        let of = |runs: Vec<f64>| Estimate::of(runs, exact.rate_deviation);
+        Ok((formula(c.into(), hashes)?, exact.rate, [of(simulated), of(filtered)]))
+    })?;
+    let (mut series, mut claims, mut minima) = (Vec::new(), Vec::new(), Vec::new());
+    let k: Vec<f64> = (1..=MOST).map(f64::from).collect();
+    for (index, (&c, found)) in BITS_PER_ELEMENT.iter().zip(found.chunks(MOST as usize)).enumerate()
+    {
+        let (name, hue) = (format!("m/n = {c}"), Hue::Value(index as u8));
+        let best = paper::rate(Scheme::Classical, 512, c.into(), Hashes::Best)?;
+        let k_best = f64::from(c) * LN_2;
+        minima.push((k_best, 2_f64.powf(-k_best)));
+        let text = format!("{name}: the best whole k, next to (m/n) ln 2");
+        claims.push(Claim::stated("Slides", Claim::new(text, k_best, best.hashes.into(), 1.0)));
+        let paper: Vec<f64> = found.iter().map(|point| point.0).collect();
+        let exact: Vec<f64> = found.iter().map(|point| point.1).collect();
+        series.push(Series::new(&name, hue, Origin::Paper, &k, paper));
+        for (side, origin) in [Origin::Simulation, Origin::Filter].into_iter().enumerate() {
+            let measured: Vec<Estimate> = found.iter().map(|point| point.2[side]).collect();
+            let text = format!("{name}: the {} lies on the exact model", origin.name());
+            let kind = Kind::against_model(origin);
+            claims.push(Claim::on_model(&text, &exact, &measured).of_kind(kind));
+            series.push(Series::measured(&name, hue, origin, &k, &measured));
+        }
+    }
+    let (x, y): (Vec<f64>, Vec<f64>) = minima.into_iter().unzip();
+    let minimum =
+        Series::new("minimum, k = (m/n) ln 2", Hue::Classical, Origin::Model, &x, y.clone());
+    series.push(minimum);
+    Ok(Outcome {
+        finding: format!(
+            "With 8 bits per element f(k) is least at k = {}, {}; with 16 at k = {}, {}.",
+            short(x[1]),
+            short(y[1]),
+            short(x[3]),
+            short(y[3]),
+        ),
+        notes: vec![
+            "The line through the minima is 2^(−k): at the best k half of the bits are set. The slides print \
+             k = (m/n)(1/2) ln 2 once, a slip (erratum 9).",
+        ],
+        x: Axis::linear("hash functions k"),
+        y: Axis::logarithmic("false-positive rate f(k)"),
+        pictures: Vec::new(),
+        panels: Vec::new(),
+        series,
         claims,
     })
 }
@@ -154,7 +225,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
     let (name, hue) = ("classical", Hue::Classical);
     let false_positives = filtered.false_positives;
     let mut claims = vec![
-        Claim::printed("formula, all addresses in: rate in %", 2.0, 100.0 * full, 1.0),
+        Claim::derived("formula, all addresses in: rate in %", 2.0, 100.0 * full, 1.0),
         Claim::new(
             "memory per address in bytes",
             1.0,
@@ -175,7 +246,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
     ];
     for (origin, points) in [(Origin::Simulation, simulated), (Origin::Filter, measured)] {
         let text = format!("the {} lies on the exact model", origin.name());
-        claims.push(Claim::on_model(&text, &exact, &points));
+        claims.push(Claim::on_model(&text, &exact, &points).of_kind(Kind::against_model(origin)));
         series.push(Series::measured(name, hue, origin, &x, &points));
     }
     let finding = format!(
@@ -194,6 +265,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("addresses inserted"),
         y: Axis::logarithmic("false-positive rate"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,

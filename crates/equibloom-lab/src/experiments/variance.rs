@@ -8,7 +8,7 @@ use super::names::{ByAccesses, ENERGY};
 use crate::context::Context;
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::subject::Subject;
 
@@ -52,13 +52,16 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
                 continue;
             }
             let text = format!("{}: the {} has the least variance", curve.name, origin.name());
-            claims.push(Claim::on_model(&text, &bound, &measured));
+            let kind = Kind::against_model(origin);
+            claims.push(Claim::on_model(&text, &bound, &measured).of_kind(kind));
             series.push(Series::measured(curve.name, curve.hue, origin, accesses, &measured));
         }
     }
     let poisson = lower_bound(LOAD, 1.0, 0.0)?.cost(costs::variance(LOAD))?;
-    claims
-        .insert(0, Claim::new("one access and no overflow: the variance is r", 8.0, poisson, 1e-9));
+    claims.insert(
+        0,
+        Claim::derived("one access, no overflow: the variance is r", 8.0, poisson, 1e-9),
+    );
     let finding = format!(
         "At r = 8 one access gives a variance of 8; with 1.2 accesses {} measures {} and {} {}, \
          each the lower bound at its own overflow.",
@@ -76,6 +79,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::linear("variance of the bucket size [elements²]"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,

@@ -70,9 +70,8 @@ fn draw_band(svg: &mut String, area: &Area, series: &Series) {
         points
             .filter_map(|(&x, (&y, &sigma))| {
                 let far = y + sign * 4.0 * sigma;
-                // Values too small for a logarithmic axis are at its lower end.
-                let far = if area.y.place(far).is_none() { area.y.low } else { far };
-                area.point(x, far)
+                // A band ends at the frame.
+                area.point(x, far.clamp(area.y.low, area.y.high))
             })
             .collect::<Vec<_>>()
     };

@@ -7,6 +7,7 @@
 mod legend;
 mod marks;
 mod palette;
+mod picture;
 mod scale;
 
 use std::fmt::Write;
@@ -45,6 +46,10 @@ pub fn inline_svg(figure: &Figure, screen: Screen, vertical: Scale) -> String {
 }
 
 fn draw(figure: &Figure, screen: Screen, vertical: Scale, standalone: bool) -> String {
+    if !figure.pictures.is_empty() {
+        let (width, height, pictures) = picture::draw(&figure.pictures, screen);
+        return begin(figure, width, height, standalone) + &pictures + "</svg>";
+    }
     let panels = figure.panels.len().max(1);
     let width = match screen {
         Screen::Wide => 800.0,
@@ -74,15 +79,7 @@ fn draw(figure: &Figure, screen: Screen, vertical: Scale, standalone: bool) -> S
         let shown = figure.series.iter().filter(|s| panel.is_none_or(|panel| s.panel == panel));
         Range::around(shown.flat_map(|series| series.y.iter().copied()), vertical)
     };
-    let mut svg = format!(
-        "<svg xmlns='http://www.w3.org/2000/svg' class='plot' viewBox='0 0 {width} {height:.0}' \
-         role='img' aria-label='{}'>",
-        escape(&format!("{}: {}", figure.source, figure.title))
-    );
-    if standalone {
-        let _ = write!(svg, "<title>{}</title><style>{}</style>", escape(&figure.title), style());
-    }
-    let _ = write!(svg, "<rect class='paper' width='{width}' height='{height:.0}'/>");
+    let mut svg = begin(figure, width, height, standalone);
     for panel in 0..panels {
         let (row, column) = (panel / columns, panel % columns);
         let area = Area {
@@ -102,6 +99,20 @@ fn draw(figure: &Figure, screen: Screen, vertical: Scale, standalone: bool) -> S
     }
     legend::draw(&mut svg, figure, 14.0, row_height * rows as f64, legend_width);
     svg.push_str("</svg>");
+    svg
+}
+
+/// The opening of a drawing: title, style and background.
+fn begin(figure: &Figure, width: f64, height: f64, standalone: bool) -> String {
+    let mut svg = format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' class='plot' viewBox='0 0 {width} {height:.0}' \
+         role='img' aria-label='{}'>",
+        escape(&format!("{}: {}", figure.source, figure.title))
+    );
+    if standalone {
+        let _ = write!(svg, "<title>{}</title><style>{}</style>", escape(&figure.title), style());
+    }
+    let _ = write!(svg, "<rect class='paper' width='{width}' height='{height:.0}'/>");
     svg
 }
 

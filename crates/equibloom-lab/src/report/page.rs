@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::context::Length;
 use crate::error::Error;
-use crate::figure::{Claim, Figure, Scale};
+use crate::figure::{Figure, Scale, agreement};
 use crate::number::short;
 use crate::plot::{self, Screen, escape, inline_svg};
 
@@ -62,8 +62,7 @@ impl Provenance {
 
 /// The whole report as one page.
 pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error> {
-    let claims: Vec<&Claim> = figures.iter().flat_map(|figure| &figure.claims).collect();
-    let agreeing = claims.iter().filter(|claim| claim.agrees).count();
+    let claims = figures.iter().flat_map(|figure| &figure.claims);
     let length = match provenance.length {
         Length::Quick => "quick",
         Length::Default => "default",
@@ -86,7 +85,7 @@ pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error
     // The command is the only foreign text: inserted last, so that nothing in it is substituted.
     let parts = [
         ("{{style}}", &style()[..]),
-        ("{{agreement}}", &format!("{agreeing} of {} claims agree.", claims.len())),
+        ("{{agreement}}", &agreement(claims)),
         ("{{seed}}", &provenance.seed.to_string()),
         ("{{length}}", length),
         ("{{machine}}", &escape(&provenance.machine)),
@@ -108,13 +107,13 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
     let _ = write!(
         html,
         "<section class='figure' id='{id}'><h2>{}: {} {}</h2>\
-         <p><b>Claimed.</b> {}</p><p><b>Measured.</b> {} {}</p>",
+         <p><b>Claimed.</b> {}</p><p><b>Measured.</b> {} <span class='count'>{}</span></p>",
         escape(&figure.source),
         escape(&figure.title),
         badge(figure.agrees()),
         escape(&figure.statement),
         escape(&figure.finding),
-        agreement(figure),
+        agreement(figure.claims.iter()),
         id = figure.id,
     );
     let links = match files {
@@ -124,6 +123,17 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
         ),
         Files::None => String::new(),
     };
+    if !figure.pictures.is_empty() {
+        let [wide, narrow] =
+            [Screen::Wide, Screen::Narrow].map(|screen| inline_svg(figure, screen, figure.y.scale));
+        let _ = write!(
+            html,
+            "<figure><div class='wide'>{wide}</div><div class='narrow'>{narrow}</div>\
+             <figcaption>{}.{links}</figcaption></figure>",
+            escape(&figure.parameters)
+        );
+        return finish(html, figure);
+    }
     // Both scales of the vertical axis are drawn, so that the switch needs no script.
     let other = match figure.y.scale {
         Scale::Linear => Scale::Logarithmic,
@@ -143,6 +153,11 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
         escape(&figure.parameters),
         id = figure.id,
     );
+    finish(html, figure)
+}
+
+/// Notes, claims and data below a figure.
+fn finish(html: &mut String, figure: &Figure) -> Result<(), Error> {
     if !figure.notes.is_empty() {
         html.push_str("<ul class='notes'>");
         for note in &figure.notes {
@@ -156,28 +171,27 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
     Ok(())
 }
 
-fn agreement(figure: &Figure) -> String {
-    let agreeing = figure.claims.iter().filter(|claim| claim.agrees).count();
-    format!("<span class='count'>{agreeing} of {} checks agree.</span>", figure.claims.len())
-}
-
 fn claims_table(html: &mut String, figure: &Figure) {
     let _ = write!(
         html,
         "<details{}><summary>What was checked</summary><div class='scroll'><table><thead><tr>\
-         <th>Claim</th><th>Expected</th><th>Measured</th><th>Tolerance</th><th>Agrees</th>\
+         <th>Kind</th><th>Claim</th><th>Expected</th><th>Measured</th><th>Tolerance</th><th>Agrees</th>\
          </tr></thead><tbody>",
         if figure.agrees() { "" } else { " open" }
     );
     for claim in &figure.claims {
         let _ = write!(
             html,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&claim.text),
+            "<tr class='{kind}'><td>{kind}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&match &claim.reason {
+                Some(reason) => format!("{} — does not hold: {reason}", claim.text),
+                None => claim.text.clone(),
+            }),
             crate::number::significant(claim.expected, 6),
             crate::number::significant(claim.measured, 6),
             short(claim.tolerance),
-            if claim.agrees { "yes" } else { "no" }
+            if claim.agrees { "yes" } else { "no" },
+            kind = claim.kind.name(),
         );
     }
     html.push_str("</tbody></table></div></details>");

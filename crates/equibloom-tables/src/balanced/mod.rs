@@ -11,6 +11,9 @@
 //!     lookup:   candidates in order, until found or passed = 0, then the stash
 //! ```
 //!
+//! Where the plan limits the accesses of placing, entries that come after they are spent go to the stash; lookups find
+//! them there, because all their candidates count them. A removed entry gives its accesses back.
+//!
 //! The entries are counted in classes of keys ([`counters`](super::counters)), so that few lookups
 //! read another bucket without need.
 //!
@@ -40,6 +43,8 @@ pub struct Balanced<T> {
     storage: Storage<T>,
     plan: BucketPlan,
     candidates: Levels,
+    /// Accesses left for placing entries, if the plan limits them.
+    budget: u64,
 }
 
 /// Minimum bytes of counters in a bucket's header; padding of the header adds more.
@@ -58,7 +63,7 @@ impl<T> Balanced<T> {
         storage.capacity = capacity.max((buckets as f64 * plan.load) as usize);
         // More than the papers' plans let overflow.
         storage.stash_limit = MIN_STASH_LIMIT + storage.capacity / 8;
-        Ok(Self { candidates: plan.levels(buckets), storage, plan })
+        Ok(Self { candidates: plan.levels(buckets), storage, plan, budget: 0 })
     }
 
     /// The plan of the table.
@@ -99,26 +104,39 @@ impl<T> Balanced<T> {
         self.storage.find_in_stash(key, is_match, observe)
     }
 
-    /// Changes the counters of the buckets that an entry passes on its way to `place`.
+    /// Changes the counters of the buckets that an entry passes on its way to `place`; returns how many buckets were
+    /// read if it is in one of them.
     #[inline]
     fn count_passed(
         &mut self,
         key: KeyHash,
         place: Place,
         changed: impl Fn(Counter, u8) -> u8 + Copy,
-    ) {
+    ) -> Option<u64> {
         for probe in 0..self.candidates.choices(key) {
             let bucket = self.bucket(key, probe);
             if matches!(place, Place::Bucket(at) if at.bucket == bucket) {
-                return;
+                return Some(probe as u64 + 1);
             }
             self.storage.buckets.count_passed(bucket, key, changed);
         }
+        None
     }
 
-    /// The free slot that the rule gives to a new key.
+    /// Spends the accesses of placing an entry; `None` if the budget does not afford them.
     #[inline]
-    fn free_slot(&self, key: KeyHash) -> Option<Slot> {
+    fn spend(&mut self, reads: u32) -> Option<()> {
+        let Some(budget) = self.plan.budget else { return Some(()) };
+        if self.storage.len() == 0 {
+            self.budget = (budget * self.storage.capacity as f64) as u64;
+        }
+        self.budget = self.budget.checked_sub(reads.into())?;
+        Some(())
+    }
+
+    /// The free slot that the rule gives to a new key, if the budget affords the accesses.
+    #[inline]
+    fn free_slot(&mut self, key: KeyHash) -> Option<Slot> {
         let buckets = &self.storage.buckets;
         if buckets.count() == 0 {
             return None;
@@ -133,11 +151,16 @@ impl<T> Balanced<T> {
             // `check` refuses it: buckets do not move what they hold.
             Rule::KeepLargest => return None,
         };
-        match choice {
-            // The least loaded bucket may be full; then the others are full, too.
-            Choice::Admitted { block, .. } => buckets.bucket(block.0 as usize)?.free_slot(),
-            Choice::Present | Choice::Rejected { .. } => None,
-        }
+        let (slot, reads) = match choice {
+            Choice::Admitted { block, reads } => {
+                // The least loaded bucket may be full; then the others are full, too.
+                (buckets.bucket(block.0 as usize)?.free_slot(), reads)
+            }
+            Choice::Rejected { reads, .. } => (None, reads),
+            Choice::Present => return None,
+        };
+        self.spend(reads)?;
+        slot
     }
 }
 
@@ -161,7 +184,7 @@ impl<T> Default for Balanced<T> {
     fn default() -> Self {
         let plan = BucketPlan::default();
         let storage = Storage::new(BucketArray::empty(plan.slots as usize));
-        Self { storage, plan, candidates: plan.levels(0) }
+        Self { storage, plan, candidates: plan.levels(0), budget: 0 }
     }
 }
 
@@ -214,7 +237,10 @@ impl<T> RawTable for Balanced<T> {
     fn remove(&mut self, hash: u64, place: Place) -> Option<T> {
         let entry = self.storage.take(place)?;
         // An entry without a hash was not counted, but it has set all counters to "many", where they stay.
-        self.count_passed(spread(hash, DEFAULT_MULTIPLIER), place, Counter::decremented);
+        let key = spread(hash, DEFAULT_MULTIPLIER);
+        let reads = self.count_passed(key, place, Counter::decremented);
+        // What an entry in the stash has cost is not known: it is not given back.
+        self.budget = self.budget.saturating_add(reads.unwrap_or(0));
         Some(entry)
     }
 }

@@ -35,6 +35,9 @@ pub struct BucketPlan {
     pub rule: Rule,
     /// Capacity of a bucket.
     pub slots: u32,
+    /// Bucket accesses per entry, on average, that placing may cost. Entries beyond it go to the stash.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub budget: Option<f64>,
 }
 
 /// The optimal multi-level plan for six entries a bucket, 1.2 buckets per insert and three subtables. A
@@ -73,7 +76,7 @@ impl BucketPlan {
     /// The less full of two buckets for a share `alpha` of the keys, one bucket for the others.
     pub const fn one_plus_alpha(load: f64, slots: u32, alpha: Share) -> Self {
         let proportions = Proportions::Anywhere { choices: 2, share: alpha };
-        Self { load, proportions, rule: Rule::LeastLoaded, slots }
+        Self { load, proportions, rule: Rule::LeastLoaded, slots, budget: None }
     }
 
     /// With as many slots as the rule fills.
@@ -83,7 +86,7 @@ impl BucketPlan {
             // The least-loaded rule would fill any number of slots: `check` requires one.
             None => 0,
         };
-        Self { load, proportions, rule, slots }
+        Self { load, proportions, rule, slots, budget: None }
     }
 
     /// The papers' name of the way entries are placed.
@@ -106,6 +109,9 @@ impl BucketPlan {
         if let Proportions::Subtables { shares } = self.proportions {
             check_shares(&shares)?;
         }
+        if let Some(budget) = self.budget {
+            check_real("bucket accesses per entry", budget, 1.0, MAX_CHOICES.into())?;
+        }
         check_positive("mean entries per bucket", self.load)
     }
 
@@ -113,6 +119,7 @@ impl BucketPlan {
     fn as_filter(&self) -> Layout {
         let candidates = self.proportions.with_blocks(MAX_CHOICES.into());
         Layout::new(Blocks::bloom(512, 1), candidates, self.rule)
+            .with_budget(self.budget.map(|_| u64::MAX))
     }
 
     /// Buckets for `capacity` entries: at least one in each subtable.
@@ -185,8 +192,10 @@ mod optimal {
             Self::optimal(load, &optimum::multi_level(load, accesses, choices, None)?)
         }
 
-        fn optimal(load: f64, best: &Optimum) -> Result<Self, TableError> {
-            let plan = Self::first_with_room(load, best.candidates, best.rule());
+        /// The plan with these parameters: at any point of the optimality region, within its accesses.
+        pub fn optimal(load: f64, best: &Optimum) -> Result<Self, TableError> {
+            let budget = best.is_limited().then_some(best.accesses);
+            let plan = Self { budget, ..Self::first_with_room(load, best.candidates, best.rule()) };
             plan.check()?;
             Ok(plan)
         }

@@ -75,8 +75,11 @@ pub struct Prediction {
     pub rate: f64,
     /// Standard deviation of the true rate from one filter to the next (finite number of blocks).
     pub rate_deviation: f64,
-    /// Mean block accesses of an insert, over all keys.
+    /// Mean block accesses of placing a key, over all keys.
     pub accesses_insert: f64,
+    /// Mean block accesses, over all keys, of checking that keys which come after the access budget is spent are
+    /// not present yet. They place nothing and cost no budget.
+    pub accesses_check: f64,
     /// Mean block accesses of looking up an inserted key.
     pub accesses_hit: f64,
     /// Mean block accesses of looking up an absent key.

@@ -162,7 +162,6 @@ pub(crate) fn predict(
     let Meeting { rejected, found, goes_on, .. } = table.meeting;
     let miss = Miss::within(&table, choices);
     let overflow = (progress.overflow + late * (1.0 - walk.present)).min(1.0);
-    let accesses = progress.accesses + late * walk.accesses;
     // d(rate)/dM and d(rate)/dP of M(1 + P + … + P^{d−1}).
     let by_goes_on: f64 =
         (1..choices as i32).map(|power| found * f64::from(power) * goes_on.powi(power - 1)).sum();
@@ -180,8 +179,9 @@ pub(crate) fn predict(
     Prediction {
         rate: miss.found.min(1.0),
         rate_deviation: variance.sqrt(),
-        accesses_insert: accesses,
-        accesses_hit: accesses,
+        accesses_insert: progress.accesses,
+        accesses_check: late * walk.accesses,
+        accesses_hit: progress.accesses + late * walk.accesses,
         accesses_miss: miss.accesses,
         overflow_probes_insert: overflow,
         overflow_probes_hit: overflow,

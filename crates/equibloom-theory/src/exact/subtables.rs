@@ -100,12 +100,13 @@ pub(crate) fn predict(
     let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
     let probes =
         |walks: &Walks| ((walks.walking + late_keys * (1.0 - late.present)) * per_key).min(1.0);
-    let accesses = |walks: &Walks| (walks.accesses + late_keys * late.accesses) * per_key;
+    let accesses_check = late_keys * late.accesses * per_key;
     Prediction {
         rate: miss.found.min(1.0),
         rate_deviation: deviation(&filled.levels, blocks),
-        accesses_insert: accesses(&filled.inserts),
-        accesses_hit: accesses(&filled.hits),
+        accesses_insert: filled.inserts.accesses * per_key,
+        accesses_check,
+        accesses_hit: filled.hits.accesses * per_key + accesses_check,
         accesses_miss: miss.accesses,
         overflow_probes_insert: probes(&filled.inserts),
         overflow_probes_hit: probes(&filled.hits),

@@ -2,7 +2,7 @@
 
 use equibloom_layout::{Proportions, Rule};
 
-use super::{State, check};
+use super::{Process, State};
 use crate::error::{Error, require};
 use crate::optimum::geometric_sum;
 use ode_solvers::{DVector, Dop853, OutputType, System};
@@ -10,31 +10,33 @@ use ode_solvers::{DVector, Dop853, OutputType, System};
 /// Largest load and threshold that the equations follow.
 const LARGEST_LOAD: f64 = 20_000.0;
 
+/// Limit for the search of the time when a budget is spent.
+const MOST_STEPS: u32 = 50;
+
 /// Shares of buckets below this are left out of the least-loaded rule.
 const NO_MASS: f64 = 1e-24;
 
-/// The states at the given times (increasing, between 0 and 1), by the differential equations.
-pub fn trace(
-    candidates: &Proportions,
-    rule: Rule,
-    load: f64,
-    times: &[f64],
-) -> Result<Vec<State>, Error> {
-    check(candidates, rule, load)?;
-    let highest = load.max(rule.capacity().map_or(0.0, f64::from));
-    require(highest <= LARGEST_LOAD, "load", highest, format!("at most {LARGEST_LOAD}"))?;
-    let mut flow = Flow::new(candidates, rule, load);
-    let mut now = 0.0;
-    times
-        .iter()
-        .map(|&time| {
-            let holds = time >= now && time <= 1.0;
-            require(holds, "time", time, "between 0 and 1, and not before the one before it")?;
-            flow.advance(now, time)?;
-            now = time;
-            Ok(flow.state(time))
-        })
-        .collect()
+impl Process {
+    /// The states at the given times (increasing, between 0 and 1), by the differential equations.
+    pub fn trace(&self, times: &[f64]) -> Result<Vec<State>, Error> {
+        self.check()?;
+        let highest = self.load.max(self.rule.capacity().map_or(0.0, f64::from));
+        require(highest <= LARGEST_LOAD, "load", highest, format!("at most {LARGEST_LOAD}"))?;
+        let mut flow = Flow::new(self);
+        let (mut now, mut stop) = (0.0, None);
+        times
+            .iter()
+            .map(|&time| {
+                let holds = time >= now && time <= 1.0;
+                require(holds, "time", time, "between 0 and 1, and not before the one before it")?;
+                if stop.is_none() {
+                    stop = flow.advance_within(self.budget, now, time)?;
+                }
+                now = time;
+                Ok(flow.state(stop.unwrap_or(time)).stopped(time))
+            })
+            .collect()
+    }
 }
 
 /// The differential equations with their present state: the tables' fractions one after the other, then
@@ -52,7 +54,7 @@ struct Flow {
 }
 
 impl Flow {
-    fn new(candidates: &Proportions, rule: Rule, load: f64) -> Self {
+    fn new(&Process { candidates, rule, load, .. }: &Process) -> Self {
         let loads = match rule {
             // Only fingerprint blocks keep the largest, which have no fluid limit here.
             Rule::LeastLoaded | Rule::KeepLargest => 1,
@@ -66,7 +68,7 @@ impl Flow {
         for table in 0..tables {
             now[table * loads] = 1.0;
         }
-        Self { candidates: *candidates, rule, load, loads, first_load: 0, tables, now }
+        Self { candidates, rule, load, loads, first_load: 0, tables, now }
     }
 
     /// Candidates of an element beyond the first, and the share of the elements that have them.
@@ -75,6 +77,38 @@ impl Flow {
             Proportions::Anywhere { choices, share } => (choices - 1, share.get()),
             Proportions::Subtables { shares } => (shares.len() as u32 - 1, 1.0),
         }
+    }
+
+    fn accesses(&self) -> f64 {
+        self.now[self.loads * self.tables]
+    }
+
+    /// Advances until the budget is spent; returns the time when it is, if that comes first.
+    fn advance_within(
+        &mut self,
+        budget: Option<f64>,
+        from: f64,
+        to: f64,
+    ) -> Result<Option<f64>, Error> {
+        let before = self.clone();
+        self.advance(from, to)?;
+        let Some(budget) = budget.filter(|&budget| self.accesses() > budget) else {
+            return Ok(None);
+        };
+        // Accesses grow by at least one per element: a few steps suffice.
+        let mut stop = to;
+        for _ in 0..MOST_STEPS {
+            let excess = self.accesses() - budget;
+            if excess.abs() < 1e-11 {
+                break;
+            }
+            let mut slope = self.now.clone();
+            self.system(stop, &self.now, &mut slope);
+            stop -= excess / slope[self.loads * self.tables];
+            *self = before.clone();
+            self.advance(from, stop)?;
+        }
+        Ok(Some(stop))
     }
 
     fn advance(&mut self, mut from: f64, to: f64) -> Result<(), Error> {
@@ -149,6 +183,7 @@ impl Flow {
                 .collect(),
             accesses: fractions[end],
             overflow: fractions[end + 1],
+            late: 0.0,
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use equibloom_layout::{
     BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
-    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_BLOCK_BITS, MIN_REMAINDER_BITS, Placement, WATERMARK_BITS,
-    WhenFull,
+    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_REMAINDER_BITS, Placement, WATERMARK_BITS, WhenFull,
 };
 
 use super::memory::{MOST_BYTES, MOST_KEYS};
 use crate::error::{Error, require};
+
+/// Smallest block that is planned: a block takes a word of memory at least.
+const LEAST_BLOCK_BITS: u32 = 64;
 
 /// Requirements of a filter; omitted ones are chosen by the planner.
 ///
@@ -174,7 +176,7 @@ impl Requirements {
         whole("keys", self.keys, 1, MOST_KEYS)?;
         whole("memory", self.memory, 1, MOST_BYTES)?;
         for (argument, value, least, most) in [
-            ("block_bits", self.block_bits, MIN_BLOCK_BITS, MAX_BLOCK_BITS),
+            ("block_bits", self.block_bits, LEAST_BLOCK_BITS, MAX_BLOCK_BITS),
             ("choices", self.choices, 1, MAX_CHOICES),
             ("hints", self.hints, 0, MAX_HINTS),
             ("slots", self.slots, 1, MAX_SLOTS),

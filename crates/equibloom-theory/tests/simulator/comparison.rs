@@ -48,6 +48,7 @@ pub(crate) fn compare(name: &str, model: &Prediction, keys: u64, sizes: &[u64], 
     let per_key = 1.0 / keys as f64;
     compare("rate", model.rate, &|m| m.rate, 0.0);
     compare("accesses of an insert", model.accesses_insert, &|m| m.accesses_insert, 0.0);
+    compare("accesses of checks", model.accesses_check, &|m| m.accesses_check, 4.0 * per_key);
     compare("accesses of a hit", model.accesses_hit, &|m| m.accesses_hit, 0.0);
     compare("accesses of a miss", model.accesses_miss, &|m| m.accesses_miss, 0.0);
     compare("stored", model.stored_fraction, &|m| m.stored_fraction, 0.0);

@@ -207,6 +207,7 @@ impl FingerprintFilter {
         Measured {
             rate: per_miss(positives),
             accesses_insert: per_key(accesses),
+            accesses_check: 0.0,
             accesses_hit: per_key(hit_accesses),
             accesses_miss: per_miss(miss_accesses),
             overflow_probes_insert: per_key(probes),

@@ -18,6 +18,7 @@ struct Key {
 pub(crate) struct Measured {
     pub(crate) rate: f64,
     pub(crate) accesses_insert: f64,
+    pub(crate) accesses_check: f64,
     pub(crate) accesses_hit: f64,
     pub(crate) accesses_miss: f64,
     pub(crate) overflow_probes_insert: f64,
@@ -44,6 +45,8 @@ pub(crate) struct Filter<'a> {
     overflow: std::collections::HashSet<u64>,
     spent: u64,
     budget_spent: bool,
+    /// Accesses of checks after the budget was spent.
+    checks: u64,
 }
 
 enum End {
@@ -67,6 +70,7 @@ impl<'a> Filter<'a> {
             overflow: Default::default(),
             spent: 0,
             budget_spent: false,
+            checks: 0,
         }
     }
 
@@ -178,11 +182,15 @@ impl<'a> Filter<'a> {
                     self.marks[*block] |= 1 << class;
                 }
                 match end {
-                    End::Present => (accesses, 0, false),
                     _ if self.budget_spent => {
-                        self.overflow.insert(index);
-                        (accesses, 1, true)
+                        self.checks += accesses;
+                        let is_new = !matches!(end, End::Present);
+                        if is_new {
+                            self.overflow.insert(index);
+                        }
+                        (0, is_new.into(), is_new)
                     }
+                    End::Present => (accesses, 0, false),
                     end => {
                         self.spent += accesses;
                         self.budget_spent =
@@ -258,6 +266,7 @@ impl<'a> Filter<'a> {
         Measured {
             rate,
             accesses_insert: per_key(accesses),
+            accesses_check: per_key(self.checks),
             accesses_hit: per_key(hit_accesses),
             accesses_miss,
             overflow_probes_insert: per_key(probes),

@@ -33,7 +33,7 @@ use crate::storage::{Line, Storage, Update, WORDS_PER_LINE, Words};
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// Bloom blocks of one size, from 64 bits to a page.
+/// Bloom blocks of one size, from a few bits to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BloomShape {
     words_per_block: usize,

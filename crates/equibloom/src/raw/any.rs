@@ -198,6 +198,11 @@ impl Any {
         }
     }
 
+    /// Whether the access budget is spent, without a scan.
+    pub(crate) fn is_budget_spent(&self) -> bool {
+        self.contents().1.budget.spent
+    }
+
     /// The filter's contents, word by word: equal for equal histories.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         let (words, ledger) = self.contents();

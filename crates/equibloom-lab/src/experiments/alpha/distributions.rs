@@ -1,14 +1,15 @@
 //! Fig. 1: the distribution of elements over blocks.
 
 use equibloom_layout::{Proportions, Rule, Share};
+use equibloom_theory::exact;
+use equibloom_theory::fluid::Process;
 use equibloom_theory::paper::Scheme;
-use equibloom_theory::{exact, fluid};
 
 use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
 use crate::context::Context;
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 
 const BITS_PER_ELEMENT: f64 = 20.0;
@@ -28,11 +29,14 @@ pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, 
     let between = spreads[0].1 > spreads[1].1 && spreads[1].1 > spreads[2].1;
     claims.insert(
         0,
-        Claim::new(
-            "1 if the spread of 1+α lies between the others'",
-            1.0,
-            f64::from(u8::from(between)),
-            0.0,
+        Claim::stated(
+            "1+α, 4",
+            Claim::new(
+                "1 if the spread of 1+α lies between the others'",
+                1.0,
+                f64::from(u8::from(between)),
+                0.0,
+            ),
         ),
     );
     let spreads: Vec<String> =
@@ -48,6 +52,7 @@ pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, 
         ],
         x: Axis::linear("elements in a block x"),
         y: Axis::linear("share of blocks D(x)"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,
@@ -77,8 +82,7 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
     };
     let (candidates, load) =
         (Proportions::Anywhere { choices: 2, share }, elements as f64 / blocks as f64);
-    let mut states = fluid::trace(&candidates, Rule::LeastLoaded, load, &[1.0])?;
-    let limit = states.remove(0).loads.remove(0);
+    let limit = Process::new(candidates, Rule::LeastLoaded, load).end()?.loads.concat();
     let model: Vec<f64> = SHOWN.map(|load| limit.get(load).copied().unwrap_or(0.0)).collect();
     let simulated = context.repeat(&format!("simulation {name}"), repetitions, |seed| {
         subject.simulate_loads(elements, seed)
@@ -135,7 +139,8 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
             &format!("{name}: the simulation lies on the paper's equation"),
             &model,
             &simulation,
-        ),
+        )
+        .of_kind(Kind::Derived),
         Claim::on_model(
             &format!("{name}: the filter's set bits lie on the exact model"),
             exact,

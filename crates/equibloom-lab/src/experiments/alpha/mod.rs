@@ -67,25 +67,13 @@ pub(super) fn rates(context: &Context<'_>) -> Result<Outcome, Error> {
             best_to = c;
         }
     }
+    let printed = |text: &str, expected: f64, found: u32| {
+        Claim::printed("1+α, 4", format!("paper model: {text}"), expected, found.into(), 1.0)
+    };
     let mut claims = vec![
-        Claim::new(
-            "paper model: power of two is below blocked from c = 17 on",
-            17.0,
-            f64::from(overtakes),
-            0.0,
-        ),
-        Claim::new(
-            "paper model: α = 0.3 is the best of the three from c = 13 on",
-            13.0,
-            f64::from(best_from),
-            0.0,
-        ),
-        Claim::new(
-            "paper model: α = 0.3 is the best of the three up to c = 20",
-            20.0,
-            f64::from(best_to),
-            0.0,
-        ),
+        printed("power of two is below blocked from c = 17 on", 17.0, overtakes),
+        printed("α = 0.3 is the best of the three from c = 13 on", 13.0, best_from),
+        printed("α = 0.3 is the best of the three up to c = 20", 20.0, best_to),
     ];
     for (curve, evidence) in curves.iter().zip(&evidence) {
         claims.extend(on_models(&curve.name, evidence, |o| o.rate));
@@ -110,6 +98,7 @@ pub(super) fn rates(context: &Context<'_>) -> Result<Outcome, Error> {
         notes: vec![BY_ELEMENTS_OR_BITS, NO_COUNTER],
         x: Axis::linear("bits per element c [bits]"),
         y: Axis::logarithmic("false-positive rate"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
         claims,
@@ -144,7 +133,7 @@ pub(super) fn by_alpha(context: &Context<'_>) -> Result<Outcome, Error> {
             short(rate.rate / blocked)
         ));
         let text = format!("paper model: the best α at c = {c}");
-        claims.push(Claim::printed(text, published, alpha, 0.1));
+        claims.push(Claim::printed("1+α, 4", text, published, alpha, 0.1));
         // Everything relative to the rate at α = 0 from the same source; measurements relative to their model,
         // so that the noise of two measurements does not mix.
         for series in series(curve, evidence, |o| o.rate) {
@@ -165,6 +154,7 @@ pub(super) fn by_alpha(context: &Context<'_>) -> Result<Outcome, Error> {
         notes: vec![BY_ELEMENTS_OR_BITS],
         x: Axis::linear("share of elements with two choices α"),
         y: Axis::linear("false-positive rate relative to α = 0"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series: drawn,
         claims,

@@ -149,10 +149,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
                 &expected,
                 &cycles,
             ));
-            claims.push(Claim::at_most(
-                &format!("{name}: components of {what} have at most 1 + 1/ε buckets"),
-                &bound,
-                &sizes,
+            let text = format!("{name}: components of {what} have at most 1 + 1/ε buckets");
+            claims.push(Claim::stated(
+                "Slides, second theorem",
+                Claim::at_most(&text, &bound, &sizes),
             ));
             if !near.is_empty() {
                 let pick = |at: &usize| (bound[*at], sizes[*at]);
@@ -205,6 +205,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("load n / 2m"),
         y: Axis::logarithmic("probability; buckets").of_each_panel(),
+        pictures: Vec::new(),
         panels: vec!["probability of a second cycle", "mean component of a bucket [buckets]"],
         series,
         claims,

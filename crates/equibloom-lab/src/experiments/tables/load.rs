@@ -8,12 +8,12 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::simulator::{Cuckoo, words};
 
 /// Slots of the small tables for rehashes: two tables of 100.
-const SMALL: u64 = 200;
+pub(super) const SMALL: u64 = 200;
 /// Entries in the stash at which the maps rehash for the first time.
 const STASH: usize = 4;
 
@@ -27,7 +27,7 @@ fn slots(length: Length) -> u64 {
     length.choose(200_000, 1_000_000, 2_000_000)
 }
 
-fn builds(length: Length) -> u64 {
+pub(super) fn builds(length: Length) -> u64 {
     length.choose(1_000, 5_000, 100_000)
 }
 
@@ -111,7 +111,7 @@ fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
 }
 
 /// Rehashes of the slides' tables, which have no stash.
-fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
+pub(super) fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
     use equibloom_tables::Outcome as End;
     let mut trace = Trace::new(SMALL / 2)?;
     let mut rehashes = 0;
@@ -175,7 +175,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     }
     for (what, side) in ["the simulation", "the map"].into_iter().zip(&one_slot) {
         let text = format!("one slot: {what} displaces at most −ln(1 − c)/c − 1");
-        claims.push(Claim::at_most(&text, &bound(&one_x)?, side));
+        claims.push(Claim::at_most(&text, &bound(&one_x)?, side).of_kind(Kind::Derived));
     }
     claims.push(Claim::new(
         "four slots: rehashes of all large maps on the way to 95 %",
@@ -216,6 +216,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("load, share of the slots filled"),
         y: Axis::linear("displacements; rehashes").of_each_panel(),
+        pictures: Vec::new(),
         panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
         series,
         claims,

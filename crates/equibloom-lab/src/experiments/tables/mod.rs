@@ -4,11 +4,13 @@ mod graph;
 mod lines;
 mod load;
 mod reads;
+mod rehash;
 mod variance;
 
 pub(super) use graph::{parameters as parameters_of_graph, run as graph};
 pub(super) use lines::{parameters as parameters_of_lines, run as lines};
 pub(super) use load::{parameters as parameters_of_load, run as load};
+pub(super) use rehash::{parameters as parameters_of_rehash, run as rehash};
 pub(super) use variance::{parameters as parameters_of_variance, run as variance};
 
 use std::hash::{BuildHasher, Hasher};
@@ -33,7 +35,7 @@ fn entries_at<const SLOTS: usize>(load: f64, buckets: u64) -> Result<u64, Error>
 
 /// The hash of a key that is already a random word.
 #[derive(Debug, Clone, Copy, Default)]
-struct AsItIs(u64);
+pub(super) struct AsItIs(u64);
 
 impl BuildHasher for AsItIs {
     type Hasher = Self;

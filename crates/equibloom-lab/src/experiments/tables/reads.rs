@@ -13,7 +13,8 @@
 
 use equibloom_layout::{Proportions, Rule};
 use equibloom_tables::BucketPlan;
-use equibloom_theory::{Error, fluid};
+use equibloom_theory::Error;
+use equibloom_theory::fluid::Process;
 
 /// Chance that the tags of two keys are equal: a byte, in which 1 also stands for 0.
 const TAGS_AGREE: f64 = (254.0 + 4.0) / 65_536.0;
@@ -184,7 +185,7 @@ fn sequential(
     /// Moments at which the chance of rejection is sampled.
     const MOMENTS: u32 = 400;
     let (load, slots, (h, p)) = (plan.load, plan.slots as usize, threshold);
-    let at = |time: f64| fluid::closed_form(&plan.proportions, plan.rule, load, time);
+    let at = |time: f64| Process::new(plan.proportions, plan.rule, load).closed_form(time);
     let mut reach = vec![0.0; choices as usize + 1];
     for moment in 0..MOMENTS {
         let time = fill * (f64::from(moment) + 0.5) / f64::from(MOMENTS);

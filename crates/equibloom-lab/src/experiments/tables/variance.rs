@@ -2,7 +2,7 @@
 
 use equibloom_layout::Share;
 use equibloom_tables::{BalancedMap, BucketPlan, Distribution};
-use equibloom_theory::fluid;
+use equibloom_theory::fluid::Process;
 use equibloom_theory::lower_bound::{costs, lower_bound};
 use equibloom_theory::optimum;
 
@@ -11,7 +11,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
 use crate::simulator::{fill, words};
 
@@ -75,8 +75,7 @@ fn multi_level(accesses: f64) -> Result<Filled, Error> {
 /// With two accesses it is two-choice.
 fn one_plus_alpha(accesses: f64) -> Result<Filled, Error> {
     let plan = BucketPlan::one_plus_alpha(LOAD, MANY_SLOTS, Share::clamped(accesses - 1.0));
-    let mut states = fluid::trace(&plan.proportions, plan.rule, LOAD, &[1.0])?;
-    let sizes = states.pop().and_then(|mut state| state.loads.pop());
+    let sizes = Process::new(plan.proportions, plan.rule, LOAD).end()?.loads.pop();
     Ok(Filled { plan, accesses, overflow: 0.0, sizes })
 }
 
@@ -199,11 +198,12 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         }
         for (origin, measured) in sides {
             let what = format!("{}: the {}", curve.name, origin.name());
-            claims.push(if is_optimal {
-                Claim::on_model(&format!("{what} has the least variance"), &bound, &measured)
-            } else {
-                Claim::on_model(&format!("{what} lies on the fluid limit"), &model, &measured)
-            });
+            let (text, expected) = match is_optimal {
+                true => ("has the least variance", &bound),
+                false => ("lies on the fluid limit", &model),
+            };
+            let claim = Claim::on_model(&format!("{what} {text}"), expected, &measured);
+            claims.push(claim.of_kind(Kind::against_model(origin)));
             if origin == Origin::Map && !is_optimal {
                 claims.push(above(&format!("{what} does not beat the bound"), &bound, &measured));
             }
@@ -237,6 +237,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::logarithmic("variance of the bucket size [entries²]"),
+        pictures: Vec::new(),
         panels: Vec::new(),
         series,
         claims,
