@@ -5,28 +5,142 @@ use crate::poisson::{LARGEST_MEAN, Weights};
 /// Shares of blocks below this are left out.
 const NEGLIGIBLE: f64 = 1e-24;
 
-/// `total` keys spread at random over `blocks` blocks, seen from one block: binomial, so that small tables are
-/// exact too.
-pub(crate) fn spread(total: f64, blocks: f64) -> Weights {
-    if blocks <= 1.0 || total / blocks > LARGEST_MEAN {
-        return certain(total / blocks);
-    }
-    let mode = ((total + 1.0) / blocks).floor().min(total);
-    Weights::from_ratio(mode as usize, total as usize, NEGLIGIBLE, |j| {
-        (total - j as f64 + 1.0) / (j as f64 * (blocks - 1.0))
-    })
+/// The same where they are not stored, and where the largest of those visited is 1.
+const NEGLIGIBLE_VISIT: f64 = 1e-12;
+const NEGLIGIBLE_UP: f64 = 1e-10;
+
+/// Keys that arrive at a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrivals {
+    mean: f64,
+    /// The number of blocks over which a fixed number of keys is spread; infinite if that number is random.
+    blocks: f64,
 }
 
-/// Arrivals of a block at a random time, when `mean` are expected.
+impl Arrivals {
+    /// `total` keys spread at random over `blocks` blocks, seen from one block: binomial, so that small tables are
+    /// exact too.
+    pub(crate) fn spread(total: f64, blocks: f64) -> Self {
+        Self { mean: total / blocks, blocks }
+    }
+
+    /// Arrivals of a block at a random time, when `mean` are expected.
+    pub(crate) const fn poisson(mean: f64) -> Self {
+        Self { mean, blocks: f64::INFINITY }
+    }
+
+    /// The number of arrivals.
+    pub(crate) fn number(&self) -> Binomial {
+        Binomial { mean: self.mean, variance: self.mean * (1.0 - 1.0 / self.blocks) }
+    }
+
+    /// The number of different values, if each arrival has one of `values`. Mean and variance are exact.
+    ///
+    /// One value is missing with probability E (1 − 1/M)^n, two with E (1 − 2/M)^n.
+    pub(crate) fn different(&self, values: f64) -> Binomial {
+        let Self { mean, blocks } = *self;
+        // The logarithm of the first, and of the second over its square.
+        let (one, dependence) = if blocks.is_finite() {
+            let (total, cells) = (mean * blocks, values * blocks);
+            (total * (-1.0 / cells).ln_1p(), total * (-1.0 / (cells - 1.0).powi(2)).ln_1p())
+        } else {
+            (-mean / values, 0.0)
+        };
+        let missing = values * one.exp();
+        let variance =
+            missing * (missing * dependence.exp_m1() - (one + dependence).exp_m1());
+        Binomial { mean: -values * one.exp_m1(), variance: variance.max(0.0) }
+    }
+}
+
+/// The Poisson distribution with this mean.
 pub(crate) fn poisson(mean: f64) -> Weights {
-    if mean > LARGEST_MEAN {
-        return certain(mean);
-    }
-    Weights::from_ratio(mean.floor() as usize, usize::MAX, NEGLIGIBLE, |j| mean / j as f64)
+    Arrivals::poisson(mean).number().weights()
 }
 
-/// A fixed number of arrivals: large, or without spread.
-fn certain(arrivals: f64) -> Weights {
-    let part = arrivals.fract();
-    Weights { first: arrivals as usize, mass: vec![1.0 - part, part] }
+/// The binomial distribution with a mean and a variance, Poisson if they are equal. The number of trials need not be
+/// whole.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Binomial {
+    pub(crate) mean: f64,
+    pub(crate) variance: f64,
+}
+
+impl Binomial {
+    /// Large, or without spread: all weight is at the mean.
+    fn is_certain(&self) -> bool {
+        self.variance <= 0.0 || self.mean > LARGEST_MEAN
+    }
+
+    fn mode(&self) -> f64 {
+        (self.mean + 1.0 - self.variance / self.mean).floor()
+    }
+
+    /// The weight of j over that of j − 1: with N trials and odds o, (N − j + 1)·o / j.
+    fn ratio(&self) -> impl Fn(f64) -> f64 + use<> {
+        let of_first = self.mean * (self.mean / self.variance);
+        let odds = (self.mean / self.variance - 1.0).max(0.0);
+        move |j| (of_first - odds * (j - 1.0)) / j
+    }
+
+    pub(crate) fn weights(&self) -> Weights {
+        if self.is_certain() {
+            let part = self.mean.fract();
+            return Weights { first: self.mean as usize, mass: vec![1.0 - part, part] };
+        }
+        let ratio = self.ratio();
+        Weights::from_ratio(self.mode() as usize, usize::MAX, NEGLIGIBLE, |j| ratio(j as f64))
+    }
+
+    /// Visits all values from `from` on that have weight, in order.
+    pub(crate) fn visit_from(&self, from: f64, mut visit: impl FnMut(f64, f64)) {
+        if self.is_certain() {
+            let (low, part) = (self.mean.floor(), self.mean.fract());
+            for (value, weight) in [(low, 1.0 - part), (low + 1.0, part)] {
+                if value >= from {
+                    visit(value, weight);
+                }
+            }
+            return;
+        }
+        let ratio = self.ratio();
+        let mode = self.mode();
+        let (mut first, mut at_first) = (mode, 1.0);
+        let (mut value, mut weight, mut total) = (mode, 1.0, 0.0);
+        while weight > NEGLIGIBLE_VISIT {
+            total += weight;
+            if value >= from {
+                (first, at_first) = (value, weight);
+            }
+            if value == 0.0 {
+                break;
+            }
+            weight /= ratio(value);
+            value -= 1.0;
+        }
+        (value, weight) = (mode, 1.0);
+        while weight > NEGLIGIBLE_VISIT || value < from && weight > 0.0 {
+            value += 1.0;
+            weight *= ratio(value);
+            total += weight.max(0.0);
+            if value == from {
+                (first, at_first) = (value, weight);
+            }
+        }
+        if first >= from && at_first > 0.0 {
+            self.visit_up(first, at_first / total, visit);
+        }
+    }
+
+    /// Visits `from`, which has the given weight, and all values above it, in order.
+    pub(crate) fn visit_up(&self, from: f64, weight: f64, mut visit: impl FnMut(f64, f64)) {
+        let ratio = self.ratio();
+        let (mut value, mut weight, mut largest) = (from, weight, weight);
+        while weight > NEGLIGIBLE_UP * largest {
+            visit(value, weight);
+            value += 1.0;
+            weight *= ratio(value);
+            largest = largest.max(weight);
+        }
+    }
 }

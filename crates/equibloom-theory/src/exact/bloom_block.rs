@@ -11,7 +11,7 @@
 //! beside the mass of each state, its unset part E[1{state}·(1 − 1/w)^R], which follows the same transitions
 //! with one difference: rejected mass is multiplied by 1 − 1/w.
 
-use super::block_history::{Chain, Look, Meeting};
+use super::mixture::Meeting;
 use super::patterns::Patterns;
 use super::window::Window;
 
@@ -29,10 +29,18 @@ pub(crate) struct BloomBlock {
     classes: Classes,
     threshold: usize,
     probability: f64,
-    hints: u32,
+    pub(crate) hints: u32,
     mass: Rows,
     /// The part of the mass whose hint for a given class is unset; empty without hints.
     unset: Rows,
+}
+
+/// A block at some time.
+pub(crate) struct Look {
+    pub(crate) meeting: Meeting,
+    pub(crate) loads: Window,
+    /// Whether further arrivals change nothing.
+    pub(crate) at_rest: bool,
 }
 
 /// Mass over the states, a row for each load from `first_load` on.
@@ -112,19 +120,21 @@ impl Rows {
     }
 }
 
-impl Chain for BloomBlock {
-    fn arrive(&mut self) {
+impl BloomBlock {
+    /// One more key arrives.
+    pub(crate) fn arrive(&mut self) {
         let Self { classes, threshold, probability, mass, unset, .. } = self;
         for rows in [mass, unset] {
             rows.arrive(classes, |load| admits(load, *threshold, *probability));
         }
     }
 
-    fn look(&mut self) -> Look {
+    /// What the next key finds now.
+    pub(crate) fn look(&mut self) -> Look {
         let mut meeting = Meeting::default();
         let Rows { first_load, rows, .. } = &self.mass;
         let mut loads = Window { first: *first_load, mass: Vec::with_capacity(rows.len()) };
-        let mut all_unset = 0.0;
+        let (mut admitted, mut all_unset) = (0.0, 0.0);
         self.classes.resolve(first_load + rows.len());
         for (load, row) in (*first_load..).zip(rows) {
             let admits = self.admits(load);
@@ -136,7 +146,7 @@ impl Chain for BloomBlock {
                 meeting.present += mass * matched;
                 meeting.found_squared += mass * matched_squared;
                 meeting.rejected += mass * (1.0 - matched) * refuses;
-                meeting.admitted += mass * (1.0 - matched) * admits;
+                admitted += mass * (1.0 - matched) * admits;
                 // The share of absent keys without a match that go on, and its square.
                 let (passes, passes_squared) = if self.hints == 0 {
                     (refuses, refuses * refuses)
@@ -155,15 +165,12 @@ impl Chain for BloomBlock {
             loads.mass.push(total);
         }
         meeting.found = meeting.present;
-        let at_rest = meeting.admitted < AT_REST && all_unset < ALL_SET;
-        Look { meeting, loads, at_rest, sent_on: None }
+        let at_rest = admitted < AT_REST && all_unset < ALL_SET;
+        Look { meeting, loads, at_rest }
     }
 
-    fn hints(&self) -> u32 {
-        self.hints
-    }
-
-    fn followed_arrivals(&self) -> usize {
+    /// After this many arrivals the block counts as full.
+    pub(crate) fn arrivals_to_fill(&self) -> usize {
         self.classes.patterns.arrivals_to_fill()
     }
 }

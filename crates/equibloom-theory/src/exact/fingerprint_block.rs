@@ -1,11 +1,13 @@
-//! A fingerprint block that keeps its largest entries, arrival by arrival.
+//! A fingerprint block that keeps its largest entries.
 //!
 //! An entry is one of M = lists · 2^remainder bits fingerprints. A full block keeps the `slots` largest entries
 //! and sends the others on. Its watermark is the largest byte among those, one of V values. What a block holds
 //! depends on the entries that have arrived, not on their order, so their number E is the whole state.
 //!
-//! - **Sets** store a fingerprint once: E counts different ones, and another arrival is new with probability
-//!   1 − E/M. **Multisets** store every arrival: E counts them all.
+//! - **Sets** store a fingerprint once: E counts the different ones among n arrivals. If n is Poisson, each of the M
+//!   fingerprints is there with the same probability, independent of the others, so that E is binomial. In the first
+//!   subtable the sum of all n is fixed; there E is taken as binomial with the exact mean and variance.
+//!   **Multisets** store every arrival: E = n.
 //! - An absent key is found if an entry with its fingerprint has *arrived*, kept or sent on: where an entry goes
 //!   from here depends on block and fingerprint only, so that the lookup follows it to where it is stored. With D
 //!   different fingerprints among the arrivals that has probability D/M.
@@ -15,116 +17,163 @@
 //!   for the sum over all bytes.
 //! - The watermark of a block that has sent nothing on is 0: byte 0 goes on in vain. In sets only a full block
 //!   lets it.
+//! - An insert goes on from a full block that does not keep its fingerprint, with probability 1 − slots/M. On average
+//!   M/(M − e) arrivals come while a block has e entries, if there will be more.
+//!
+//! Only full blocks need sums: what is found is proportional to E, whose mean and variance are known.
 
-use super::block_history::{Chain, Look, Meeting, SentOn};
-use super::window::Window;
+use super::arrivals::{Arrivals, Binomial};
+use super::mixture::{Meeting, Mixture};
 
-/// Numbers of different fingerprints less likely than this are left out.
-const NEGLIGIBLE: f64 = 1e-15;
-
-/// Beyond this many arrivals per slot a block is full, and only the mean number of different fingerprints matters.
-const FOLLOWED_PER_SLOT: f64 = 4.0;
-
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct FingerprintBlock {
     slots: f64,
     /// Number of different fingerprints, M.
     fingerprints: f64,
     /// Number of different bytes, V.
     bytes: f64,
+    /// (1/V − 1/M)/2 and 1/(12 V²).
+    half_a_byte: f64,
+    twelfth: f64,
     multiset: bool,
-    arrivals: usize,
-    /// Different fingerprints among the arrivals.
-    distinct: Window,
 }
 
 impl FingerprintBlock {
     pub(crate) fn new(slots: u32, lists: u32, remainder_bits: u32, multiset: bool) -> Self {
+        let fingerprints = f64::from(lists) * 2.0_f64.powi(remainder_bits as i32);
+        let bytes = 2.0_f64.powi(remainder_bits.min(8) as i32);
         Self {
             slots: slots.into(),
-            fingerprints: f64::from(lists) * 2.0_f64.powi(remainder_bits as i32),
-            bytes: 2.0_f64.powi(remainder_bits.min(8) as i32),
+            fingerprints,
+            bytes,
+            half_a_byte: (1.0 / bytes - 1.0 / fingerprints) / 2.0,
+            twelfth: 1.0 / (12.0 * bytes * bytes),
             multiset,
-            arrivals: 0,
-            distinct: Window::certain(0),
         }
     }
 
-    /// E.
-    fn entries(&self, arrivals: usize, distinct: f64) -> f64 {
-        if self.multiset { arrivals as f64 } else { distinct }
+    /// The distribution of E.
+    fn entries(&self, arrivals: &Arrivals) -> Binomial {
+        match self.multiset {
+            true => arrivals.number(),
+            false => arrivals.different(self.fingerprints),
+        }
     }
 
-    /// What the next key finds after `entries` entries, of which `distinct` are different.
-    fn meeting(&self, entries: f64, distinct: f64) -> Meeting {
+    /// The share of bytes that a full block lets pass, and its variance.
+    fn passes(&self, entries: f64) -> (f64, f64) {
+        let sent_on = entries - self.slots;
+        if sent_on <= 0.0 {
+            return (1.0 / self.bytes, 0.0);
+        }
+        let of_one = if sent_on == 1.0 { entries * self.twelfth } else { 0.0 };
+        let below = sent_on / (entries + 1.0);
+        let variance = below * (1.0 - below) / (entries + 2.0) + self.twelfth;
+        ((below + self.half_a_byte + of_one).min(1.0), variance)
+    }
+
+    /// The average over all blocks.
+    pub(crate) fn mix(&self, arrivals: &Arrivals) -> Mixture {
         let Self { slots, fingerprints, bytes, multiset, .. } = *self;
-        let (full, stored) = (entries >= slots, entries.min(slots));
-        let sent_on = entries - stored;
-        let found = (distinct / fingerprints).min(1.0);
-        let found_further_on = found * sent_on / entries.max(1.0);
-        let present = if multiset { 0.0 } else { found - found_further_on };
-        let (passes, variance) = if sent_on > 0.0 {
-            let half_a_byte = (1.0 / bytes - 1.0 / fingerprints) / 2.0;
-            let of_one = if sent_on == 1.0 { entries / (12.0 * bytes * bytes) } else { 0.0 };
-            let below = sent_on / (entries + 1.0);
-            let variance = below * (1.0 - below) / (entries + 2.0) + 1.0 / (12.0 * bytes * bytes);
-            ((below + half_a_byte + of_one).min(1.0), variance)
-        } else if full || multiset {
-            (1.0 / bytes, 0.0)
-        } else {
-            (0.0, 0.0)
+        let entries = self.entries(arrivals);
+        let Binomial { mean, variance } = entries;
+        let (number, square) = (arrivals.number(), variance + mean * mean);
+        // What an entry adds to the chance of being found, and the arrivals that have the same entry.
+        let (each, copies) = match mean > 0.0 {
+            true => (arrivals.different(fingerprints).mean / fingerprints / mean, number.mean / mean),
+            false => (0.0, 1.0),
         };
-        let goes_on = (1.0 - found) * passes;
-        Meeting {
-            present,
-            rejected: if full { 1.0 - present } else { 0.0 },
-            admitted: if full { 0.0 } else { 1.0 - present },
-            found,
-            found_further_on,
-            goes_on,
-            unset: 0.0,
-            found_squared: found * found,
-            goes_on_squared: goes_on * goes_on + (1.0 - found).powi(2) * variance,
-            found_goes_on: found * goes_on,
+        // Sums over full blocks: their number, S, S², the share g that goes on, g², g·S.
+        let mut sums = [0.0; 6];
+        let mut just_full = 0.0;
+        entries.visit_from(slots, |count, weight| {
+            let sent_on = count - slots;
+            if sent_on == 0.0 {
+                just_full = weight;
+            }
+            let missed = 1.0 - (each * count).min(1.0);
+            let (passes, variance) = self.passes(count);
+            let goes_on = missed * passes;
+            sums[0] += weight;
+            sums[1] += weight * sent_on;
+            sums[2] += weight * sent_on * sent_on;
+            sums[3] += weight * goes_on;
+            sums[4] += weight * (goes_on * goes_on + missed * missed * variance);
+            sums[5] += weight * goes_on * sent_on;
+        });
+        let [full, sent_on, sent_on_squared, mut goes_on, mut goes_on_squared, goes_on_sent_on] = sums;
+        // E = S + slots.
+        let mut goes_on_entries = goes_on_sent_on + slots * goes_on;
+        let with_room = mean - sent_on - slots * full;
+        if multiset {
+            // Byte 0 goes on from blocks with room.
+            let squares = square - sent_on_squared - slots * (2.0 * sent_on + slots * full);
+            goes_on += (1.0 - full - each * with_room) / bytes;
+            goes_on_squared +=
+                (1.0 - full - 2.0 * each * with_room + each * each * squares) / (bytes * bytes);
+            goes_on_entries += (with_room - each * squares) / bytes;
+        }
+        let sent_on_entries = sent_on_squared + slots * sent_on;
+        // An entry that comes again may go on again: the sum of (M − slots)/(M − e).
+        let again = match multiset {
+            true => 0.0,
+            false => (sent_on_squared - sent_on) / 2.0 / (fingerprints - slots).max(1.0),
+        };
+        Mixture {
+            meeting: Meeting {
+                found: each * mean,
+                found_further_on: each * sent_on,
+                goes_on,
+                found_squared: each * each * square,
+                goes_on_squared,
+                found_goes_on: each * goes_on_entries,
+                ..Meeting::default()
+            },
+            stored: with_room + slots * full,
+            just_full,
+            rejected_before: sent_on + again,
+            sent_on,
+            sent_on_arrivals: copies * sent_on,
+            sent_on_squared,
+            found_sent_on: each * sent_on_entries,
+            goes_on_sent_on,
+            arrivals: number.mean,
+            arrivals_variance: number.variance,
+            arrivals_found: copies * each * square,
+            arrivals_goes_on: copies * goes_on_entries,
+            arrivals_sent_on: copies * sent_on_entries,
         }
     }
-}
 
-impl Chain for FingerprintBlock {
-    fn arrive(&mut self) {
-        let Self { distinct: Window { first, mass }, fingerprints, .. } = self;
-        mass.push(0.0);
-        for index in (0..mass.len()).rev() {
-            let known = |index: usize| ((*first + index) as f64 / *fingerprints).min(1.0);
-            let new = if index > 0 { mass[index - 1] * (1.0 - known(index - 1)) } else { 0.0 };
-            mass[index] = mass[index] * known(index) + new;
+    /// Mean number of entries sent on with Poisson arrivals of mean `other`, if with mean `load` a share `just_full` of
+    /// the blocks has as many entries as slots.
+    pub(crate) fn sent_on(&self, just_full: f64, load: f64, other: f64) -> f64 {
+        let entries = self.entries(&Arrivals::poisson(other));
+        if just_full == 0.0 {
+            return (entries.mean - self.slots).max(0.0);
         }
-        self.distinct.trim_below(NEGLIGIBLE);
-        self.arrivals += 1;
+        // Two such distributions have a ratio that is a power of the number of entries.
+        let odds = |load: f64| match self.multiset {
+            true => load,
+            false => (load / self.fingerprints).exp_m1(),
+        };
+        let factor = (self.slots * (odds(other) / odds(load)).ln() + load - other).exp();
+        let mut sum = 0.0;
+        entries.visit_up(self.slots, just_full * factor, |count, weight| {
+            sum += weight * (count - self.slots);
+        });
+        sum
     }
 
-    fn look(&mut self) -> Look {
-        let (mut look, mut sent_on) = (Look::default(), SentOn::default());
-        for (distinct, mass) in self.distinct.iter() {
-            let entries = self.entries(self.arrivals, distinct as f64);
-            let stored = entries.min(self.slots);
-            look.meeting.add(&self.meeting(entries, distinct as f64), mass);
-            look.loads.add(stored as usize, &[1.0], mass);
-            let share = (entries - stored) / entries.max(1.0);
-            sent_on.entries += mass * share * entries;
-            sent_on.arrivals += mass * share * self.arrivals as f64;
+    /// The distribution of the loads.
+    pub(crate) fn loads(&self, arrivals: &Arrivals) -> Vec<f64> {
+        let entries = self.entries(arrivals).weights();
+        let last = entries.last().min(self.slots as usize);
+        let mut loads = vec![0.0; last + 1];
+        for (count, weight) in entries.iter() {
+            loads[count.min(last)] += weight;
         }
-        look.sent_on = Some(sent_on);
-        look
-    }
-
-    fn followed_arrivals(&self) -> usize {
-        (FOLLOWED_PER_SLOT * self.slots) as usize + 100
-    }
-
-    fn beyond(&self, arrivals: usize) -> Option<Meeting> {
-        let known = -(arrivals as f64 * (-1.0 / self.fingerprints).ln_1p()).exp_m1();
-        let distinct = known * self.fingerprints;
-        Some(self.meeting(self.entries(arrivals, distinct), distinct))
+        loads
     }
 }
 

@@ -22,7 +22,7 @@ fn the_share_that_goes_on_is_that_of_an_order_statistic() {
             };
             let exact = (0..bytes).map(reaches).sum::<f64>() / f64::from(bytes);
             // The blocks have enough lists that a fingerprint more or less does not matter.
-            let model = block.meeting(entries.into(), 0.0).goes_on;
+            let model = block.passes(entries.into()).0;
             let off = (model / exact - 1.0).abs();
             assert!(off < accuracy, "{bytes} bytes, {sent_on} sent on: {model}, not {exact}");
         }

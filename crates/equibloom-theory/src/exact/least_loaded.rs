@@ -27,7 +27,7 @@
 use equibloom_layout::{Candidates, MAX_CHOICES};
 
 use super::Prediction;
-use super::arrivals;
+use super::arrivals::Arrivals;
 use super::patterns::Patterns;
 use super::window::Window;
 use crate::optimum::geometric_sum;
@@ -68,7 +68,7 @@ impl Choices {
 }
 
 fn one_choice(patterns: &Patterns, keys: f64, blocks: f64, choices: Choices) -> Prediction {
-    let counts = arrivals::spread(keys, blocks);
+    let counts = Arrivals::spread(keys, blocks).number().weights();
     // Beyond this every bit is set and nothing changes.
     let last = counts.last().min(patterns.arrivals_to_fill());
     let mut set_bits = Window::certain(0);

@@ -1,6 +1,6 @@
 //! The lookup of an absent key.
 
-use super::block_history::Mixture;
+use super::mixture::Mixture;
 
 /// Its outcome.
 #[derive(Debug, Clone, Copy)]
@@ -19,10 +19,10 @@ impl Miss {
         let mut miss = Self { found: 0.0, accesses: 0.0, walks_off: 0.0 };
         // Absent keys without a match so far, and those that follow a matching entry.
         let (mut free, mut following) = (1.0, 0.0);
-        for Mixture { meeting, sent_on, arrivals, .. } in levels {
+        for Mixture { meeting, sent_on_arrivals, arrivals, .. } in levels {
             miss.accesses += free + following;
             miss.found += free * meeting.found;
-            let passed = if *arrivals > 0.0 { sent_on.arrivals / arrivals } else { 0.0 };
+            let passed = if *arrivals > 0.0 { sent_on_arrivals / arrivals } else { 0.0 };
             following = free * meeting.found_further_on + following * passed;
             free *= meeting.goes_on;
         }

@@ -49,7 +49,7 @@ mod classical;
 mod fingerprint_block;
 mod least_loaded;
 mod miss;
-mod outline;
+mod mixture;
 mod patterns;
 mod shared_table;
 mod subtables;
@@ -58,14 +58,15 @@ mod window;
 use equibloom_layout::{Blocks, Candidates, Design, Layout, Rule};
 
 use crate::error::{Error, require};
+use arrivals::Arrivals;
 use block_history::BlockHistory;
 use bloom_block::BloomBlock;
 use fingerprint_block::FingerprintBlock;
+use mixture::Mixture;
 use patterns::Patterns;
 
 pub(crate) use best::best_hashes_from;
 pub use best::{best_hashes, best_second_choice};
-pub(crate) use outline::Outline;
 
 /// The expected properties of a filter after all its keys are inserted.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -141,15 +142,15 @@ fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
     let Some(mut model) = BlockModel::of(layout) else {
         return least_loaded::predict(&patterns(layout), keys, candidates);
     };
-    let (history, budget) = (&mut model.history, budget.map(|budget| budget as f64));
-    match candidates {
-        Candidates::Anywhere { blocks, choices: 1, .. } => {
-            subtables::predict(history, keys, &[*blocks], budget)
+    let budget = budget.map(|budget| budget as f64);
+    match (&mut model, candidates) {
+        (BlockModel::Bloom(history), Candidates::Anywhere { blocks, choices: 2.., .. }) => {
+            shared_table::predict(history, keys, *blocks as f64, candidates.choices(), budget)
         }
-        Candidates::Anywhere { blocks, choices, .. } => {
-            shared_table::predict(history, keys, *blocks as f64, *choices, budget)
+        (_, Candidates::Anywhere { blocks, .. }) => {
+            subtables::predict(&mut model, keys, &[*blocks], budget)
         }
-        Candidates::Subtables { sizes } => subtables::predict(history, keys, sizes, budget),
+        (_, Candidates::Subtables { sizes }) => subtables::predict(&mut model, keys, sizes, budget),
     }
 }
 
@@ -157,34 +158,63 @@ fn patterns(layout: &Layout) -> Patterns {
     Patterns::new(layout.data_bits() as usize, layout.blocks.hashes() as usize)
 }
 
-/// Blocks of one kind, followed arrival by arrival. Computed once, it predicts subtables of any size.
-pub(crate) struct BlockModel {
-    history: BlockHistory,
+/// Blocks of one kind, in tables of any size.
+pub(crate) enum BlockModel {
+    Bloom(BlockHistory),
+    Fingerprint(FingerprintBlock),
 }
 
 impl BlockModel {
     /// `None` for the least-loaded rule, where blocks depend on each other.
     pub(crate) fn of(layout: &Layout) -> Option<Self> {
-        let history = match (layout.blocks, layout.rule) {
-            (Blocks::Fingerprint { slots, lists, remainder_bits }, _) => BlockHistory::new(
+        match (layout.blocks, layout.rule) {
+            (Blocks::Fingerprint { slots, lists, remainder_bits }, _) => Some(Self::Fingerprint(
                 FingerprintBlock::new(slots, lists, remainder_bits, layout.multiset),
-            ),
+            )),
             (Blocks::Bloom { hints, .. }, Rule::FirstWithRoom { below, coin }) => {
-                let patterns = patterns(layout);
-                BlockHistory::new(BloomBlock::new(patterns, below as usize, coin.get(), hints))
+                let block = BloomBlock::new(patterns(layout), below as usize, coin.get(), hints);
+                Some(Self::Bloom(BlockHistory::new(block)))
             }
             // Bloom blocks cannot keep the largest: the check has refused that.
-            (Blocks::Bloom { .. }, Rule::LeastLoaded | Rule::KeepLargest) => return None,
-        };
-        Some(Self { history })
+            (Blocks::Bloom { .. }, Rule::LeastLoaded | Rule::KeepLargest) => None,
+        }
     }
 
-    /// Subtables of these sizes; `None` if the blocks of one are to receive more than `most` keys on average.
-    pub(crate) fn outline(&mut self, keys: f64, sizes: &[u64], most: f64) -> Option<Outline> {
-        Outline::of(&mut self.history, keys, sizes, most)
+    pub(crate) fn outline(&mut self, keys: f64, sizes: &[u64], most: f64) -> Option<Prediction> {
+        subtables::outline(self, keys, sizes, most)
     }
 
-    pub(crate) fn predict(&mut self, keys: u64, sizes: &[u64]) -> Prediction {
-        subtables::predict(&mut self.history, keys as f64, sizes, None)
+    /// The average over all blocks of a table.
+    fn mix(&mut self, arrivals: &Arrivals) -> Mixture {
+        match self {
+            Self::Bloom(history) => history.mix(&arrivals.number().weights()),
+            Self::Fingerprint(block) => block.mix(arrivals),
+        }
+    }
+
+    /// Mean number of different entries that a block sends on with Poisson arrivals of mean `other`; the mixture is that
+    /// of another mean.
+    fn sent_on(&mut self, mixture: &Mixture, other: f64) -> f64 {
+        match self {
+            _ if other <= 0.0 => 0.0,
+            Self::Bloom(history) => history.sent_on(&arrivals::poisson(other)),
+            Self::Fingerprint(block) => block.sent_on(mixture.just_full, mixture.arrivals, other),
+        }
+    }
+
+    /// The distribution of the loads.
+    fn loads(&mut self, arrivals: &Arrivals) -> Vec<f64> {
+        match self {
+            Self::Bloom(history) => history.loads(&arrivals.number().weights()),
+            Self::Fingerprint(block) => block.loads(arrivals),
+        }
+    }
+
+    /// Hint bits of a block.
+    const fn hints(&self) -> u32 {
+        match self {
+            Self::Bloom(history) => history.hints(),
+            Self::Fingerprint(_) => 0,
+        }
     }
 }

@@ -6,9 +6,10 @@
 //! integrate over x, panel by panel, until all keys are in or the budget is spent.
 
 use super::Prediction;
-use super::arrivals;
-use super::block_history::{BlockHistory, Meeting};
+use super::arrivals::{self, Arrivals};
+use super::block_history::BlockHistory;
 use super::miss::Miss;
+use super::mixture::Meeting;
 use crate::optimum::geometric_sum;
 use crate::quadrature::Panels;
 use crate::root;
@@ -106,7 +107,7 @@ impl SharedTable<'_> {
             return (x, Progress { inserted, ..progress });
         }
         // Probabilities vary on the scale of a standard deviation of the arrivals.
-        let scale = self.per_block.min(self.history.followed_arrivals());
+        let scale = self.per_block.min(self.history.followed_arrivals() as f64);
         let panel = scale.sqrt().min(scale / 2.0);
         // A key makes at most d tries, so x ends below this.
         let last = 1.01 * self.per_block * f64::from(self.choices);
@@ -151,13 +152,13 @@ pub(crate) fn predict(
             (x, progress) = shared.fill(budget / keys);
         }
     }
-    let arrivals = arrivals::spread(x * blocks, blocks);
+    let arrivals = Arrivals::spread(x * blocks, blocks).number().weights();
     let mut table = history.mix(&arrivals);
     // Once the budget is spent, new keys still walk, by the loads, to check whether they are present, and set
     // hints.
     let walk = Walk::new(table.meeting.present, table.meeting.rejected, choices);
     let late = (1.0 - progress.inserted).max(0.0);
-    history.set_hints(&mut table, late * per_block * walk.accesses);
+    table.set_hints(history.hints(), late * per_block * walk.accesses);
     let Meeting { rejected, found, goes_on, .. } = table.meeting;
     let miss = Miss::within(&table, choices);
     let overflow = (progress.overflow + late * (1.0 - walk.present)).min(1.0);

@@ -1,18 +1,17 @@
 //! One candidate in each of several disjoint subtables (or in one: the single-choice table).
 
-use super::Prediction;
-use super::arrivals;
-use super::block_history::{BlockHistory, Mixture, SentOn};
+use super::arrivals::Arrivals;
 use super::miss::Miss;
-use crate::poisson::Weights;
+use super::mixture::Mixture;
+use super::{BlockModel, Prediction};
 use crate::root;
 
 /// The subtables after a number of keys.
 struct Filled {
     levels: Vec<Mixture>,
-    /// Arrivals at a block of each level.
-    arrivals: Vec<Weights>,
-    /// Keys rejected by the last level.
+    /// The keys that came to each level.
+    arrivals: Vec<Arrivals>,
+    /// Mean and variance of the keys rejected by the last level.
     overflow: f64,
     overflow_variance: f64,
     /// Block accesses of the keys that were placed or overflowed.
@@ -38,13 +37,40 @@ impl Walks {
     }
 }
 
+/// The part of a prediction by which filters are compared; `None` if the blocks of a level are to receive more than
+/// `most` keys on average.
+pub(crate) fn outline(
+    model: &mut BlockModel,
+    keys: f64,
+    blocks: &[u64],
+    most: f64,
+) -> Option<Prediction> {
+    let mut filled = Filled::new(keys);
+    for &blocks in blocks {
+        if filled.overflow > most * blocks as f64 {
+            return None;
+        }
+        filled.add_level(model, blocks as f64);
+    }
+    let miss = Miss::through(&filled.levels);
+    let per_key = 1.0 / keys.max(1.0);
+    Some(Prediction {
+        rate: miss.found.min(1.0),
+        accesses_insert: filled.inserts.accesses * per_key,
+        accesses_miss: miss.accesses,
+        overflow_fraction: filled.overflow * per_key,
+        overflow_deviation: filled.overflow_variance.sqrt() * per_key,
+        ..Prediction::default()
+    })
+}
+
 pub(crate) fn predict(
-    history: &mut BlockHistory,
+    model: &mut BlockModel,
     keys: f64,
     blocks: &[u64],
     budget: Option<f64>,
 ) -> Prediction {
-    let mut filled = fill(history, keys, blocks);
+    let mut filled = fill(model, keys, blocks);
     let mut placed_keys = keys;
     let mut budget_spent = 0.0;
     let mut budget_variance = 0.0;
@@ -55,18 +81,18 @@ pub(crate) fn predict(
         budget_spent = super::shared_table::chance_spent(filled.spent, budget, variance);
         if filled.spent > budget {
             budget_variance = variance;
-            let cell = core::cell::RefCell::new(&mut *history);
+            let cell = core::cell::RefCell::new(&mut *model);
             placed_keys = root::increasing(0.0, keys, |keys| {
                 fill(&mut cell.borrow_mut(), keys, blocks).spent - budget
             });
-            filled = fill(history, placed_keys, blocks);
+            filled = fill(model, placed_keys, blocks);
         }
     }
     let late = Late::of(&filled.levels);
     let late_keys = keys - placed_keys;
     let mut walking = late_keys;
     for (level, &blocks) in filled.levels.iter_mut().zip(blocks) {
-        history.set_hints(level, walking / blocks as f64);
+        level.set_hints(model.hints(), walking / blocks as f64);
         walking *= level.meeting.rejected;
     }
     let miss = Miss::through(&filled.levels);
@@ -97,14 +123,14 @@ pub(crate) fn predict(
         },
         budget_spent,
         goes_on: filled.levels.iter().map(|level| level.meeting.goes_on).collect(),
-        load_distributions: filled.arrivals.iter().map(|weights| history.loads(weights)).collect(),
+        load_distributions: filled.arrivals.iter().map(|arrivals| model.loads(arrivals)).collect(),
     }
 }
 
-fn fill(history: &mut BlockHistory, keys: f64, blocks: &[u64]) -> Filled {
+fn fill(model: &mut BlockModel, keys: f64, blocks: &[u64]) -> Filled {
     let mut filled = Filled::new(keys);
     for &blocks in blocks {
-        filled.add_level(history, blocks as f64);
+        filled.add_level(model, blocks as f64);
     }
     filled.spent += blocks.len() as f64 * filled.overflow;
     filled
@@ -125,69 +151,60 @@ impl Filled {
     }
 
     /// The keys that overflow so far arrive at one more level.
-    fn add_level(&mut self, history: &mut BlockHistory, blocks: f64) {
+    fn add_level(&mut self, model: &mut BlockModel, blocks: f64) {
         let arriving = self.overflow;
         // The first level's arrivals are the number of keys; later levels' are random.
-        let weights = if self.levels.is_empty() {
-            arrivals::spread(arriving, blocks)
-        } else {
-            arrivals::poisson(arriving / blocks)
+        let arrivals = match self.levels.len() {
+            0 => Arrivals::spread(arriving, blocks),
+            _ => Arrivals::poisson(arriving / blocks),
         };
-        let level = history.mix(&weights);
+        let level = model.mix(&arrivals);
         let stored = level.stored * blocks;
         self.stored += stored;
         self.spent += (self.levels.len() + 1) as f64 * stored;
-        let slope = level.spread_of(0.0, 0.0, 1.0).slope;
-        let middle = (level.sent_on.entries, slope);
-        let (next, of_arrivals) =
-            sent_on(history, &weights, middle, (arriving, self.overflow_variance), blocks);
-        let Mixture { rejected_before, sent_on: SentOn { entries, arrivals }, .. } = level;
+        let spread = level.spread_of(0.0, 0.0, 1.0);
+        let arriving_variance = self.overflow_variance;
+        let (next, variance) = if arriving_variance <= (LINEAR * arriving).powi(2) {
+            (blocks * level.sent_on, arriving_variance * spread.slope * spread.slope)
+        } else {
+            let deviation = arriving_variance.sqrt() / blocks;
+            let sent_on = |other: f64| blocks * model.sent_on(&level, other);
+            vary(blocks * level.sent_on, arriving / blocks, deviation, sent_on)
+        };
         // Keys that match an earlier one repeat its walk.
-        let varied = if entries > 0.0 { next / entries } else { blocks };
+        let varied = if level.sent_on > 0.0 { next / level.sent_on } else { blocks };
         let per_arrival = if arriving > 0.0 { varied / arriving } else { 0.0 };
-        self.inserts.pass(per_arrival * rejected_before);
-        self.hits.pass(per_arrival * arrivals);
+        self.inserts.pass(per_arrival * level.rejected_before);
+        self.hits.pass(per_arrival * level.sent_on_arrivals);
         self.overflow = next;
-        self.overflow_variance = blocks * level.spread_of(0.0, 0.0, 1.0).variance + of_arrivals;
+        self.overflow_variance = blocks * spread.variance + variance;
         self.levels.push(level);
-        self.arrivals.push(weights);
+        self.arrivals.push(arrivals);
     }
 }
 
-/// Nodes and weights that average a function of a normal variable exactly up to the 13th power (Gauss-Hermite):
-/// the middle, and pairs at this many standard deviations.
-const MIDDLE: f64 = 0.457_142_857_142_857_1;
-const PAIRS: [(f64, f64); 3] = [
-    (1.154_405_394_739_968, 0.240_123_178_605_012_7),
-    (2.366_759_410_734_541, 0.030_757_123_967_586_5),
-    (3.750_439_717_725_742, 0.000_548_268_855_972_2),
-];
+/// Nodes and weights that average a function of a normal variable exactly up to the ninth power (Gauss-Hermite): the
+/// middle, and pairs at this many standard deviations.
+const MIDDLE: f64 = 0.533_333_333_333_333_3;
+const PAIRS: [(f64, f64); 2] =
+    [(1.355_626_179_974_266, 0.222_075_922_005_613), (2.856_970_013_872_806, 0.011_257_411_327_721)];
 
 /// What a level sends on is linear in its arrivals if they vary by less than this share.
 const LINEAR: f64 = 0.01;
 
-/// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals, with
-/// this mean and variance. At the mean a block sends on so many, and so many more for another arrival. A small
-/// last level that is nearly full sends on far more after many arrivals than it saves after few.
-pub(crate) fn sent_on(
-    history: &mut BlockHistory,
-    weights: &Weights,
-    (entries, slope): (f64, f64),
-    (arriving, variance): (f64, f64),
-    blocks: f64,
+/// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals, `load`
+/// per block with this deviation: `middle` at the mean. A small last level that is nearly full sends on far more
+/// after many arrivals than it saves after few.
+fn vary(
+    middle: f64,
+    load: f64,
+    deviation: f64,
+    mut sent_on: impl FnMut(f64) -> f64,
 ) -> (f64, f64) {
-    let middle = blocks * entries;
-    if variance <= (LINEAR * arriving).powi(2) {
-        return (middle, variance * slope * slope);
-    }
-    let load = arriving / blocks;
-    let mut at = |deviations: f64| {
-        let other = (load + deviations * variance.sqrt() / blocks).max(0.0);
-        blocks * history.sent_on(weights, load, other)
-    };
     let (mut mean, mut square) = (MIDDLE * middle, MIDDLE * middle * middle);
     for (deviations, weight) in PAIRS {
-        for sent in [at(-deviations), at(deviations)] {
+        for side in [-deviations, deviations] {
+            let sent = sent_on((load + side * deviation).max(0.0));
             mean += weight * sent;
             square += weight * sent * sent;
         }

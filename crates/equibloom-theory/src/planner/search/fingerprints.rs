@@ -13,7 +13,7 @@ use equibloom_layout::{
 };
 
 use super::{Finding, Refusal, Search};
-use crate::exact::{BlockModel, Outline, Prediction, arrivals};
+use crate::exact::{BlockModel, Prediction, arrivals, predict};
 use crate::planner::cost::of_miss;
 use crate::planner::frontier;
 use crate::planner::memory::{LINE_BYTES, overflow_list};
@@ -128,15 +128,15 @@ impl Shapes {
             return None;
         };
         let shape = self.0.iter_mut().find(|shape| shape.blocks == *blocks)?;
-        Some(shape.model.predict(keys, sizes))
+        let _=sizes; predict(design, keys).ok()
     }
 }
 
 /// Subtables and what the exact model says of them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Trial {
     sizes: PerSubtable<u64>,
-    outline: Outline,
+    outline: Prediction,
     /// Keys in the overflow list, after removals for a multiset.
     overflow: f64,
     /// The overflow list that is needed.
@@ -182,7 +182,7 @@ impl Search {
             self.cheapest(&found, least).ok_or(Refusal::Limits)?;
         let layout = Layout::new(blocks, Candidates::Subtables { sizes }, Rule::KeepLargest);
         let layout = Layout { overflow: list, multiset: self.limits.multiset, ..layout };
-        Ok(Predicted { design: layout.into(), expected: outline.prediction(self.sizing.keys) })
+        Ok(Predicted { design: layout.into(), expected: outline })
     }
 
     /// The rate may be higher than the lowest by this factor if lookups are faster.
@@ -199,7 +199,7 @@ impl Search {
             near.min_by(|a, b| cost(a).total_cmp(&cost(b)))
         };
         let (equal, fastest) = (within(EQUAL)?, within(self.allowance())?);
-        Some(*if cost(fastest) <= ONE_BY_ONE.1 * cost(equal) { fastest } else { equal })
+        Some(if cost(fastest) <= ONE_BY_ONE.1 * cost(equal) { fastest } else { equal }.clone())
     }
 
     /// Numbers of slots to try, with the required remainder bits. Within the default limits those of the frontier;
@@ -279,8 +279,8 @@ impl Search {
             if lines < SMALL && found.outline.rate < HOPEFUL * to_beat {
                 found = self.polished(shape, lines, found);
             }
-            if best.is_none_or(|best| found.is_better_than(&best)) {
-                best = Some(found);
+            if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
+                best = Some(found.clone());
             }
             // With one block in the last subtable there may be a subtable too many.
             if found.excess == 0.0 && found.sizes[levels - 1] > 2 {
@@ -354,7 +354,7 @@ impl Search {
         let mut ratio = guess.min(highest);
         for _ in 0..MOST_TRIALS {
             let trial = self.trial(shape, subtables(lines, ratio, factors)?, list, lines);
-            let at = trial.map_or(0.0, |trial| distance(trial.overflow));
+            let at = trial.as_ref().map_or(0.0, |trial| distance(trial.overflow));
             match trial {
                 Some(trial) if trial.overflow <= allowed => {
                     let fits = trial.list.bytes() <= list.bytes();
@@ -362,8 +362,8 @@ impl Search {
                     if !fits {
                         continue;
                     }
-                    best = Some((trial, ratio));
-                    if trial.overflow > 0.3 * allowed {
+                    let o=trial.overflow;best = Some((trial, ratio));
+                    if o > 0.3 * allowed {
                         break;
                     }
                 }
@@ -371,10 +371,10 @@ impl Search {
                 _ if below.is_some_and(|(lower, there)| lower < ratio && at < there) => break,
                 _ => below = Some((ratio, at)),
             }
-            let next = match (below, best) {
+            let next = match (below, &best) {
                 _ if factors.len() == 1 => break,
                 (Some((low, at_low)), Some((found, high))) => {
-                    if high < 1.01 * low {
+                    let high=*high;if high < 1.01 * low {
                         break;
                     }
                     let share = (aim - at_low) / (distance(found.overflow) - at_low);
@@ -407,7 +407,7 @@ impl Search {
         let (overflow, needed) = if multiset {
             (churned(keys, shape.slots, &sizes), list)
         } else {
-            (outline.overflow, overflow_list(outline.overflow, outline.overflow_deviation))
+            (outline.overflow_fraction*keys, overflow_list(outline.overflow_fraction*keys, outline.overflow_deviation*keys))
         };
         let limits = &self.limits;
         let mut excess = 0.0;
