@@ -47,8 +47,7 @@ impl Arrivals {
             (-mean / values, 0.0)
         };
         let missing = values * one.exp();
-        let variance =
-            missing * (missing * dependence.exp_m1() - (one + dependence).exp_m1());
+        let variance = missing * (missing * dependence.exp_m1() - (one + dependence).exp_m1());
         Binomial { mean: -values * one.exp_m1(), variance: variance.max(0.0) }
     }
 }

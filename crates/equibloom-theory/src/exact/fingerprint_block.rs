@@ -80,7 +80,9 @@ impl FingerprintBlock {
         let (number, square) = (arrivals.number(), variance + mean * mean);
         // What an entry adds to the chance of being found, and the arrivals that have the same entry.
         let (each, copies) = match mean > 0.0 {
-            true => (arrivals.different(fingerprints).mean / fingerprints / mean, number.mean / mean),
+            true => {
+                (arrivals.different(fingerprints).mean / fingerprints / mean, number.mean / mean)
+            }
             false => (0.0, 1.0),
         };
         // Sums over full blocks: their number, S, S², the share g that goes on, g², g·S.
@@ -101,7 +103,8 @@ impl FingerprintBlock {
             sums[4] += weight * (goes_on * goes_on + missed * missed * variance);
             sums[5] += weight * goes_on * sent_on;
         });
-        let [full, sent_on, sent_on_squared, mut goes_on, mut goes_on_squared, goes_on_sent_on] = sums;
+        let [full, sent_on, sent_on_squared, mut goes_on, mut goes_on_squared, goes_on_sent_on] =
+            sums;
         // E = S + slots.
         let mut goes_on_entries = goes_on_sent_on + slots * goes_on;
         let with_room = mean - sent_on - slots * full;

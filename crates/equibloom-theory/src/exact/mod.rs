@@ -58,13 +58,13 @@ mod window;
 use equibloom_layout::{Blocks, Candidates, Design, Layout, Rule};
 
 use crate::error::{Error, require};
-use arrivals::Arrivals;
 use block_history::BlockHistory;
 use bloom_block::BloomBlock;
 use fingerprint_block::FingerprintBlock;
 use mixture::Mixture;
 use patterns::Patterns;
 
+pub(crate) use arrivals::Arrivals;
 pub(crate) use best::best_hashes_from;
 pub use best::{best_hashes, best_second_choice};
 
@@ -154,19 +154,26 @@ fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
     }
 }
 
+/// The rate, accesses per miss and insert, and the overflow of a layout with subtables: that by which a search compares.
+/// `None` if blocks are to receive more than `most` keys on average.
+pub(crate) fn outline(layout: &Layout, keys: f64, most: f64) -> Option<Prediction> {
+    let Candidates::Subtables { sizes } = &layout.candidates else { return None };
+    subtables::outline(&mut BlockModel::of(layout)?, keys, sizes, most)
+}
+
 fn patterns(layout: &Layout) -> Patterns {
     Patterns::new(layout.data_bits() as usize, layout.blocks.hashes() as usize)
 }
 
 /// Blocks of one kind, in tables of any size.
-pub(crate) enum BlockModel {
+enum BlockModel {
     Bloom(BlockHistory),
     Fingerprint(FingerprintBlock),
 }
 
 impl BlockModel {
     /// `None` for the least-loaded rule, where blocks depend on each other.
-    pub(crate) fn of(layout: &Layout) -> Option<Self> {
+    fn of(layout: &Layout) -> Option<Self> {
         match (layout.blocks, layout.rule) {
             (Blocks::Fingerprint { slots, lists, remainder_bits }, _) => Some(Self::Fingerprint(
                 FingerprintBlock::new(slots, lists, remainder_bits, layout.multiset),
@@ -178,10 +185,6 @@ impl BlockModel {
             // Bloom blocks cannot keep the largest: the check has refused that.
             (Blocks::Bloom { .. }, Rule::LeastLoaded | Rule::KeepLargest) => None,
         }
-    }
-
-    pub(crate) fn outline(&mut self, keys: f64, sizes: &[u64], most: f64) -> Option<Prediction> {
-        subtables::outline(self, keys, sizes, most)
     }
 
     /// The average over all blocks of a table.

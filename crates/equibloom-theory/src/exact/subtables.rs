@@ -186,8 +186,10 @@ impl Filled {
 /// Nodes and weights that average a function of a normal variable exactly up to the ninth power (Gauss-Hermite): the
 /// middle, and pairs at this many standard deviations.
 const MIDDLE: f64 = 0.533_333_333_333_333_3;
-const PAIRS: [(f64, f64); 2] =
-    [(1.355_626_179_974_266, 0.222_075_922_005_613), (2.856_970_013_872_806, 0.011_257_411_327_721)];
+const PAIRS: [(f64, f64); 2] = [
+    (1.355_626_179_974_266, 0.222_075_922_005_613),
+    (2.856_970_013_872_806, 0.011_257_411_327_721),
+];
 
 /// What a level sends on is linear in its arrivals if they vary by less than this share.
 const LINEAR: f64 = 0.01;
@@ -195,12 +197,7 @@ const LINEAR: f64 = 0.01;
 /// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals, `load`
 /// per block with this deviation: `middle` at the mean. A small last level that is nearly full sends on far more
 /// after many arrivals than it saves after few.
-fn vary(
-    middle: f64,
-    load: f64,
-    deviation: f64,
-    mut sent_on: impl FnMut(f64) -> f64,
-) -> (f64, f64) {
+fn vary(middle: f64, load: f64, deviation: f64, mut sent_on: impl FnMut(f64) -> f64) -> (f64, f64) {
     let (mut mean, mut square) = (MIDDLE * middle, MIDDLE * middle * middle);
     for (deviations, weight) in PAIRS {
         for side in [-deviations, deviations] {

@@ -11,11 +11,7 @@ use crate::error::Error;
 use crate::exact::Prediction;
 
 /// No remaining placement meets the limits, or the memory is too small for any.
-pub(crate) fn nothing_fits(
-    requirements: &Requirements,
-    survey: &mut Survey,
-    sizing: Sizing,
-) -> Error {
+pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey, sizing: Sizing) -> Error {
     let refusals: Vec<Refusal> = survey
         .findings(sizing, f64::INFINITY)
         .into_iter()
@@ -111,7 +107,7 @@ fn most_accesses_needed(placement: Placement) -> u32 {
 /// The memory is given and the best filter in it has too high a rate.
 pub(crate) fn rate_out_of_reach(
     requirements: &Requirements,
-    survey: &mut Survey,
+    survey: &Survey,
     sizing: Sizing,
     rate: f64,
 ) -> Error {
@@ -158,7 +154,7 @@ pub(crate) fn rate_out_of_reach(
 /// The rate stays above the required one in any memory.
 pub(crate) fn no_memory_is_enough(
     requirements: &Requirements,
-    survey: &mut Survey,
+    survey: &Survey,
     sizing: Sizing,
     rate: f64,
 ) -> Error {

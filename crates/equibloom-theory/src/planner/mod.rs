@@ -38,7 +38,7 @@ mod survey;
 use equibloom_layout::{Design, Rule};
 
 use crate::error::Error;
-use crate::exact::Prediction;
+use crate::exact::{Prediction, predict};
 
 pub use cost::lines_per_miss;
 #[cfg(feature = "papers")]
@@ -112,20 +112,20 @@ impl Plan {
 /// [`Error::Contradiction`] which requirement to relax and by how much.
 pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     requirements.check()?;
-    let mut survey = Survey::new(requirements)?;
+    let survey = Survey::new(requirements)?;
     let (sizing, best) = match Sizes::of(requirements)? {
         Sizes::Known(sizing) => match survey.best(sizing) {
             Some(best) => (sizing, best),
-            None => return Err(contradiction::nothing_fits(requirements, &mut survey, sizing)),
+            None => return Err(contradiction::nothing_fits(requirements, &survey, sizing)),
         },
-        Sizes::Open { rate, known } => sizes::reach(requirements, &mut survey, rate, known)?,
+        Sizes::Open { rate, known } => sizes::reach(requirements, &survey, rate, known)?,
     };
     let Sizing { keys, bytes: memory } = sizing;
     let rate_floor = requirements.rate_floor(keys);
     if let Some(rate) = requirements.rate
         && best.expected.rate + rate_floor > rate
     {
-        return Err(contradiction::rate_out_of_reach(requirements, &mut survey, sizing, rate));
+        return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
     }
     let mut design = best.design;
     if let (Design::Blocked(layout), Some(when_full)) = (&mut design, requirements.when_full)
@@ -133,7 +133,7 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     {
         layout.overflow.when_full = when_full;
     }
-    let expected = survey.predict(&design, keys)?;
+    let expected = predict(&design, keys)?;
     let lines_miss = lines_per_miss(&design, keys, expected.accesses_miss);
     let requirements = requirements.clone();
     let plan = Plan {

@@ -25,7 +25,7 @@ pub(super) fn of(plan: &Plan) -> Vec<String> {
 
 /// One sentence for each alternative.
 pub(super) fn against_others(plan: &Plan) -> Vec<String> {
-    let Ok(mut survey) = Survey::new(&plan.requirements) else { return Vec::new() };
+    let Ok(survey) = Survey::new(&plan.requirements) else { return Vec::new() };
     let chosen = contender(plan);
     let others = survey
         .findings(plan.sizing(), plan.expected.rate)

@@ -4,8 +4,9 @@ use equibloom_layout::HEADER_BYTES;
 
 use super::contradiction;
 use super::frontier;
-use super::memory::{MOST_BYTES, MOST_KEYS, Sizing};
+use super::memory::{LINE_BYTES, MOST_BYTES, MOST_KEYS, Sizing};
 use super::requirements::Requirements;
+use super::search::SMALL;
 use super::settle::Predicted;
 use super::survey::Survey;
 use crate::error::Error;
@@ -110,39 +111,48 @@ const NARROW: f64 = 1e-3;
 /// Maximum number of sizes tried; a few are usual, because ln(rate) is nearly linear in the bits per key.
 const MOST_TRIES: usize = 60;
 
-/// The least bits per key at which the best filter reaches the rate.
+/// The least bits per key at which the best filter reaches the rate: first roughly, then exactly.
 pub(crate) fn reach(
     requirements: &Requirements,
-    survey: &mut Survey,
+    survey: &Survey,
     rate: f64,
     known: Known,
 ) -> Result<(Sizing, Predicted), Error> {
-    // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
-    let mut below = (FEWEST_BITS, f64::INFINITY);
-    let mut enough: Option<(f64, f64)> = None;
-    let mut found = None;
     let mut bits = frontier::bits_for(rate, requirements.multiset).min(MOST_BITS);
-    for _ in 0..MOST_TRIES {
-        let sizing = known.sizing(bits);
-        let best = survey.best(sizing);
-        let excess = best.as_ref().map_or(f64::INFINITY, |best| {
-            ((best.expected.rate + requirements.rate_floor(sizing.keys)) / rate).ln()
-        });
-        if excess <= 0.0 {
-            enough = Some((bits, excess));
-            found = best.map(|best| (sizing, best));
-        } else {
-            below = (bits, excess);
+    let mut found = None;
+    for rough in [true, false] {
+        // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
+        let mut below = (FEWEST_BITS, f64::INFINITY);
+        let mut enough: Option<(f64, f64)> = None;
+        found = None;
+        for _ in 0..MOST_TRIES {
+            let sizing = known.sizing(bits);
+            let best = survey.search(sizing, rough);
+            let excess = best.as_ref().map_or(f64::INFINITY, |best| {
+                ((best.expected.rate + requirements.rate_floor(sizing.keys)) / rate).ln()
+            });
+            if excess <= 0.0 {
+                enough = Some((bits, excess));
+                found = best.map(|best| (sizing, best));
+            } else {
+                below = (bits, excess);
+            }
+            if let Some((high, excess)) = enough
+                && (excess > -NEAR
+                    || high - below.0 < NARROW * high
+                    || is_same(known, high, below.0))
+            {
+                break;
+            }
+            if bits >= MOST_BITS && enough.is_none() {
+                break;
+            }
+            bits = next(below, enough, rate);
         }
-        if let Some((high, excess)) = enough
-            && (excess > -NEAR || high - below.0 < NARROW * high || is_same(known, high, below.0))
-        {
+        bits = enough.map_or(bits, |(bits, _)| bits);
+        if known.sizing(bits).bytes > SMALL * LINE_BYTES {
             break;
         }
-        if bits >= MOST_BITS && enough.is_none() {
-            break;
-        }
-        bits = next(below, enough, rate);
     }
     found.ok_or_else(|| {
         contradiction::no_memory_is_enough(requirements, survey, known.sizing(bits), rate)

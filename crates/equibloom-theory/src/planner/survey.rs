@@ -1,14 +1,13 @@
 //! Compares placements and kinds of blocks in one memory.
 
-use equibloom_layout::{BlockKind, Design, Placement};
+use equibloom_layout::{BlockKind, Placement};
 
 use super::contender::Contender;
 use super::memory::Sizing;
 use super::requirements::{Limits, Requirements};
-use super::search::{Finding, Search, Shapes};
+use super::search::{Finding, Search};
 use super::settle::Predicted;
 use crate::error::Error;
-use crate::exact::{Prediction, predict};
 
 /// Rates nearer than this share count as equal.
 const EQUAL: f64 = 1e-6;
@@ -17,7 +16,6 @@ const EQUAL: f64 = 1e-6;
 pub(crate) struct Survey {
     pub(crate) limits: Limits,
     pub(crate) contenders: Vec<Contender>,
-    shapes: Shapes,
 }
 
 impl Survey {
@@ -27,26 +25,36 @@ impl Survey {
 
     /// The same contenders within other limits.
     pub(crate) fn within(limits: Limits, contenders: Vec<Contender>) -> Self {
-        Self { limits, contenders, shapes: Shapes::default() }
+        Self { limits, contenders }
     }
 
     /// The best filter of every contender, or why there is none, where a rate of `to_beat` is reached.
-    pub(crate) fn findings(&mut self, sizing: Sizing, to_beat: f64) -> Vec<(Contender, Finding)> {
-        let search = Search { sizing, limits: self.limits, to_beat, compares: to_beat.is_finite() };
-        let Self { contenders, shapes, .. } = self;
-        contenders.iter().map(|&contender| (contender, search.best(contender, shapes))).collect()
+    pub(crate) fn findings(&self, sizing: Sizing, to_beat: f64) -> Vec<(Contender, Finding)> {
+        let search = Search {
+            sizing,
+            limits: self.limits,
+            to_beat,
+            compares: to_beat.is_finite(),
+            rough: false,
+        };
+        self.contenders.iter().map(|&contender| (contender, search.best(contender))).collect()
     }
 
     /// The lowest rate; of equal ones the filter with the fewest accesses, then the simplest. Its prediction has
     /// only what filters are compared by.
-    pub(crate) fn best(&mut self, sizing: Sizing) -> Option<Predicted> {
+    pub(crate) fn best(&self, sizing: Sizing) -> Option<Predicted> {
+        self.search(sizing, false)
+    }
+
+    /// The same, perhaps without the last few per cent.
+    pub(crate) fn search(&self, sizing: Sizing, rough: bool) -> Option<Predicted> {
         let mut best: Option<Predicted> = None;
-        let Self { contenders, shapes, limits } = self;
+        let Self { contenders, limits } = self;
         let in_slots = |contender: &&Contender| contender.block == Some(BlockKind::Fingerprint);
         let of_bits = contenders.iter().filter(|contender| !in_slots(contender));
         for &contender in contenders.iter().filter(in_slots).chain(of_bits) {
             let to_beat = best.as_ref().map_or(f64::INFINITY, |best| best.expected.rate);
-            let search = Search { sizing, limits: *limits, to_beat, compares: false };
+            let search = Search { sizing, limits: *limits, to_beat, compares: false, rough };
             let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
             let needless = limits.are_default()
@@ -58,7 +66,7 @@ impl Survey {
             if needless || is_bloom && search.least_rate_of_blocks() > to_beat {
                 continue;
             }
-            let Ok(found) = search.best(contender, shapes) else { continue };
+            let Ok(found) = search.best(contender) else { continue };
             let better = best.as_ref().is_none_or(|best| {
                 let (this, that) = (&found.expected, &best.expected);
                 let equal = (this.rate - that.rate).abs() <= EQUAL * that.rate;
@@ -69,10 +77,5 @@ impl Survey {
             }
         }
         best
-    }
-
-    /// All that is to be expected of a filter that was found.
-    pub(crate) fn predict(&mut self, design: &Design, keys: u64) -> Result<Prediction, Error> {
-        self.shapes.predict(design, keys).map_or_else(|| predict(design, keys), Ok)
     }
 }

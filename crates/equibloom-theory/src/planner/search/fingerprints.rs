@@ -2,18 +2,16 @@
 //!
 //! For a number of slots the best division of a block is the one with the most distinct fingerprints, M. The rate is
 //! about load / M, so that the first subtable should be large; the later ones store what it sends on. The
-//! search starts from subtables with equal loads and moves blocks between the first subtable and the others while
-//! that lowers the rate, or brings a filter nearer to the limits. Every trial is by the exact model, whose
-//! blocks are computed once for all sizes.
+//! search varies the ratio of one subtable to the one before it until the overflow is as high as allowed; few blocks
+//! are then moved one by one. Every trial is by the exact model.
 
 use equibloom_layout::{
-    Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_FINGERPRINT_SUBTABLES,
-    MAX_LISTS, MAX_REMAINDER_BITS, MAX_SLOTS, MIN_REMAINDER_BITS, Overflow, PerSubtable, Rule,
-    WATERMARK_BITS,
+    Blocks, Candidates, FINGERPRINT_BLOCK_BITS, Layout, MAX_FINGERPRINT_SUBTABLES, MAX_LISTS,
+    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_REMAINDER_BITS, Overflow, Rule, WATERMARK_BITS,
 };
 
 use super::{Finding, Refusal, Search};
-use crate::exact::{BlockModel, Prediction, arrivals, predict};
+use crate::exact::{Prediction, outline};
 use crate::planner::cost::of_miss;
 use crate::planner::frontier;
 use crate::planner::memory::{LINE_BYTES, overflow_list};
@@ -25,11 +23,14 @@ use crate::planner::settle::Predicted;
 const MOST_OVERFLOW: f64 = 1e-4;
 const FEW_KEYS: f64 = 1.0;
 
-/// The ratios of one subtable to the one before it, as factors of a common ratio.
-const FACTORS: [f64; MAX_FINGERPRINT_SUBTABLES as usize] = [1.0, 1.0, 1.1, 1.0];
+/// Small filters, whose list would take a good part of their memory, start with so many keys there.
+const VERY_FEW_KEYS: f64 = 0.05;
+const SHORT_LIST: f64 = 0.02;
+const MEDIUM: u64 = 1_000_000;
 
-/// Changes of the ratio of one subtable to the one before it, in both directions.
-const REFINEMENTS: [f64; 2] = [1.15, 1.05];
+/// The ratio of the third and the fourth subtable to the one before it, over that of the second. In the limit of many
+/// keys, from 9 to 40 bits per key, the best three ratios lower the rate by less than 0.1 %.
+const FACTOR: f64 = 1.05;
 
 /// Rates within this factor count as equal.
 const EQUAL: f64 = 1.003;
@@ -40,148 +41,106 @@ const ONE_BY_ONE: (f64, f64) = (1.25, 0.9);
 /// Numbers of slots above the best that are tried for faster lookups.
 const MORE_SLOTS: u32 = 4;
 
-/// Refinements lower the rate by less than this factor.
-const HOPEFUL: f64 = 1.03;
+/// Better ratios lower the rate by less than this factor.
+const HOPEFUL: f64 = 1.05;
 
-/// Fewer blocks than these are moved one by one, in at most so many rounds.
-const SMALL: u64 = 4_000;
-const MOST_POLISHES: usize = 6;
+/// Moving blocks may bring filters within the limits that exceed them by so much.
+const REPAIRABLE: f64 = 0.5;
 
-/// Trials until the overflow is as high as allowed; four are usual.
-const MOST_TRIALS: usize = 10;
+/// Fewer blocks than these are moved one by one.
+pub(crate) const SMALL: u64 = 4_000;
+
+/// Trials until the overflow is as high as allowed, or nearly; two or three are usual.
+const MOST_TRIALS: usize = 8;
+const ENOUGH: f64 = 0.8;
+const AIM: f64 = 0.9;
+
+/// The deviation of the overflow is at most so many times that of independent keys.
+const LIST_DEVIATION: f64 = 4.0;
 
 /// The largest ratio of one subtable to the one before it.
 const MOST_RATIO: f64 = 0.5;
+const LEAST_RATIO: f64 = 1e-3;
 
-/// Blocks with a number of slots, and their exact model.
-pub(crate) struct Shape {
+/// Tolerance of √−ln(overflow).
+const TOLERANCE: f64 = 0.01;
+
+/// From one ratio to the next until the overflow is as low as allowed.
+const STEP: f64 = 1.06;
+
+/// The division of a block with the most distinct fingerprints.
+struct Shape {
     blocks: Blocks,
     slots: u32,
-    /// The remainder bits that were required.
-    required_bits: Option<u32>,
     /// Number of distinct fingerprints, M.
     fingerprints: f64,
-    model: BlockModel,
-    /// The last ratio of one subtable to the one before it, and the best factors.
-    ratio: Option<f64>,
-    factors: Option<[f64; MAX_FINGERPRINT_SUBTABLES as usize]>,
-    /// From this load on the limits cannot be met.
-    full: f64,
 }
 
-impl Shape {
-    /// The most distinct fingerprints, with the required lists and remainder bits.
-    fn new(slots: u32, limits: &Limits) -> Option<Self> {
-        let widths = match limits.remainder_bits {
-            Some(bits) => bits..=bits,
-            None => MIN_REMAINDER_BITS..=MAX_REMAINDER_BITS,
-        };
-        let of_width = |remainder_bits: u32| {
-            let taken = WATERMARK_BITS + slots * (1 + remainder_bits);
-            let room = FINGERPRINT_BLOCK_BITS.checked_sub(taken)?.min(MAX_LISTS);
-            let lists = limits.lists.unwrap_or(room);
-            let fingerprints = f64::from(lists) * 2.0_f64.powi(remainder_bits as i32);
-            (lists > 0 && lists <= room).then_some((remainder_bits, lists, fingerprints))
-        };
-        let best = widths.filter_map(of_width).max_by(|a, b| a.2.total_cmp(&b.2));
-        let (remainder_bits, lists, fingerprints) = best?;
-        let blocks = Blocks::Fingerprint { slots, lists, remainder_bits };
-        let layout = Layout::new(blocks, Candidates::anywhere(1, 1), Rule::KeepLargest);
-        let model = BlockModel::of(&Layout { multiset: limits.multiset, ..layout })?;
-        let required_bits = limits.remainder_bits;
-        Some(Self {
-            blocks,
-            slots,
-            required_bits,
-            fingerprints,
-            model,
-            ratio: None,
-            factors: None,
-            full: f64::INFINITY,
-        })
-    }
-}
-
-/// The shapes that a plan has tried.
-#[derive(Default)]
-pub(crate) struct Shapes(Vec<Shape>);
-
-impl Shapes {
-    fn find(&mut self, slots: u32, limits: &Limits) -> Option<&mut Shape> {
-        let key = (slots, limits.remainder_bits);
-        let known = self.0.iter().position(|shape| (shape.slots, shape.required_bits) == key);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                self.0.push(Shape::new(slots, limits)?);
-                self.0.len() - 1
-            }
-        };
-        self.0.get_mut(index)
-    }
-
-    /// What to expect of a filter, if it has blocks that were tried.
-    pub(crate) fn predict(&mut self, design: &Design, keys: u64) -> Option<Prediction> {
-        let Design::Blocked(Layout { blocks, candidates: Candidates::Subtables { sizes }, .. }) =
-            design
-        else {
-            return None;
-        };
-        let shape = self.0.iter_mut().find(|shape| shape.blocks == *blocks)?;
-        let _=sizes; predict(design, keys).ok()
-    }
-}
-
-/// Subtables and what the exact model says of them.
+/// A filter and what the exact model says of it.
 #[derive(Debug, Clone)]
 struct Trial {
-    sizes: PerSubtable<u64>,
+    layout: Layout,
     outline: Prediction,
     /// Keys in the overflow list, after removals for a multiset.
     overflow: f64,
-    /// The overflow list that is needed.
-    list: Overflow,
     /// How far the limits are exceeded; 0 if they are met.
     excess: f64,
+    /// The part of `excess` that is for want of memory for the list.
+    lack: f64,
+    /// The rate if the first subtable had the memory that the list does not need.
+    rate: f64,
 }
 
 impl Trial {
     fn is_better_than(&self, other: &Self) -> bool {
-        (self.excess, self.outline.rate) < (other.excess, other.outline.rate)
+        (self.excess, self.rate) < (other.excess, other.rate)
+    }
+
+    fn sizes(&self) -> &[u64] {
+        match &self.layout.candidates {
+            Candidates::Subtables { sizes } => sizes,
+            Candidates::Anywhere { blocks, .. } => core::slice::from_ref(blocks),
+        }
+    }
+
+    /// The cost of a miss.
+    fn cost(&self) -> f64 {
+        of_miss(self.layout.blocks, self.outline.accesses_miss)
     }
 }
 
 impl Search {
-    pub(super) fn fingerprints(&self, shapes: &mut Shapes) -> Finding {
+    pub(super) fn fingerprints(&self) -> Finding {
         if self.limits.block_bits != FINGERPRINT_BLOCK_BITS {
             return Err(Refusal::CacheLinesOnly);
         }
-        let blocks = self.sizing.blocks(FINGERPRINT_BLOCK_BITS.into(), 0)?;
-        let load = self.sizing.keys as f64 / blocks as f64;
+        let lines = self.sizing.blocks(FINGERPRINT_BLOCK_BITS.into(), 0)?;
+        let load = self.sizing.keys as f64 / lines as f64;
         if load > f64::from(MAX_SLOTS) {
             return Err(Refusal::TooManyKeysABlock { load });
         }
-        let mut found: Vec<(Blocks, Trial)> = Vec::new();
-        let mut least = f64::INFINITY;
+        let mut found: Vec<Trial> = Vec::new();
+        let least = |found: &[Trial]| {
+            let near = found.iter().filter(|trial| trial.excess <= trial.lack);
+            near.map(|trial| trial.rate).fold(f64::INFINITY, f64::min)
+        };
         for (slots, remainder_bits) in self.slots(load) {
             let limits = Limits { remainder_bits, ..self.limits };
-            let Some(shape) = shapes.find(slots, &limits) else { continue };
-            let to_beat = self.allowance() * least;
-            if load / shape.fingerprints > to_beat || load >= shape.full {
-                continue;
-            }
-            match self.best_subtables(shape, blocks, to_beat) {
-                Some(trial) if trial.excess == 0.0 => {
-                    least = least.min(trial.outline.rate);
-                    found.push((shape.blocks, trial));
-                }
-                _ => shape.full = load,
+            let Some(shape) = Shape::new(slots, &limits) else { continue };
+            if load / shape.fingerprints <= self.allowance() * least(&found) {
+                found.extend(self.best_subtables(&shape, lines));
             }
         }
-        let (blocks, Trial { sizes, outline, list, .. }) =
-            self.cheapest(&found, least).ok_or(Refusal::Limits)?;
-        let layout = Layout::new(blocks, Candidates::Subtables { sizes }, Rule::KeepLargest);
-        let layout = Layout { overflow: list, multiset: self.limits.multiset, ..layout };
+        if lines < SMALL {
+            let hopeful = HOPEFUL * self.allowance() * least(&found);
+            found.retain(|trial| trial.rate <= hopeful && trial.excess <= REPAIRABLE);
+            if !self.rough {
+                found = found.into_iter().map(|trial| self.polished(lines, trial)).collect();
+            }
+        }
+        found.retain(|trial| trial.excess <= if self.rough { trial.lack } else { 0.0 });
+        let least = least(&found);
+        let Trial { layout, outline, .. } = self.cheapest(found, least).ok_or(Refusal::Limits)?;
         Ok(Predicted { design: layout.into(), expected: outline })
     }
 
@@ -191,15 +150,13 @@ impl Search {
     }
 
     /// The fastest filter of those that are nearly as good as the best.
-    fn cheapest(&self, found: &[(Blocks, Trial)], least: f64) -> Option<(Blocks, Trial)> {
-        let cost =
-            |(blocks, trial): &(Blocks, Trial)| of_miss(*blocks, trial.outline.accesses_miss);
+    fn cheapest(&self, found: Vec<Trial>, least: f64) -> Option<Trial> {
         let within = |factor: f64| {
-            let near = found.iter().filter(move |(_, trial)| trial.outline.rate <= factor * least);
-            near.min_by(|a, b| cost(a).total_cmp(&cost(b)))
+            let near = found.iter().filter(move |trial| trial.rate <= factor * least);
+            near.min_by(|a, b| a.cost().total_cmp(&b.cost()))
         };
         let (equal, fastest) = (within(EQUAL)?, within(self.allowance())?);
-        Some(if cost(fastest) <= ONE_BY_ONE.1 * cost(equal) { fastest } else { equal }.clone())
+        Some(if fastest.cost() <= ONE_BY_ONE.1 * equal.cost() { fastest } else { equal }.clone())
     }
 
     /// Numbers of slots to try, with the required remainder bits. Within the default limits those of the frontier;
@@ -218,15 +175,154 @@ impl Search {
         let mut with_bytes = Vec::new();
         if one_by_one {
             // More slots send fewer misses on; remainders of a byte are compared at once.
-            let first = all[0];
-            all.extend(
-                (first..=most.min(first + MORE_SLOTS))
-                    .filter(|slots| !all.contains(slots))
-                    .collect::<Vec<_>>(),
-            );
+            let more = all[0] + 1..=most.min(all[0] + MORE_SLOTS);
+            all.extend(more.filter(|slots| !all.contains(slots)).collect::<Vec<_>>());
             with_bytes.extend(all.iter().map(|&slots| (slots, Some(remainder_bits.unwrap_or(8)))));
         }
         all.into_iter().map(|slots| (slots, remainder_bits)).chain(with_bytes).collect()
+    }
+
+    /// Keys that the overflow list may hold.
+    fn overflow_allowed(&self) -> f64 {
+        let keys = self.sizing.keys as f64;
+        self.limits.overflow.min(MOST_OVERFLOW.max(FEW_KEYS / keys)) * keys
+    }
+
+    /// The best filters with such blocks for each number of subtables that comes into question, before blocks are moved.
+    fn best_subtables(&self, shape: &Shape, lines: u64) -> Vec<Trial> {
+        let most = match self.limits.accesses_miss {
+            1.0 => 1,
+            _ => self.limits.choices.min(MAX_FINGERPRINT_SUBTABLES) as usize,
+        };
+        let allowed = self.overflow_allowed();
+        let targets = [VERY_FEW_KEYS + SHORT_LIST * allowed, AIM * allowed];
+        let targets = if lines < MEDIUM { &targets[..] } else { &targets[1..] };
+        let mut all = Vec::new();
+        for levels in (1..=most).rev() {
+            let found =
+                targets.iter().filter_map(|&target| self.with_ratio(shape, lines, levels, target));
+            let Some(found) = found.reduce(|a, b| if b.is_better_than(&a) { b } else { a }) else {
+                continue;
+            };
+            let enough = found.excess == 0.0 && found.sizes()[levels - 1] > 2;
+            all.push(found);
+            // With one block in the last subtable there may be a subtable too many.
+            if enough {
+                break;
+            }
+        }
+        all
+    }
+
+    /// The subtables with the smallest ratio of each to the one before it that keep to the limit on overflow: an estimate
+    /// of the overflow gives the ratio, the exact model the error of the estimate.
+    fn with_ratio(&self, shape: &Shape, lines: u64, levels: usize, target: f64) -> Option<Trial> {
+        let (keys, allowed) = (self.sizing.keys as f64, self.overflow_allowed());
+        // The share that overflows is the tail of a nearly normal variable: this is nearly linear in the ratio.
+        let distance = |overflow: f64| (-(overflow / keys).max(1e-300).ln()).max(0.0).sqrt();
+        // It becomes as long as it must be.
+        let mut list = match self.limits.multiset {
+            true => overflow_list(allowed, allowed.sqrt()),
+            false => overflow_list(target, LIST_DEVIATION * target.sqrt()),
+        };
+        let aim = distance(target);
+        let mut estimated = aim;
+        let mut best = None::<Trial>;
+        // A little below the ratio at which all subtables have the same load.
+        let mut ratio = 0.8 * self.share_sent_on(keys / lines as f64, shape.slots);
+        let mut tried = Vec::new();
+        for _ in 0..MOST_TRIALS {
+            let room = lines.checked_sub(self.list_lines(list))?;
+            let estimate = |ratio: f64| {
+                let sizes = shares(ratio, levels).map(|share| share * room as f64);
+                distance(match self.limits.multiset {
+                    true => churned(keys, shape.slots, &sizes[..levels]),
+                    false => overflow(keys, shape, &sizes[..levels]),
+                })
+            };
+            if levels > 1 {
+                let Some(next) = self.ratio(ratio, estimated, estimate) else { break };
+                ratio = next;
+            }
+            let sizes =
+                shares(ratio, levels).map(|share| ((share * room as f64).ceil() as u64).max(1));
+            let candidates = Candidates::subtables(&sizes[..levels]).ok()?;
+            let layout = Layout::new(shape.blocks, candidates, Rule::KeepLargest);
+            let layout = Layout { overflow: list, multiset: self.limits.multiset, ..layout };
+            if tried.contains(&layout) {
+                break;
+            }
+            tried.push(layout);
+            let Some(trial) = self.trial(layout, lines) else {
+                estimated += 1.0;
+                continue;
+            };
+            let (at, share) = (distance(trial.overflow), trial.overflow / allowed);
+            let needed = trial.layout.overflow;
+            let trial_overflow = trial.overflow;
+            if best.as_ref().is_none_or(|best| trial.is_better_than(best)) {
+                best = Some(trial);
+            }
+            let fits = needed.bytes() <= list.bytes();
+            let few = lines < SMALL || trial_overflow > ENOUGH / AIM * target;
+            if levels == 1 || share <= 1.0 && few && fits {
+                break;
+            }
+            if share <= 1.0 && !fits && (lines >= SMALL || target >= FEW_KEYS / 2.0) {
+                list = needed;
+                continue;
+            }
+            let shift = (aim - at).clamp(-1.0, 1.0);
+            estimated += shift.abs().max(TOLERANCE).copysign(shift);
+        }
+        best
+    }
+
+    /// Cache lines of an overflow list; that of a multiset may grow to twice its size.
+    const fn list_lines(&self, list: Overflow) -> u64 {
+        (1 + self.limits.multiset as u64) * list.bytes() / LINE_BYTES
+    }
+
+    /// The smallest ratio, from a start on, at which `estimate` is at least `aim`.
+    fn ratio(&self, start: f64, aim: f64, estimate: impl Fn(f64) -> f64) -> Option<f64> {
+        let highest = self.highest_ratio();
+        let mut low = start.min(0.9 * highest);
+        let mut at_low = estimate(low);
+        while at_low >= aim && low > LEAST_RATIO {
+            low *= 0.8;
+            at_low = estimate(low);
+        }
+        // Larger later subtables leave less to the first, so that it need not rise all the way.
+        let (mut high, mut at_high) = (low, at_low);
+        while at_high < aim {
+            if high >= highest {
+                return None;
+            }
+            (low, at_low) = (high, at_high);
+            high = (STEP * high).min(highest);
+            at_high = estimate(high);
+        }
+        while high > 1.001 * low && at_high > aim + TOLERANCE {
+            let share = ((aim - at_low) / (at_high - at_low)).clamp(0.1, 0.9);
+            let middle = low + share * (high - low);
+            let at_middle = estimate(middle);
+            match at_middle < aim {
+                true => (low, at_low) = (middle, at_middle),
+                false => (high, at_high) = (middle, at_middle),
+            }
+        }
+        Some(high)
+    }
+
+    /// The share of its entries that a subtable sends on if all have the same load.
+    fn share_sent_on(&self, load: f64, slots: u32) -> f64 {
+        (0..4).fold(0.0, |share: f64, _| {
+            let load = load / (1.0 - share.min(0.5));
+            match self.limits.multiset {
+                true => lost(load, slots),
+                false => sent_on(load, slots) / load,
+            }
+        })
     }
 
     /// The largest ratio of one subtable to the one before it. Nearly as many misses go on; removable
@@ -236,209 +332,138 @@ impl Search {
         (factor * (self.limits.accesses_miss - 1.0)).clamp(0.02, MOST_RATIO)
     }
 
-    /// Keys that the overflow list may hold.
-    fn overflow_allowed(&self) -> f64 {
-        let keys = self.sizing.keys as f64;
-        self.limits.overflow.min(MOST_OVERFLOW.max(FEW_KEYS / keys)) * keys
-    }
-
-    /// The best filter with blocks of this shape, or the one that exceeds the limits least.
-    fn best_subtables(&self, shape: &mut Shape, lines: u64, to_beat: f64) -> Option<Trial> {
-        let most = match self.limits.accesses_miss {
-            1.0 => 1,
-            _ => self.limits.choices.min(MAX_FINGERPRINT_SUBTABLES) as usize,
-        };
-        let guess = self.first_ratio(shape, lines)?;
-        let mut best: Option<Trial> = None;
-        for levels in (1..=most).rev() {
-            let mut factors = shape.factors.unwrap_or(FACTORS);
-            let factors = &mut factors[..levels];
-            let Some((mut found, mut ratio)) = self.smallest(shape, lines, factors, guess) else {
-                continue;
-            };
-            shape.ratio = Some(ratio);
-            let refine = shape.factors.is_none() && found.outline.rate < HOPEFUL * to_beat;
-            for refinement in REFINEMENTS.into_iter().filter(|_| refine) {
-                for level in 2..levels {
-                    for factor in [refinement, 1.0 / refinement] {
-                        factors[level] *= factor;
-                        let other = self.smallest(shape, lines, factors, ratio / factor.sqrt());
-                        match other {
-                            Some((other, its)) if other.is_better_than(&found) => {
-                                (found, ratio) = (other, its);
-                                break;
-                            }
-                            _ => factors[level] /= factor,
-                        }
-                    }
-                }
-            }
-            if refine && let Some(known) = shape.factors.insert(FACTORS).get_mut(..levels) {
-                known.copy_from_slice(factors);
-            }
-            if lines < SMALL && found.outline.rate < HOPEFUL * to_beat {
-                found = self.polished(shape, lines, found);
-            }
-            if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
-                best = Some(found.clone());
-            }
-            // With one block in the last subtable there may be a subtable too many.
-            if found.excess == 0.0 && found.sizes[levels - 1] > 2 {
-                break;
-            }
-        }
-        best
-    }
-
-    /// The ratio at which all subtables have the same load, or the one that was best at another size; `None` if the
-    /// keys do not fit.
-    fn first_ratio(&self, shape: &Shape, lines: u64) -> Option<f64> {
-        let mut ratio = 0.0;
-        for _ in 0..4 {
-            let load = self.sizing.keys as f64 / lines as f64 / (1.0 - ratio);
-            ratio = match self.limits.multiset {
-                true => lost(load, shape.slots),
-                false => share_sent_on(load, shape.slots),
-            };
-        }
-        (ratio <= self.highest_ratio()).then(|| shape.ratio.unwrap_or(ratio))
-    }
-
-    /// The best subtables within a few blocks: moves some from one subtable to another while that is better.
-    fn polished(&self, shape: &mut Shape, lines: u64, mut best: Trial) -> Trial {
-        let levels = best.sizes.len();
+    /// Moves blocks from one subtable to another while that is better.
+    fn polished(&self, lines: u64, mut best: Trial) -> Trial {
+        let levels = best.sizes().len();
         let pairs = (0..levels).flat_map(|from| (0..levels).map(move |to| (from, to)));
         let moves: Vec<(usize, usize)> = pairs.filter(|(from, to)| from != to).collect();
-        for _ in 0..MOST_POLISHES {
-            let before = best.sizes;
-            for &(from, to) in &moves {
-                let mut sizes = best.sizes;
-                let step = 1 + sizes[from].min(sizes[to]) / 24;
-                if sizes[from] <= step {
-                    continue;
-                }
+        let mut failures = 0;
+        for &(from, to) in moves.iter().cycle().take(6 * moves.len()) {
+            let mut layout = best.layout;
+            let sizes = layout.candidates.sizes_mut();
+            let step = 1 + sizes[from].min(sizes[to]) / 24;
+            failures += 1;
+            if sizes[from] > step {
                 sizes[from] -= step;
                 sizes[to] += step;
-                if let Some(other) = self.trial(shape, sizes, best.list, lines)
+                if let Some(other) = self.trial(layout, lines)
                     && other.is_better_than(&best)
                 {
                     best = other;
+                    failures = 0;
                 }
             }
-            if best.sizes == before {
+            if failures == moves.len() {
                 break;
             }
         }
-        best
-    }
-
-    /// The subtables with the smallest later ones that keep to the limit on overflow, and their ratio. Each is as
-    /// large as the one before it times a common ratio and its own factor.
-    fn smallest(
-        &self,
-        shape: &mut Shape,
-        lines: u64,
-        factors: &[f64],
-        guess: f64,
-    ) -> Option<(Trial, f64)> {
-        let allowed = self.overflow_allowed();
-        // The share that overflows is the tail of a nearly normal variable: this is linear in the ratio.
-        let keys = self.sizing.keys as f64;
-        let distance = |overflow: f64| (-(overflow / keys).max(1e-300).ln()).max(0.0).sqrt();
-        let aim = distance(0.8 * allowed);
-        let mut list = overflow_list(allowed, allowed.sqrt());
-        let mut best: Option<(Trial, f64)> = None;
-        // The largest ratio at which too many keys overflow, and the distance there.
-        let mut below: Option<(f64, f64)> = None;
-        let highest = self.highest_ratio();
-        let mut ratio = guess.min(highest);
-        for _ in 0..MOST_TRIALS {
-            let trial = self.trial(shape, subtables(lines, ratio, factors)?, list, lines);
-            let at = trial.as_ref().map_or(0.0, |trial| distance(trial.overflow));
-            match trial {
-                Some(trial) if trial.overflow <= allowed => {
-                    let fits = trial.list.bytes() <= list.bytes();
-                    list = trial.list;
-                    if !fits {
-                        continue;
-                    }
-                    let o=trial.overflow;best = Some((trial, ratio));
-                    if o > 0.3 * allowed {
-                        break;
-                    }
-                }
-                // Larger later subtables leave too little to the first.
-                _ if below.is_some_and(|(lower, there)| lower < ratio && at < there) => break,
-                _ => below = Some((ratio, at)),
-            }
-            let next = match (below, &best) {
-                _ if factors.len() == 1 => break,
-                (Some((low, at_low)), Some((found, high))) => {
-                    let high=*high;if high < 1.01 * low {
-                        break;
-                    }
-                    let share = (aim - at_low) / (distance(found.overflow) - at_low);
-                    low + (high - low) * share.clamp(0.2, 0.8)
-                }
-                (Some(_), None) if ratio >= highest => break,
-                (Some(_), None) => (1.2 * ratio).min(highest),
-                (None, _) => ratio * (1.0 + (aim - at) / 8.0).clamp(0.75, 0.98),
-            };
-            ratio = next;
+        // With the memory that the list does not need.
+        match self.trial(best.layout, lines) {
+            Some(last) if last.excess <= best.excess => last,
+            _ => best,
         }
-        best
     }
 
-    /// The first subtable takes all blocks that are left beside the later ones and the list.
-    fn trial(
-        &self,
-        shape: &mut Shape,
-        mut sizes: PerSubtable<u64>,
-        list: Overflow,
-        lines: u64,
-    ) -> Option<Trial> {
+    /// A filter whose first subtable takes all blocks that are left beside the later ones and the list; its list becomes
+    /// as long as it must be.
+    fn trial(&self, mut layout: Layout, lines: u64) -> Option<Trial> {
+        let Limits { multiset, accesses_miss, accesses_insert, .. } = self.limits;
+        let Blocks::Fingerprint { slots, .. } = layout.blocks else { return None };
+        let list = layout.overflow;
+        let sizes = layout.candidates.sizes_mut();
         let later: u64 = sizes[1..].iter().sum();
-        let multiset = self.limits.multiset;
-        let list_lines = (1 + u64::from(multiset)) * list.bytes() / LINE_BYTES;
-        sizes[0] = lines.checked_sub(later + list_lines).filter(|&first| first > 0)?;
+        sizes[0] = lines.checked_sub(later + self.list_lines(list)).filter(|&first| first > 0)?;
         let keys = self.sizing.keys as f64;
-        let outline = shape.model.outline(keys, &sizes, 2.0 * f64::from(shape.slots))?;
-        let allowed = self.overflow_allowed();
-        let (overflow, needed) = if multiset {
-            (churned(keys, shape.slots, &sizes), list)
-        } else {
-            (outline.overflow_fraction*keys, overflow_list(outline.overflow_fraction*keys, outline.overflow_deviation*keys))
+        let replaced = match multiset {
+            true => {
+                churned(keys, slots, &sizes.iter().map(|&size| size as f64).collect::<Vec<_>>())
+            }
+            false => 0.0,
         };
-        let limits = &self.limits;
+        let outline = outline(&layout, keys, 2.0 * f64::from(slots))?;
+        let overflow = if multiset {
+            replaced
+        } else {
+            let (share, deviation) = (outline.overflow_fraction, outline.overflow_deviation);
+            layout.overflow = overflow_list(keys * share, keys * deviation);
+            keys * share
+        };
+        let allowed = self.overflow_allowed();
         let mut excess = 0.0;
         if overflow > allowed {
             excess += (overflow / allowed).ln();
         }
-        excess += (outline.accesses_miss - limits.accesses_miss).max(0.0);
-        excess += (outline.accesses_insert - limits.accesses_insert).max(0.0);
-        if needed.bytes() > list.bytes() {
-            excess += (needed.bytes() - list.bytes()) as f64 / (LINE_BYTES * lines) as f64;
-        }
-        Some(Trial { sizes, outline, overflow, list: needed, excess })
+        excess += (outline.accesses_miss - accesses_miss).max(0.0);
+        excess += (outline.accesses_insert - accesses_insert).max(0.0);
+        let missing = layout.overflow.bytes().saturating_sub(list.bytes());
+        let lack = missing as f64 / (LINE_BYTES * lines) as f64;
+        excess += lack;
+        let first = (lines - later - self.list_lines(list)) as f64;
+        let saved = self.list_lines(list).saturating_sub(self.list_lines(layout.overflow)) as f64;
+        let rate = outline.rate * first / (first + saved);
+        Some(Trial { layout, outline, overflow, excess, lack, rate })
     }
 }
 
-/// The later subtables' sizes: each is as large as the one before it times the ratio and its own factor.
-fn subtables(lines: u64, ratio: f64, factors: &[f64]) -> Option<PerSubtable<u64>> {
-    let all = &[1.0; MAX_FINGERPRINT_SUBTABLES as usize][..factors.len()];
-    let mut sizes = PerSubtable::new(all).ok()?;
-    for level in 1..factors.len() {
-        sizes[level] = sizes[level - 1] * ratio * factors[level];
+impl Shape {
+    /// Within the required lists and remainder bits.
+    fn new(slots: u32, limits: &Limits) -> Option<Self> {
+        let widths = match limits.remainder_bits {
+            Some(bits) => bits..=bits,
+            None => MIN_REMAINDER_BITS..=MAX_REMAINDER_BITS,
+        };
+        let of_width = |remainder_bits: u32| {
+            let taken = WATERMARK_BITS + slots * (1 + remainder_bits);
+            let room = FINGERPRINT_BLOCK_BITS.checked_sub(taken)?.min(MAX_LISTS);
+            let lists = limits.lists.unwrap_or(room);
+            let fingerprints = f64::from(lists) * 2.0_f64.powi(remainder_bits as i32);
+            let blocks = Blocks::Fingerprint { slots, lists, remainder_bits };
+            (lists > 0 && lists <= room).then_some(Self { blocks, slots, fingerprints })
+        };
+        let shapes = widths.filter_map(of_width);
+        shapes.max_by(|a, b| a.fingerprints.total_cmp(&b.fingerprints))
     }
-    let first = lines as f64 / sizes.iter().sum::<f64>();
-    Some(sizes.map(|size| ((first * size).round() as u64).max(1)))
 }
 
-/// The share of its entries that a full block sends on, when `load` arrive on average.
-fn share_sent_on(load: f64, slots: u32) -> f64 {
-    let above = |entries: usize| entries.saturating_sub(slots as usize) as f64;
-    arrivals::poisson(load).iter().map(|(entries, weight)| weight * above(entries)).sum::<f64>()
-        / load
+/// Each subtable's share of all blocks, if it is as large as the one before it times the ratio, and from the third on
+/// times [`FACTOR`].
+fn shares(ratio: f64, levels: usize) -> [f64; MAX_FINGERPRINT_SUBTABLES as usize] {
+    let mut shares = [1.0; MAX_FINGERPRINT_SUBTABLES as usize];
+    for level in 1..levels {
+        let factor = if level == 1 { 1.0 } else { FACTOR };
+        shares[level] = shares[level - 1] * ratio * factor;
+    }
+    let all: f64 = shares[..levels].iter().sum();
+    shares.map(|share| share / all)
+}
+
+/// Entries in the list, if every subtable's arrivals are as many as on average. Of those at a block, some are equal.
+fn overflow(keys: f64, &Shape { slots, fingerprints, .. }: &Shape, sizes: &[f64]) -> f64 {
+    sizes.iter().fold(keys, |arriving, size| {
+        let different = -(-arriving / size / fingerprints).exp_m1() * fingerprints;
+        size * sent_on(different, slots)
+    })
+}
+
+/// Entries that a block sends on when `load` arrive on average: the mean of a Poisson variable above the slots.
+fn sent_on(load: f64, slots: u32) -> f64 {
+    let slots = f64::from(slots);
+    if load > 3.0 * slots + 100.0 {
+        return load - slots;
+    }
+    let (mut weight, mut count, mut sum) = ((-load).exp(), 0.0, 0.0);
+    while count < slots {
+        count += 1.0;
+        weight *= load / count;
+    }
+    let mut part = 1.0;
+    while part > 1e-6 * sum || count < load {
+        count += 1.0;
+        weight *= load / count;
+        part = weight * (count - slots);
+        sum += part;
+    }
+    sum
 }
 
 /// So many standard deviations above the mean the last subtable has room for.
@@ -451,10 +476,9 @@ const DEVIATIONS: f64 = 3.0;
 /// with the subtables of sets 5 %. Watermarks never fall: a miss then read 1.6 to 2.1 blocks instead of 1.1, and
 /// the rate was 1.5 to 1.6 times as high. Eight slots more would leave a miss at 1.2 blocks, at twice the
 /// rate from the start.
-fn churned(keys: f64, slots: u32, sizes: &[u64]) -> f64 {
+fn churned(keys: f64, slots: u32, sizes: &[f64]) -> f64 {
     let (mut arriving, mut variance) = (keys, 0.0_f64);
     for (level, &size) in sizes.iter().enumerate() {
-        let size = size as f64;
         if level + 1 == sizes.len() {
             arriving += DEVIATIONS * variance.sqrt();
         }

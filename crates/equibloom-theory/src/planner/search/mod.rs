@@ -14,7 +14,7 @@ use super::settle::Predicted;
 use crate::error::Error;
 use crate::exact::Prediction;
 
-pub(crate) use fingerprints::Shapes;
+pub(crate) use fingerprints::SMALL;
 
 /// Keys, memory and limits of all compared filters.
 pub(crate) struct Search {
@@ -24,6 +24,8 @@ pub(crate) struct Search {
     pub(crate) to_beat: f64,
     /// Whether a filter is sought only to be compared with a better one.
     pub(crate) compares: bool,
+    /// Whether a few per cent of the rate do not matter yet.
+    pub(crate) rough: bool,
 }
 
 /// The best filter of a placement, or why there is none.
@@ -58,9 +60,9 @@ impl From<Error> for Refusal {
 
 impl Search {
     /// The best filter of one placement and kind of blocks.
-    pub(crate) fn best(&self, contender: Contender, shapes: &mut Shapes) -> Finding {
+    pub(crate) fn best(&self, contender: Contender) -> Finding {
         if contender.block == Some(BlockKind::Fingerprint) {
-            return self.fingerprints(shapes);
+            return self.fingerprints();
         }
         match contender.placement {
             Placement::Classical => self.classical(),
