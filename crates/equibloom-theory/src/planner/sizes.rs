@@ -98,12 +98,8 @@ impl Known {
 const FEWEST_BITS: f64 = 0.1;
 const MOST_BITS: f64 = 40_000.0;
 
-/// ln(rate) falls by about this much for every bit per key: 0.48 for the classical filter, a little less with Bloom blocks,
-/// more with fingerprints.
-const USUAL_SLOPE: f64 = 0.5;
-
 /// A size is good enough if the rate is at most this far below the required one.
-const NEAR: f64 = 0.002;
+const NEAR: f64 = 0.004;
 
 /// Or if so small a share less would be too few: where blocks get another number of slots the rate falls in a step.
 const NARROW: f64 = 1e-3;
@@ -118,7 +114,8 @@ pub(crate) fn reach(
     rate: f64,
     known: Known,
 ) -> Result<(Sizing, Predicted), Error> {
-    let mut bits = frontier::bits_for(rate, requirements.multiset).min(MOST_BITS);
+    let mut bits =
+        frontier::bits_for((1.0 - NEAR / 2.0) * rate, requirements.multiset).min(MOST_BITS);
     let mut found = None;
     for rough in [true, false] {
         // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
@@ -147,7 +144,8 @@ pub(crate) fn reach(
             if bits >= MOST_BITS && enough.is_none() {
                 break;
             }
-            bits = next(below, enough, rate);
+            let line = 512.0 / sizing.keys as f64;
+            bits = next(below, enough, rate, requirements.multiset, line);
         }
         bits = enough.map_or(bits, |(bits, _)| bits);
         if known.sizing(bits).bytes > SMALL * LINE_BYTES {
@@ -165,13 +163,23 @@ fn is_same(known: Known, a: f64, b: f64) -> bool {
     a.keys.abs_diff(b.keys) <= 1 && a.bytes.abs_diff(b.bytes) <= 64
 }
 
-/// By a typical slope while one end is unknown, then by the secant, never too near an end.
-fn next(below: (f64, f64), enough: Option<(f64, f64)>, rate: f64) -> f64 {
+/// By the frontier's slope while one end is unknown, then by the secant, never too near an end.
+fn next(
+    below: (f64, f64),
+    enough: Option<(f64, f64)>,
+    rate: f64,
+    multiset: bool,
+    line: f64,
+) -> f64 {
     let aim = -NEAR / 2.0;
+    // As many bits more as on the frontier.
+    let difference = |excess: f64| {
+        let lower = rate * (aim - excess).clamp(-30.0, 30.0).exp();
+        frontier::bits_for(lower, multiset) - frontier::bits_for(rate, multiset)
+    };
     match enough {
         None if below.1.is_finite() => {
-            let step = (below.1 - aim) / USUAL_SLOPE;
-            (below.0 + step.max(0.05)).min(2.0 * below.0).min(MOST_BITS)
+            (below.0 + difference(below.1).max(line.max(0.01))).min(2.0 * below.0).min(MOST_BITS)
         }
         None => (4.0 * below.0).min(MOST_BITS),
         Some((high, at_high)) if below.1.is_finite() => {
@@ -180,12 +188,7 @@ fn next(below: (f64, f64), enough: Option<(f64, f64)>, rate: f64) -> f64 {
             below.0 + width * share.clamp(0.02, 0.98)
         }
         Some((high, at_high)) => {
-            // Towards fewer bits, with the slope from the origin, where the rate is 1.
-            let slope = (at_high + rate.ln()) / high;
-            let step = (at_high - aim) / slope.min(-0.01);
-            (high - step.abs().max(0.05))
-                .max((below.0 + high) / 2.0 - high / 4.0)
-                .max(below.0 * 1.001)
+            (high + difference(at_high).min(-line.max(0.01))).max(below.0 + 0.3 * (high - below.0))
         }
     }
 }

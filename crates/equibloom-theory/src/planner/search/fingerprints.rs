@@ -44,6 +44,9 @@ const MORE_SLOTS: u32 = 4;
 /// Better ratios lower the rate by less than this factor.
 const HOPEFUL: f64 = 1.05;
 
+/// So many filters are improved by moving blocks.
+const MOST_POLISHED: usize = 3;
+
 /// Moving blocks may bring filters within the limits that exceed them by so much.
 const REPAIRABLE: f64 = 0.5;
 
@@ -52,8 +55,8 @@ pub(crate) const SMALL: u64 = 4_000;
 
 /// Trials until the overflow is as high as allowed, or nearly; two or three are usual.
 const MOST_TRIALS: usize = 8;
-const ENOUGH: f64 = 0.8;
-const AIM: f64 = 0.9;
+const ENOUGH: f64 = 0.75;
+const AIM: f64 = 0.87;
 
 /// The deviation of the overflow is at most so many times that of independent keys.
 const LIST_DEVIATION: f64 = 4.0;
@@ -62,11 +65,14 @@ const LIST_DEVIATION: f64 = 4.0;
 const MOST_RATIO: f64 = 0.5;
 const LEAST_RATIO: f64 = 1e-3;
 
+/// Blocks of a last subtable that is worth a trial; it has one at least.
+const LEAST_LAST: f64 = 0.01;
+
 /// Tolerance of √−ln(overflow).
 const TOLERANCE: f64 = 0.01;
 
 /// From one ratio to the next until the overflow is as low as allowed.
-const STEP: f64 = 1.06;
+const STEP: f64 = 1.1;
 
 /// The division of a block with the most distinct fingerprints.
 struct Shape {
@@ -134,6 +140,8 @@ impl Search {
         if lines < SMALL {
             let hopeful = HOPEFUL * self.allowance() * least(&found);
             found.retain(|trial| trial.rate <= hopeful && trial.excess <= REPAIRABLE);
+            found.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+            found.truncate(MOST_POLISHED);
             if !self.rough {
                 found = found.into_iter().map(|trial| self.polished(lines, trial)).collect();
             }
@@ -198,11 +206,19 @@ impl Search {
         let targets = [VERY_FEW_KEYS + SHORT_LIST * allowed, AIM * allowed];
         let targets = if lines < MEDIUM { &targets[..] } else { &targets[1..] };
         let mut all = Vec::new();
+        let ratio = self.share_sent_on(self.sizing.keys as f64 / lines as f64, shape);
         for levels in (1..=most).rev() {
-            let found =
-                targets.iter().filter_map(|&target| self.with_ratio(shape, lines, levels, target));
-            let Some(found) = found.reduce(|a, b| if b.is_better_than(&a) { b } else { a }) else {
+            // The last subtable would be far from a block.
+            let last = lines as f64 * ratio.powi(levels as i32 - 1);
+            if levels > 2 && last < LEAST_LAST && !self.limits.multiset {
                 continue;
+            }
+            let mut found =
+                targets.iter().filter_map(|&target| self.with_ratio(shape, lines, levels, target));
+            let found = if self.rough && lines < SMALL { found.next() } else { best_of(found) };
+            let Some(found) = found else {
+                // With fewer subtables more overflow, unless the last has to be one block.
+                if lines < SMALL { continue } else { break }
             };
             let enough = found.excess == 0.0 && found.sizes()[levels - 1] > 2;
             all.push(found);
@@ -229,7 +245,7 @@ impl Search {
         let mut estimated = aim;
         let mut best = None::<Trial>;
         // A little below the ratio at which all subtables have the same load.
-        let mut ratio = 0.8 * self.share_sent_on(keys / lines as f64, shape.slots);
+        let mut ratio = 0.8 * self.share_sent_on(keys / lines as f64, shape);
         let mut tried = Vec::new();
         for _ in 0..MOST_TRIALS {
             let room = lines.checked_sub(self.list_lines(list))?;
@@ -293,11 +309,12 @@ impl Search {
             at_low = estimate(low);
         }
         // Larger later subtables leave less to the first, so that it need not rise all the way.
-        let (mut high, mut at_high) = (low, at_low);
+        let (mut high, mut at_high, mut rose) = (low, at_low, false);
         while at_high < aim {
-            if high >= highest {
+            if high >= highest || rose && at_high < at_low {
                 return None;
             }
+            rose |= at_high > at_low;
             (low, at_low) = (high, at_high);
             high = (STEP * high).min(highest);
             at_high = estimate(high);
@@ -315,12 +332,12 @@ impl Search {
     }
 
     /// The share of its entries that a subtable sends on if all have the same load.
-    fn share_sent_on(&self, load: f64, slots: u32) -> f64 {
+    fn share_sent_on(&self, load: f64, shape: &Shape) -> f64 {
         (0..4).fold(0.0, |share: f64, _| {
             let load = load / (1.0 - share.min(0.5));
             match self.limits.multiset {
-                true => lost(load, slots),
-                false => sent_on(load, slots) / load,
+                true => lost(load, shape.slots),
+                false => sent_on(load, shape) / load,
             }
         })
     }
@@ -335,7 +352,7 @@ impl Search {
     /// Moves blocks from one subtable to another while that is better.
     fn polished(&self, lines: u64, mut best: Trial) -> Trial {
         let levels = best.sizes().len();
-        let pairs = (0..levels).flat_map(|from| (0..levels).map(move |to| (from, to)));
+        let pairs = (0..levels).flat_map(|to| (0..levels).map(move |from| (from, to)));
         let moves: Vec<(usize, usize)> = pairs.filter(|(from, to)| from != to).collect();
         let mut failures = 0;
         for &(from, to) in moves.iter().cycle().take(6 * moves.len()) {
@@ -343,7 +360,9 @@ impl Search {
             let sizes = layout.candidates.sizes_mut();
             let step = 1 + sizes[from].min(sizes[to]) / 24;
             failures += 1;
-            if sizes[from] > step {
+            // A smaller first subtable pays only if the limits or the list require it.
+            let pays = from > 0 || best.excess > 0.0 || self.list_lines(best.layout.overflow) > 1;
+            if pays && sizes[from] > step {
                 sizes[from] -= step;
                 sizes[to] += step;
                 if let Some(other) = self.trial(layout, lines)
@@ -425,6 +444,10 @@ impl Shape {
     }
 }
 
+fn best_of(trials: impl Iterator<Item = Trial>) -> Option<Trial> {
+    trials.reduce(|best, other| if other.is_better_than(&best) { other } else { best })
+}
+
 /// Each subtable's share of all blocks, if it is as large as the one before it times the ratio, and from the third on
 /// times [`FACTOR`].
 fn shares(ratio: f64, levels: usize) -> [f64; MAX_FINGERPRINT_SUBTABLES as usize] {
@@ -437,29 +460,28 @@ fn shares(ratio: f64, levels: usize) -> [f64; MAX_FINGERPRINT_SUBTABLES as usize
     shares.map(|share| share / all)
 }
 
-/// Entries in the list, if every subtable's arrivals are as many as on average. Of those at a block, some are equal.
-fn overflow(keys: f64, &Shape { slots, fingerprints, .. }: &Shape, sizes: &[f64]) -> f64 {
-    sizes.iter().fold(keys, |arriving, size| {
-        let different = -(-arriving / size / fingerprints).exp_m1() * fingerprints;
-        size * sent_on(different, slots)
-    })
+/// Entries in the list, if every subtable's arrivals are as many as on average.
+fn overflow(keys: f64, shape: &Shape, sizes: &[f64]) -> f64 {
+    sizes.iter().fold(keys, |arriving, size| size * sent_on(arriving / size, shape))
 }
 
-/// Entries that a block sends on when `load` arrive on average: the mean of a Poisson variable above the slots.
-fn sent_on(load: f64, slots: u32) -> f64 {
-    let slots = f64::from(slots);
+/// Different entries that a block sends on when `load` keys arrive on average: the mean above the slots of a variable
+/// that is binomial with M trials.
+fn sent_on(load: f64, &Shape { slots, fingerprints, .. }: &Shape) -> f64 {
+    let (slots, odds) = (f64::from(slots), (load / fingerprints).exp_m1());
     if load > 3.0 * slots + 100.0 {
-        return load - slots;
+        return (fingerprints * odds / (1.0 + odds) - slots).max(0.0);
     }
     let (mut weight, mut count, mut sum) = ((-load).exp(), 0.0, 0.0);
+    let next = |count: f64| (fingerprints - count + 1.0) * odds / count;
     while count < slots {
         count += 1.0;
-        weight *= load / count;
+        weight *= next(count);
     }
     let mut part = 1.0;
-    while part > 1e-6 * sum || count < load {
+    while part > 1e-4 * sum || count < load {
         count += 1.0;
-        weight *= load / count;
+        weight *= next(count);
         part = weight * (count - slots);
         sum += part;
     }
