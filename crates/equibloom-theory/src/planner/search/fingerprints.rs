@@ -134,7 +134,8 @@ impl Search {
         for (slots, remainder_bits) in self.slots(load) {
             let limits = Limits { remainder_bits, ..self.limits };
             let Some(shape) = Shape::new(slots, &limits) else { continue };
-            if load / shape.fingerprints <= self.allowance() * least(&found) {
+            let to_beat = self.allowance() * least(&found).min(self.to_beat);
+            if load / shape.fingerprints <= to_beat {
                 found.extend(self.best_subtables(&shape, lines));
             }
         }
@@ -259,7 +260,7 @@ impl Search {
         // A little below the ratio at which all subtables have the same load.
         let mut ratio = 0.8 * self.share_sent_on(keys / lines as f64, shape);
         let mut tried = Vec::new();
-        for _ in 0..MOST_TRIALS {
+        for _ in 0..if lines < SMALL { MOST_TRIALS / 2 } else { MOST_TRIALS } {
             let room = lines.checked_sub(self.list_lines(list))?;
             let estimate = |ratio: f64| {
                 let sizes = shares(ratio, factor, levels).map(|share| share * room as f64);
@@ -269,7 +270,7 @@ impl Search {
                 })
             };
             if levels > 1 {
-                let Some(next) = self.ratio(ratio, estimated, estimate) else { break };
+                let Some(next) = self.ratio(ratio, estimated, room as f64, estimate) else { break };
                 ratio = next;
             }
             let sizes = shares(ratio, factor, levels)
@@ -312,7 +313,13 @@ impl Search {
     }
 
     /// The smallest ratio, from a start on, at which `estimate` is at least `aim`.
-    fn ratio(&self, start: f64, aim: f64, estimate: impl Fn(f64) -> f64) -> Option<f64> {
+    fn ratio(
+        &self,
+        start: f64,
+        aim: f64,
+        lines: f64,
+        estimate: impl Fn(f64) -> f64,
+    ) -> Option<f64> {
         let highest = self.highest_ratio();
         let mut low = start.min(0.9 * highest);
         let mut at_low = estimate(low);
@@ -328,10 +335,13 @@ impl Search {
             }
             rose |= at_high > at_low;
             (low, at_low) = (high, at_high);
-            high = (STEP * high).min(highest);
+            let step = if lines < SMALL as f64 { STEP * STEP } else { STEP };
+            high = (step * high).min(highest);
             at_high = estimate(high);
         }
-        while high > 1.001 * low && at_high > aim + TOLERANCE {
+        // Sizes are whole numbers.
+        let precision = 1.001_f64.max(1.0 + 0.2 / (lines * high));
+        while high > precision * low && at_high > aim + TOLERANCE {
             let share = ((aim - at_low) / (at_high - at_low)).clamp(0.1, 0.9);
             let middle = low + share * (high - low);
             let at_middle = estimate(middle);
