@@ -78,13 +78,14 @@ impl FingerprintBlock {
         let entries = self.entries(arrivals);
         let Binomial { mean, variance } = entries;
         let (number, square) = (arrivals.number(), variance + mean * mean);
+        let different = arrivals.different(fingerprints);
         // What an entry adds to the chance of being found, and the arrivals that have the same entry.
         let (each, copies) = match mean > 0.0 {
-            true => {
-                (arrivals.different(fingerprints).mean / fingerprints / mean, number.mean / mean)
-            }
+            true => (different.mean / fingerprints / mean, number.mean / mean),
             false => (0.0, 1.0),
         };
+        // Of the different fingerprints the variance over their mean.
+        let spread = if mean > 0.0 { different.variance / different.mean } else { 0.0 };
         // Sums over full blocks: their number, S, S², the share g that goes on, g², g·S.
         let mut sums = [0.0; 6];
         let mut just_full = 0.0;
@@ -107,7 +108,7 @@ impl FingerprintBlock {
             sums;
         // E = S + slots.
         let mut goes_on_entries = goes_on_sent_on + slots * goes_on;
-        let with_room = mean - sent_on - slots * full;
+        let with_room = (mean - sent_on - slots * full).max(0.0);
         if multiset {
             // Byte 0 goes on from blocks with room.
             let squares = square - sent_on_squared - slots * (2.0 * sent_on + slots * full);
@@ -124,10 +125,10 @@ impl FingerprintBlock {
         };
         Mixture {
             meeting: Meeting {
-                found: each * mean,
+                found: (different.mean / fingerprints).min(1.0),
                 found_further_on: each * sent_on,
                 goes_on,
-                found_squared: each * each * square,
+                found_squared: different.mean * (spread + different.mean) / fingerprints.powi(2),
                 goes_on_squared,
                 found_goes_on: each * goes_on_entries,
                 ..Meeting::default()
@@ -142,7 +143,7 @@ impl FingerprintBlock {
             goes_on_sent_on,
             arrivals: number.mean,
             arrivals_variance: number.variance,
-            arrivals_found: copies * each * square,
+            arrivals_found: number.mean * (spread + different.mean) / fingerprints,
             arrivals_goes_on: copies * goes_on_entries,
             arrivals_sent_on: copies * sent_on_entries,
         }
