@@ -372,7 +372,7 @@ impl Search {
     }
 
     /// Moves blocks from one subtable to another while that is better.
-    fn polished(&self, lines: u64, mut best: Trial) -> Trial {
+    fn moved(&self, lines: u64, mut best: Trial) -> Trial {
         let levels = best.sizes().len();
         let pairs = (0..levels).flat_map(|to| (0..levels).map(move |from| (from, to)));
         let moves: Vec<(usize, usize)> = pairs.filter(|(from, to)| from != to).collect();
@@ -398,6 +398,12 @@ impl Search {
                 break;
             }
         }
+        best
+    }
+
+    /// Moves blocks, shortens the list, and moves blocks again.
+    fn polished(&self, lines: u64, trial: Trial) -> Trial {
+        let mut best = self.moved(lines, trial);
         // With the memory that the list does not need; perhaps with as short a list as can be.
         let shortest = match self.limits.multiset {
             true => best.layout.overflow,
@@ -410,7 +416,7 @@ impl Search {
                 best = other;
             }
         }
-        best
+        self.moved(lines, best)
     }
 
     /// A filter whose first subtable takes all blocks that are left beside the later ones and the list; its list becomes
