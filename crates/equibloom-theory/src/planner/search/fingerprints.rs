@@ -45,8 +45,8 @@ const MORE_SLOTS: u32 = 4;
 /// Better ratios lower the rate by less than this factor.
 const HOPEFUL: f64 = 1.05;
 
-/// So many filters are improved by moving blocks.
-const MOST_POLISHED: usize = 3;
+/// So many filters are improved by moving blocks, and one more of removable ones.
+const MOST_POLISHED: usize = 2;
 
 /// Moving blocks may bring filters within the limits that exceed them by so much.
 const REPAIRABLE: f64 = 0.5;
@@ -143,7 +143,7 @@ impl Search {
             let hopeful = HOPEFUL * self.allowance() * least(&found);
             found.retain(|trial| trial.rate <= hopeful && trial.excess <= REPAIRABLE);
             found.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-            found.truncate(MOST_POLISHED);
+            found.truncate(MOST_POLISHED + usize::from(self.limits.multiset));
             if !self.rough {
                 found = found.into_iter().map(|trial| self.polished(lines, trial)).collect();
             }
