@@ -118,6 +118,15 @@ impl Trial {
 
 impl Search {
     pub(super) fn fingerprints(&self) -> Finding {
+        match self.fingerprints_with(self.limits.are_default()) {
+            // Very few keys may need more slots than on the frontier.
+            Err(Refusal::Limits) if self.limits.are_default() => self.fingerprints_with(false),
+            found => found,
+        }
+    }
+
+    /// The best filter with the numbers of slots of the frontier, or with any.
+    fn fingerprints_with(&self, frontier: bool) -> Finding {
         if self.limits.block_bits != FINGERPRINT_BLOCK_BITS {
             return Err(Refusal::CacheLinesOnly);
         }
@@ -131,7 +140,7 @@ impl Search {
             let near = found.iter().filter(|trial| trial.excess <= trial.lack);
             near.map(|trial| trial.rate).fold(f64::INFINITY, f64::min)
         };
-        for (slots, remainder_bits) in self.slots(load) {
+        for (slots, remainder_bits) in self.slots(load, frontier) {
             let limits = Limits { remainder_bits, ..self.limits };
             let Some(shape) = Shape::new(slots, &limits) else { continue };
             let to_beat = self.allowance() * least(&found).min(self.to_beat);
@@ -171,12 +180,12 @@ impl Search {
 
     /// Numbers of slots to try, with the required remainder bits. Within the default limits those of the frontier;
     /// otherwise all from the mean load, below which the keys do not fit, to where blocks are hardly ever full.
-    fn slots(&self, load: f64) -> Vec<(u32, Option<u32>)> {
+    fn slots(&self, load: f64, frontier: bool) -> Vec<(u32, Option<u32>)> {
         let Limits { slots, multiset, remainder_bits, one_by_one, .. } = self.limits;
         let most = (load + 5.0 * load.sqrt() + 3.0).min(f64::from(MAX_SLOTS)) as u32;
         let mut all = match slots {
             Some(slots) => vec![slots],
-            None if self.limits.are_default() => {
+            None if frontier => {
                 let bits = f64::from(FINGERPRINT_BLOCK_BITS) / load;
                 frontier::slots_near(bits, self.sizing.keys as f64, multiset)
             }
