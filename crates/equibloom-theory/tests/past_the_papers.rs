@@ -191,7 +191,10 @@ fn impossible_blocks_are_refused_and_extreme_ones_answered() {
                     assert!((0.0..=1.0 + 1e-9).contains(&p.overflow_fraction), "{layout:?}");
                     assert!(p.accesses_insert.is_finite() && p.rate_deviation.is_finite());
                     let most = sizes.len() as f64 + 1e-9;
-                    assert!(p.accesses_miss >= 1.0 - 1e-9 && p.accesses_miss <= most);
+                    assert!(
+                        p.accesses_miss >= 1.0 - 1e-9 && p.accesses_miss <= most,
+                        "{keys} keys, {layout:?}: {p:?}"
+                    );
                 }
             }
         }

@@ -68,7 +68,7 @@ pub(crate) struct Binomial {
 impl Binomial {
     /// Large, or without spread: all weight is at the mean.
     fn is_certain(&self) -> bool {
-        self.variance <= 0.0 || self.mean > LARGEST_MEAN
+        self.variance <= 1e-9 * self.mean || self.mean > LARGEST_MEAN
     }
 
     fn mode(&self) -> f64 {

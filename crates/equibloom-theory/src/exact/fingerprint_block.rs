@@ -20,7 +20,7 @@
 //! - An insert goes on from a full block that does not keep its fingerprint, with probability 1 − slots/M. On average
 //!   M/(M − e) arrivals come while a block has e entries, if there will be more.
 //!
-//! Only full blocks need sums: what is found is proportional to E, whose mean and variance are known.
+//! Only full blocks need sums: of what is found, mean and variance are known.
 
 use super::arrivals::{Arrivals, Binomial};
 use super::mixture::{Meeting, Mixture};
@@ -76,24 +76,31 @@ impl FingerprintBlock {
     pub(crate) fn mix(&self, arrivals: &Arrivals) -> Mixture {
         let Self { slots, fingerprints, bytes, multiset, .. } = *self;
         let entries = self.entries(arrivals);
-        let Binomial { mean, variance } = entries;
-        let (number, square) = (arrivals.number(), variance + mean * mean);
+        let mean = entries.mean;
+        let number = arrivals.number();
+        let different = arrivals.different(fingerprints);
         // What an entry adds to the chance of being found, and the arrivals that have the same entry.
         let (each, copies) = match mean > 0.0 {
-            true => {
-                (arrivals.different(fingerprints).mean / fingerprints / mean, number.mean / mean)
-            }
+            true => (different.mean / fingerprints / mean, number.mean / mean),
             false => (0.0, 1.0),
         };
+        // Of the different fingerprints the variance over their mean.
+        let spread = if mean > 0.0 { different.variance / different.mean } else { 0.0 };
         // Sums over full blocks: their number, S, S², the share g that goes on, g², g·S.
         let mut sums = [0.0; 6];
-        let mut just_full = 0.0;
+        let (mut just_full, mut full_missed) = (0.0, 0.0);
+        // An absent key misses one of several arrivals with probability 1 − 1/M.
+        let log_kept = (-1.0 / fingerprints).ln_1p();
         entries.visit_from(slots, |count, weight| {
             let sent_on = count - slots;
             if sent_on == 0.0 {
                 just_full = weight;
             }
-            let missed = 1.0 - (each * count).min(1.0);
+            let missed = match multiset {
+                true => (count * log_kept).exp(),
+                false => 1.0 - (each * count).min(1.0),
+            };
+            full_missed += weight * missed;
             let (passes, variance) = self.passes(count);
             let goes_on = missed * passes;
             sums[0] += weight;
@@ -107,14 +114,15 @@ impl FingerprintBlock {
             sums;
         // E = S + slots.
         let mut goes_on_entries = goes_on_sent_on + slots * goes_on;
-        let with_room = mean - sent_on - slots * full;
+        let with_room = (mean - sent_on - slots * full).max(0.0);
         if multiset {
-            // Byte 0 goes on from blocks with room.
-            let squares = square - sent_on_squared - slots * (2.0 * sent_on + slots * full);
-            goes_on += (1.0 - full - each * with_room) / bytes;
-            goes_on_squared +=
-                (1.0 - full - 2.0 * each * with_room + each * each * squares) / (bytes * bytes);
-            goes_on_entries += (with_room - each * squares) / bytes;
+            // Byte 0 goes on from blocks with room, of which each is taken as missed alike.
+            let room = (1.0 - full).max(0.0);
+            let missed = (1.0 - different.mean / fingerprints - full_missed).max(0.0);
+            let share = if room > 0.0 { (missed / room).min(1.0) } else { 0.0 };
+            goes_on += missed / bytes;
+            goes_on_squared += missed * share / (bytes * bytes);
+            goes_on_entries += with_room * share / bytes;
         }
         let sent_on_entries = sent_on_squared + slots * sent_on;
         // An entry that comes again may go on again: the sum of (M − slots)/(M − e).
@@ -124,10 +132,10 @@ impl FingerprintBlock {
         };
         Mixture {
             meeting: Meeting {
-                found: each * mean,
+                found: (different.mean / fingerprints).min(1.0),
                 found_further_on: each * sent_on,
                 goes_on,
-                found_squared: each * each * square,
+                found_squared: different.mean * (spread + different.mean) / fingerprints.powi(2),
                 goes_on_squared,
                 found_goes_on: each * goes_on_entries,
                 ..Meeting::default()
@@ -142,7 +150,7 @@ impl FingerprintBlock {
             goes_on_sent_on,
             arrivals: number.mean,
             arrivals_variance: number.variance,
-            arrivals_found: copies * each * square,
+            arrivals_found: number.mean * (spread + different.mean) / fingerprints,
             arrivals_goes_on: copies * goes_on_entries,
             arrivals_sent_on: copies * sent_on_entries,
         }

@@ -22,12 +22,12 @@
 //! 1. The chain is run once, arrival by arrival (`bloom_block`): after i arrivals it is known how
 //!    likely the next key matches or is rejected, and how likely an absent key goes on. With w
 //!    hints that is E(1−q)(1 − (1−1/w)^R) after R rejects, carried along as a second mass over the states.
-//! 2. A fingerprint block is a shorter chain (`fingerprint_block`): E different entries among its arrivals, of M
-//!    possible ones, each new with 1 − E/M. An absent key is found with E/M and goes on with about S/(E + 1),
-//!    where S = (E − slots)⁺ entries were sent on. Where they go depends on block and fingerprint only, so that
+//! 2. A fingerprint block depends on the number E of different entries among its arrivals only, of M possible ones,
+//!    and E is binomial (`fingerprint_block`). An absent key is found with E/M and goes on with about S/(E + 1), where
+//!    S = (E − slots)⁺ entries were sent on. Where they go depends on block and fingerprint only, so that
 //!    equal ones stay together: only different ones count as the next level's arrivals.
 //! 3. The number of arrivals of a block is binomial (nearly Poisson). For disjoint subtables a level's
-//!    rejects are the next level's arrivals, so one mixture a level (`block_history`) is the whole answer
+//!    rejects are the next level's arrivals, so one mixture a level (`mixture`) is the whole answer
 //!    (`subtables`).
 //! 4. When all candidates share one table, the mean arrivals x obey dx/dt = r(1 + P(x) + … + P(x)^{d−1})
 //!    with P(x) the mixture of 1: one integral (`shared_table`).
@@ -170,7 +170,7 @@ fn patterns(layout: &Layout) -> Patterns {
 
 /// Blocks of one kind, in tables of any size.
 enum BlockModel {
-    Bloom(BlockHistory),
+    Bloom(Box<BlockHistory>),
     Fingerprint(FingerprintBlock),
 }
 
@@ -183,7 +183,7 @@ impl BlockModel {
             )),
             (Blocks::Bloom { hints, .. }, Rule::FirstWithRoom { below, coin }) => {
                 let block = BloomBlock::new(patterns(layout), below as usize, coin.get(), hints);
-                Some(Self::Bloom(BlockHistory::new(block)))
+                Some(Self::Bloom(Box::new(BlockHistory::new(block))))
             }
             // Bloom blocks cannot keep the largest: the check has refused that.
             (Blocks::Bloom { .. }, Rule::LeastLoaded | Rule::KeepLargest) => None,

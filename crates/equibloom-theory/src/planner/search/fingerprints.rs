@@ -45,8 +45,8 @@ const MORE_SLOTS: u32 = 4;
 /// Better ratios lower the rate by less than this factor.
 const HOPEFUL: f64 = 1.05;
 
-/// So many filters are improved by moving blocks.
-const MOST_POLISHED: usize = 3;
+/// So many filters are improved by moving blocks, and one more of removable ones.
+const MOST_POLISHED: usize = 2;
 
 /// Moving blocks may bring filters within the limits that exceed them by so much.
 const REPAIRABLE: f64 = 0.5;
@@ -118,6 +118,15 @@ impl Trial {
 
 impl Search {
     pub(super) fn fingerprints(&self) -> Finding {
+        match self.fingerprints_with(self.limits.are_default()) {
+            // Very few keys may need more slots than on the frontier.
+            Err(Refusal::Limits) if self.limits.are_default() => self.fingerprints_with(false),
+            found => found,
+        }
+    }
+
+    /// The best filter with the numbers of slots of the frontier, or with any.
+    fn fingerprints_with(&self, frontier: bool) -> Finding {
         if self.limits.block_bits != FINGERPRINT_BLOCK_BITS {
             return Err(Refusal::CacheLinesOnly);
         }
@@ -131,7 +140,7 @@ impl Search {
             let near = found.iter().filter(|trial| trial.excess <= trial.lack);
             near.map(|trial| trial.rate).fold(f64::INFINITY, f64::min)
         };
-        for (slots, remainder_bits) in self.slots(load) {
+        for (slots, remainder_bits) in self.slots(load, frontier) {
             let limits = Limits { remainder_bits, ..self.limits };
             let Some(shape) = Shape::new(slots, &limits) else { continue };
             let to_beat = self.allowance() * least(&found).min(self.to_beat);
@@ -143,7 +152,7 @@ impl Search {
             let hopeful = HOPEFUL * self.allowance() * least(&found);
             found.retain(|trial| trial.rate <= hopeful && trial.excess <= REPAIRABLE);
             found.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-            found.truncate(MOST_POLISHED);
+            found.truncate(MOST_POLISHED + usize::from(self.limits.multiset));
             if !self.rough {
                 found = found.into_iter().map(|trial| self.polished(lines, trial)).collect();
             }
@@ -171,12 +180,12 @@ impl Search {
 
     /// Numbers of slots to try, with the required remainder bits. Within the default limits those of the frontier;
     /// otherwise all from the mean load, below which the keys do not fit, to where blocks are hardly ever full.
-    fn slots(&self, load: f64) -> Vec<(u32, Option<u32>)> {
+    fn slots(&self, load: f64, frontier: bool) -> Vec<(u32, Option<u32>)> {
         let Limits { slots, multiset, remainder_bits, one_by_one, .. } = self.limits;
         let most = (load + 5.0 * load.sqrt() + 3.0).min(f64::from(MAX_SLOTS)) as u32;
         let mut all = match slots {
             Some(slots) => vec![slots],
-            None if self.limits.are_default() => {
+            None if frontier => {
                 let bits = f64::from(FINGERPRINT_BLOCK_BITS) / load;
                 frontier::slots_near(bits, self.sizing.keys as f64, multiset)
             }
@@ -372,7 +381,7 @@ impl Search {
     }
 
     /// Moves blocks from one subtable to another while that is better.
-    fn polished(&self, lines: u64, mut best: Trial) -> Trial {
+    fn moved(&self, lines: u64, mut best: Trial) -> Trial {
         let levels = best.sizes().len();
         let pairs = (0..levels).flat_map(|to| (0..levels).map(move |from| (from, to)));
         let moves: Vec<(usize, usize)> = pairs.filter(|(from, to)| from != to).collect();
@@ -398,6 +407,12 @@ impl Search {
                 break;
             }
         }
+        best
+    }
+
+    /// Moves blocks, shortens the list, and moves blocks again.
+    fn polished(&self, lines: u64, trial: Trial) -> Trial {
+        let mut best = self.moved(lines, trial);
         // With the memory that the list does not need; perhaps with as short a list as can be.
         let shortest = match self.limits.multiset {
             true => best.layout.overflow,
@@ -410,7 +425,7 @@ impl Search {
                 best = other;
             }
         }
-        best
+        self.moved(lines, best)
     }
 
     /// A filter whose first subtable takes all blocks that are left beside the later ones and the list; its list becomes
