@@ -55,7 +55,7 @@ pub struct Picture {
 }
 
 /// An axis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Axis {
     /// Quantity and unit.
     pub label: String,
@@ -84,10 +84,11 @@ impl Axis {
 }
 
 /// How an axis is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Equal steps.
+    #[default]
     Linear,
     /// Equal factors; what is not positive is not drawn.
     Logarithmic,

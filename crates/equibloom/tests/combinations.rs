@@ -28,9 +28,9 @@ fn mostly(
 
 fn blocks() -> impl Strategy<Value = Blocks> {
     let bits = prop_oneof![
-        8 => prop::sample::select(vec![64, 65, 100, 512, 4_096]),
-        1 => 60_u32..=1_024,
-        1 => prop::sample::select(vec![0, 63, 32_769, u32::MAX]),
+        8 => prop::sample::select(vec![4, 6, 64, 65, 100, 512, 4_096]),
+        1 => 4_u32..=1_024,
+        1 => prop::sample::select(vec![0, 3, 32_769, u32::MAX]),
     ];
     let hints = prop_oneof![Just(0), mostly(1..=64, &[65, u32::MAX])];
     let hashes = prop_oneof![5 => 1_u32..12, 1 => mostly(1..=64, &[0, 65, u32::MAX])];
@@ -143,7 +143,18 @@ fn with_number(mut layout: Layout, name: &str, value: u64, low: u64, high: u64) 
         match name {
             "block bits" => *bits = good,
             "hashes per key" => *hashes = good,
-            "counter and hints of a block in bits" => *hints -= value as u32 - good,
+            // Fewer hints; in the smallest blocks a lower threshold, too.
+            "counter and hints of a block in bits" => {
+                match hints.checked_sub(value as u32 - good) {
+                    Some(fewer) => *hints = fewer,
+                    None => {
+                        *hints = 0;
+                        if let Rule::FirstWithRoom { below, .. } = &mut layout.rule {
+                            *below = (1 << good.min(16)) - 2;
+                        }
+                    }
+                }
+            }
             _ => {}
         }
     }

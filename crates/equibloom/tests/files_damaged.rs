@@ -348,7 +348,7 @@ fn errors_name_the_problem_and_its_position() {
     };
     number(0, 99, &["the design at byte 224 is 99", "1 to 2"]);
     number(4, 0, &["the kind of blocks at byte 228 is 0", "1 to 2"]);
-    number(8, 63, &["parameters at byte 224", "block bits is 63"]);
+    number(8, 3, &["parameters at byte 224", "block bits is 3"]);
     number(20, 3, &["the candidates at byte 244 is 3", "1 to 2"]);
     number(24, 17, &["number of subtables at byte 248 is 17", "up to 16"]);
     number(24, 0, &["parameters at byte 248", "number of subtables is 0"]);

@@ -74,9 +74,9 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("fill [% of the capacity]"),
         y: Axis::linear("mean accesses [blocks; classical: bits]"),
-        pictures: Vec::new(),
         panels: vec!["Insert", "Hit", "Miss"],
         series: drawn,
         claims,
+        ..Outcome::default()
     })
 }

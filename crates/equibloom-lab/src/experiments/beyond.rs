@@ -188,10 +188,10 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("bits per key, everything counted"),
         y: Axis::logarithmic("").of_each_panel(),
-        pictures: Vec::new(),
         panels: vec!["false-positive rate", "blocks read per miss"],
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -121,9 +121,9 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::linear("elements walked over").of_each_panel(),
-        pictures: Vec::new(),
         panels: PANELS.to_vec(),
         series,
         claims,
+        ..Outcome::default()
     })
 }

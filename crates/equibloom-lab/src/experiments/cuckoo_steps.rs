@@ -6,7 +6,7 @@ use equibloom_theory::cuckoo;
 use super::Outcome;
 use crate::context::Length;
 use crate::error::Error;
-use crate::figure::{Axis, Claim, Picture};
+use crate::figure::{Claim, Picture};
 
 /// An example: its elements' names and keys, with h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
 pub(super) struct Example {
@@ -91,11 +91,7 @@ impl Example {
                 if rehashed { "a rehash" } else { "no rehash" }
             ),
             notes: vec![self.note],
-            x: Axis::linear("bucket"),
-            y: Axis::linear("element"),
             pictures: steps.iter().zip(self.elements).map(picture).collect(),
-            panels: Vec::new(),
-            series: Vec::new(),
             claims: vec![
                 claim,
                 Claim::new(
@@ -105,6 +101,7 @@ impl Example {
                     0.0,
                 ),
             ],
+            ..Outcome::default()
         })
     }
 }

@@ -73,14 +73,13 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("fill [% of the capacity]"),
         y: Axis::logarithmic("false-positive rate"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series: curves
             .iter()
             .zip(&evidence)
             .flat_map(|(curve, evidence)| series(curve, measurable(evidence), |o| o.rate))
             .collect(),
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -92,9 +92,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::logarithmic("number of blocks"),
         y: Axis::linear("false-positive rate relative to the limit"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series: drawn,
         claims,
+        ..Outcome::default()
     })
 }

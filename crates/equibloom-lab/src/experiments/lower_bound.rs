@@ -59,10 +59,9 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("elements in a bucket i"),
         y: Axis::linear("share of buckets P(i)"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

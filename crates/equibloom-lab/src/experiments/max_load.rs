@@ -104,9 +104,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("choices d"),
         y: Axis::linear("elements in the fullest block"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }

@@ -41,6 +41,7 @@ pub struct Experiment {
 }
 
 /// The result of an experiment.
+#[derive(Default)]
 struct Outcome {
     finding: String,
     notes: Vec<&'static str>,

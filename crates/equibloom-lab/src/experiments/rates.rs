@@ -158,10 +158,10 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
         ],
         x: Axis::linear("bits per element β [bits]"),
         y: Axis::logarithmic("false-positive rate"),
-        pictures: Vec::new(),
         panels: vec!["k = round(β ln 2), as in the paper", "the best k for each scheme"],
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

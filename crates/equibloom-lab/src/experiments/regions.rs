@@ -135,10 +135,9 @@ pub(super) fn by_accesses(context: &Context<'_>, names: &Names) -> Result<Outcom
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::linear("overflow fraction γ [%]"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }
 
@@ -210,9 +209,8 @@ pub(super) fn by_load(context: &Context<'_>, names: &Names) -> Result<Outcome, E
         ],
         x: Axis::linear("elements per bucket r"),
         y: Axis::linear("overflow fraction γ [%]"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }

@@ -96,10 +96,9 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::logarithmic("number of elements n"),
         y: Axis::logarithmic("false-positive rate"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
         claims,
+        ..Outcome::default()
     })
 }
 
@@ -174,10 +173,9 @@ pub(super) fn by_hash_functions(context: &Context<'_>) -> Result<Outcome, Error>
         ],
         x: Axis::linear("hash functions k"),
         y: Axis::logarithmic("false-positive rate f(k)"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }
 
@@ -265,10 +263,9 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("addresses inserted"),
         y: Axis::logarithmic("false-positive rate"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -5,7 +5,7 @@ use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 use super::Outcome;
 use crate::context::Length;
 use crate::error::Error;
-use crate::figure::{Axis, Claim, Picture};
+use crate::figure::{Claim, Picture};
 use crate::trace::{Block, End, Step, Trace};
 
 /// What is drawn: the block of T1 that turns the element away, and the block of T2 that stores it.
@@ -122,12 +122,9 @@ impl Drawn {
                  counter; `equibloom trace` shows any other run.",
                 self.note,
             ],
-            x: Axis::linear("block"),
-            y: Axis::linear("elements"),
-            panels: Vec::new(),
             pictures: vec![at(0), at(1), at(2)],
-            series: Vec::new(),
             claims,
+            ..Outcome::default()
         })
     }
 }

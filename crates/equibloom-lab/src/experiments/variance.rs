@@ -79,10 +79,9 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::linear("variance of the bucket size [elements²]"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -77,7 +77,7 @@ pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error
             figure.id,
             escape(&figure.source),
             escape(&figure.title),
-            badge(figure.agrees())
+            badge(figure)
         );
         section(&mut sections, figure, Files::Beside)?;
     }
@@ -98,8 +98,12 @@ pub fn page(figures: &[Figure], provenance: &Provenance) -> Result<String, Error
     Ok(parts.into_iter().fold(TEMPLATE.to_owned(), fill_in))
 }
 
-fn badge(agrees: bool) -> &'static str {
-    if agrees { "<span class='yes'>agrees</span>" } else { "<span class='no'>disagrees</span>" }
+fn badge(figure: &Figure) -> &'static str {
+    match figure.claims.iter().all(|claim| claim.agrees) {
+        true => "<span class='yes'>agrees</span>",
+        false if figure.agrees() => "<span class='no'>agrees up to the errata</span>",
+        false => "<span class='no'>disagrees</span>",
+    }
 }
 
 /// Appends a figure with its text and claims, for a page with [`style`] and [`SCRIPT`].
@@ -110,7 +114,7 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
          <p><b>Claimed.</b> {}</p><p><b>Measured.</b> {} <span class='count'>{}</span></p>",
         escape(&figure.source),
         escape(&figure.title),
-        badge(figure.agrees()),
+        badge(figure),
         escape(&figure.statement),
         escape(&figure.finding),
         agreement(figure.claims.iter()),

@@ -100,8 +100,6 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("bits per element c [bits]"),
         y: Axis::linear("best share of elements with two choices α"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series: vec![
             Series::new(
                 "2 % above the least, from",
@@ -123,6 +121,7 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
             Series::new(name, hue, Origin::Filter, &measured_at, filter),
         ],
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -52,10 +52,9 @@ pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, 
         ],
         x: Axis::linear("elements in a block x"),
         y: Axis::linear("share of blocks D(x)"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

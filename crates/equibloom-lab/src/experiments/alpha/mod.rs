@@ -98,10 +98,9 @@ pub(super) fn rates(context: &Context<'_>) -> Result<Outcome, Error> {
         notes: vec![BY_ELEMENTS_OR_BITS, NO_COUNTER],
         x: Axis::linear("bits per element c [bits]"),
         y: Axis::logarithmic("false-positive rate"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
         claims,
+        ..Outcome::default()
     })
 }
 
@@ -154,9 +153,8 @@ pub(super) fn by_alpha(context: &Context<'_>) -> Result<Outcome, Error> {
         notes: vec![BY_ELEMENTS_OR_BITS],
         x: Axis::linear("share of elements with two choices α"),
         y: Axis::linear("false-positive rate relative to α = 0"),
-        pictures: Vec::new(),
-        panels: Vec::new(),
         series: drawn,
         claims,
+        ..Outcome::default()
     })
 }

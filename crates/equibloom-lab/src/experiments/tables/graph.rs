@@ -205,9 +205,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("load n / 2m"),
         y: Axis::logarithmic("probability; buckets").of_each_panel(),
-        pictures: Vec::new(),
         panels: vec!["probability of a second cycle", "mean component of a bucket [buckets]"],
         series,
         claims,
+        ..Outcome::default()
     })
 }

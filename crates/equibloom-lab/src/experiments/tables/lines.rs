@@ -262,7 +262,6 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("slots filled [%]"),
         y: Axis::linear("buckets or lines read").of_each_panel(),
-        pictures: Vec::new(),
         panels: vec![
             "buckets per hit, mean",
             "lines per hit, mean",
@@ -273,6 +272,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -216,10 +216,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("load, share of the slots filled"),
         y: Axis::linear("displacements; rehashes").of_each_panel(),
-        pictures: Vec::new(),
         panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
         series,
         claims,
+        ..Outcome::default()
     })
 }
 

@@ -100,9 +100,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("ε, with m = (1 + ε)n"),
         y: Axis::linear("rehashes; accesses").of_each_panel(),
-        pictures: Vec::new(),
         panels: vec!["rehashes per build", "accesses of one rehash"],
         series,
         claims,
+        ..Outcome::default()
     })
 }
