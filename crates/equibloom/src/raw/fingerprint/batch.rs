@@ -27,8 +27,8 @@ use equibloom_layout::WhenFull;
 const WORD: usize = u64::BITS as usize;
 /// How many inserts ahead a block is prefetched.
 const AHEAD: usize = 16;
-/// Keys that are scanned before the worker's own are inserted.
-const CHUNK: usize = 256;
+/// Keys that are scanned before the worker's own are inserted. (Tests need several.)
+const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
 /// Keys that pass all levels together: bounds the memory beside the filter. (Tests need several.)
 const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 /// With fewer keys per thread, fewer threads are started.
