@@ -100,6 +100,22 @@ fn the_least_memory_and_the_most_keys_just_reach_the_rate() {
     }
 }
 
+/// The closed form of the blocked filter cancels at low rates: 50 keys at 1e-15 were promised and got 3e-10.
+#[test]
+fn very_few_keys_have_the_required_rate() {
+    for keys in [1, 2, 5, 10, 20, 50, 100] {
+        for rate in [0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15] {
+            let plan = plan(&Requirements {
+                keys: Some(keys),
+                rate: Some(rate),
+                ..Requirements::default()
+            });
+            let plan = plan.unwrap();
+            assert!(plan.rate() <= rate, "{keys} keys, {rate}: {plan:?}");
+        }
+    }
+}
+
 #[test]
 fn reasons_and_alternatives_name_every_placement() {
     let plan = plan(&requirements(16.0)).unwrap();

@@ -121,12 +121,6 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
         Sizes::Open { rate, known } => sizes::reach(requirements, &survey, rate, known)?,
     };
     let Sizing { keys, bytes: memory } = sizing;
-    let rate_floor = requirements.rate_floor(keys);
-    if let Some(rate) = requirements.rate
-        && best.expected.rate + rate_floor > rate
-    {
-        return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
-    }
     let mut design = best.design;
     if let (Design::Blocked(layout), Some(when_full)) = (&mut design, requirements.when_full)
         && layout.rule != Rule::LeastLoaded
@@ -134,6 +128,12 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
         layout.overflow.when_full = when_full;
     }
     let expected = predict(&design, keys)?;
+    let rate_floor = requirements.rate_floor(keys);
+    if let Some(rate) = requirements.rate
+        && expected.rate + rate_floor > rate
+    {
+        return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
+    }
     let lines_miss = lines_per_miss(&design, keys, expected.accesses_miss);
     let requirements = requirements.clone();
     let plan = Plan {
