@@ -7,7 +7,7 @@
     reason = "clippy.toml allows them in tests, but does not see that helpers of tests are tests"
 )]
 
-use equibloom_layout::{BlockKind, Placement};
+use equibloom_layout::{BlockKind, HEADER_BYTES, Placement};
 use equibloom_theory::Error;
 use equibloom_theory::paper::{Hashes, Scheme};
 use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Requirements, paper_design, plan};
@@ -114,6 +114,38 @@ fn very_few_keys_have_the_required_rate() {
             assert!(plan.rate() <= rate, "{keys} keys, {rate}: {plan:?}");
         }
     }
+}
+
+/// Oracle: the bytes of a list, counted here, and the best filters of blocks.
+#[test]
+fn very_few_keys_are_listed_where_that_is_smallest() {
+    let mut listed = 0;
+    for (keys, rate, multiset) in
+        [(5, 1e-3, true), (10, 1e-6, true), (20, 0.01, true), (40, 0.01, true), (200, 1e-15, true)]
+            .into_iter()
+            .chain([(3, 0.01, false), (10, 1e-15, false), (15, 1e-12, false), (50, 1e-9, false)])
+    {
+        let asked = Requirements {
+            keys: Some(keys),
+            rate: Some(rate),
+            multiset,
+            ..Requirements::default()
+        };
+        let best = plan(&asked).unwrap();
+        let words = (keys + keys / 4 + 1) * if multiset { 2 } else { 1 };
+        let list = HEADER_BYTES + (8 * words).next_multiple_of(64);
+        let in_blocks = [BlockKind::Bloom, BlockKind::Fingerprint].into_iter().filter_map(|kind| {
+            let plan = plan(&Requirements { block: Some(kind), ..asked.clone() });
+            plan.ok().map(|plan| plan.bytes())
+        });
+        let in_blocks = in_blocks.min().unwrap();
+        let is_list = best.design.placement() == Placement::List;
+        assert_eq!(best.bytes(), if keys <= 100 { list.min(in_blocks) } else { in_blocks });
+        assert!(is_list || best.bytes() < list || keys > 100 || list == in_blocks, "{best:?}");
+        assert_eq!(best.design.is_multiset(), multiset);
+        listed += u32::from(is_list);
+    }
+    assert!(listed >= 5, "{listed}");
 }
 
 #[test]
@@ -298,7 +330,7 @@ fn random_requirements_give_a_plan_within_them_or_an_error() {
             "{context}"
         );
         assert!(requirements.hints.is_none_or(|hints| plan.design.hints() == hints), "{context}");
-        let removable = plan.design.layout().is_some_and(|layout| layout.multiset);
+        let removable = plan.design.is_multiset();
         assert_eq!(requirements.multiset, removable, "{context}");
     }
     assert!(planned > 12, "{planned}");

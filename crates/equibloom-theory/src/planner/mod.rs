@@ -122,10 +122,14 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     };
     let Sizing { keys, bytes: memory } = sizing;
     let mut design = best.design;
-    if let (Design::Blocked(layout), Some(when_full)) = (&mut design, requirements.when_full)
-        && layout.rule != Rule::LeastLoaded
-    {
-        layout.overflow.when_full = when_full;
+    let list = match &mut design {
+        Design::Blocked(layout) if layout.rule != Rule::LeastLoaded => Some(&mut layout.overflow),
+        Design::List { overflow, .. } => Some(overflow),
+        // It is never full.
+        Design::Blocked(_) | Design::Classical { .. } => None,
+    };
+    if let (Some(list), Some(when_full)) = (list, requirements.when_full) {
+        list.when_full = when_full;
     }
     let expected = predict(&design, keys)?;
     let rate_floor = requirements.rate_floor(keys);

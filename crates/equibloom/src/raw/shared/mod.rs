@@ -34,7 +34,7 @@ pub(super) mod tally;
 use super::fingerprint::SharedFingerprintInserts;
 use super::held::Held;
 use super::ledger::OwnLedger;
-use super::{Any, Balanced, Classical, Insertion};
+use super::{Any, Balanced, Classical, Insertion, List};
 use crate::block::isa::{Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -122,6 +122,10 @@ impl<S: Held> Any<S> {
                 let (words, ledger) = convert(words, ledger, 0);
                 Any::Classical(Classical { plan, words, ledger })
             }
+            Self::List(List { plan, words, ledger }) => {
+                let (words, ledger) = convert(words, ledger, 0);
+                Any::List(List { plan, words, ledger })
+            }
             Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.converted(convert)),
             Self::LeastLoaded(filter) => Any::LeastLoaded(filter.converted(convert)),
             Self::Fingerprint(filter) => Any::Fingerprint(filter.converted(convert)),
@@ -148,6 +152,7 @@ impl Shared {
             Self::Classical(Classical { plan, words, ledger }) => {
                 Ok(plan.insert(words, ledger, key, ()))
             }
+            Self::List(List { plan, ledger, .. }) => plan.insert(ledger, key, ()),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Fingerprint(filter) => filter.insert(key),
@@ -182,8 +187,8 @@ impl Shared {
     fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
         let Some(&key) = keys.get(index) else { return };
         match self {
-            // A key's bits lie anywhere.
-            Self::Classical(_) => {}
+            // A key's bits lie anywhere, and a list is short.
+            Self::Classical(_) | Self::List(_) => {}
             Self::FirstWithRoom(filter) => filter.prefetch_first(key),
             Self::LeastLoaded(filter) => filter.prefetch_first(key),
             Self::Fingerprint(filter) => filter.prefetch_first(key),
