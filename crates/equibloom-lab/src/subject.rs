@@ -132,6 +132,8 @@ impl Subject {
                 let snapshots = fill(&layout.candidates, layout.rule, layout.budget, moments, seed);
                 snapshots.iter().map(|snapshot| lookup.observe(snapshot)).collect()
             }
+            // No scheme of the papers is one.
+            Design::List { .. } => vec![Observables::EMPTY; moments.len()],
         })
     }
 

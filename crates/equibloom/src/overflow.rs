@@ -96,6 +96,11 @@ impl OverflowList {
         self.capacity
     }
 
+    /// Whether it counts the copies of an entry.
+    pub(crate) const fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+
     /// Whether one more entry can be added without allocating memory.
     pub(crate) fn has_room(&self) -> bool {
         self.len < self.capacity && !self.slots.is_mapped()

@@ -34,7 +34,7 @@ pub(super) mod tally;
 use super::fingerprint::SharedFingerprintInserts;
 use super::held::Held;
 use super::ledger::OwnLedger;
-use super::{Any, Balanced, Classical, Insertion};
+use super::{Any, Balanced, Classical, Insertion, List};
 use crate::block::isa::{Target, kernel_table};
 use crate::error::{BuildError, FullError};
 use crate::hashing::KeyHash;
@@ -130,6 +130,10 @@ impl<S: Held> Any<S> {
                 let (words, ledger) = convert(words, ledger, 0);
                 Any::Classical(Classical { plan, words, ledger })
             }
+            Self::List(List { plan, words, ledger }) => {
+                let (words, ledger) = convert(words, ledger, 0);
+                Any::List(List { plan, words, ledger })
+            }
             Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.converted(convert)),
             Self::LeastLoaded(filter) => Any::LeastLoaded(filter.converted(convert)),
             Self::Fingerprint(filter) => Any::Fingerprint(filter.converted(convert)),
@@ -168,6 +172,7 @@ impl Shared {
     pub(crate) fn clear(&mut self) {
         match self {
             Self::Classical(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::List(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::FirstWithRoom(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::LeastLoaded(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::Fingerprint(filter) => clear(&mut filter.words, &mut filter.ledger),
@@ -181,6 +186,7 @@ impl Shared {
             Self::Classical(Classical { plan, words, ledger }) => {
                 Ok(plan.insert(words, ledger, key, ()))
             }
+            Self::List(List { plan, ledger, .. }) => plan.insert(ledger, key, ()),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Fingerprint(filter) => filter.insert(key),
