@@ -74,14 +74,13 @@ pub(crate) fn gather(context: &Context<'_>, curves: &[Curve]) -> Result<Vec<Vec<
 
 fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidence, Error> {
     let Point { x, subject, elements, moment, repetitions, lookups } = *point;
-    let moments = [moment];
-    let (exact, deviation) = subject.exact_model(elements, &moments)?[0];
+    let (exact, deviation) = subject.exact_model(elements, moment)?;
     let name = |kind: &str| format!("{curve} {kind} {x} {elements} {moment}");
     let simulation = context.repeat(&name("simulation"), repetitions, |seed| {
-        Ok(subject.simulate(elements, &moments, seed)?[0])
+        subject.simulate(elements, moment, seed)
     })?;
     let filter = context.repeat(&name("filter"), repetitions, |seed| {
-        Ok(subject.run_filter(elements, &moments, lookups, seed)?[0])
+        subject.run_filter(elements, moment, lookups, seed)
     })?;
     // Counts of rare events vary as their square root; blocks vary individually.
     let (keys, blocks) = (moment.max(1) as f64, subject.blocks(elements) as f64);
@@ -97,7 +96,7 @@ fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidenc
     Ok(Evidence {
         x,
         paper: if moment == elements { Some(subject.paper_model()?) } else { None },
-        definition: subject.definition_model(elements, &moments)?[0],
+        definition: subject.definition_model(elements, moment)?,
         exact,
         simulation: Measured { runs: simulation, floor },
         filter: Measured { runs: filter, floor },

@@ -105,12 +105,12 @@ fn the_budget_holds_in_the_simulator_and_in_the_filter() {
             };
             let run = |simulated: bool| -> Vec<Observables> {
                 let one = |seed| match simulated {
-                    true => subject.simulate(elements, &[elements], seed).unwrap().remove(0),
-                    false => subject.run_filter(elements, &[elements], 0, seed).unwrap().remove(0),
+                    true => subject.simulate(elements, elements, seed).unwrap(),
+                    false => subject.run_filter(elements, elements, 0, seed).unwrap(),
                 };
                 (0..REPETITIONS).map(one).collect()
             };
-            of("limit", subject.definition_model(elements, &[elements]).unwrap());
+            of("limit", vec![subject.definition_model(elements, elements).unwrap()]);
             of("simulation", run(true));
             of("filter", run(false));
         }

@@ -51,8 +51,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let evidence = gather(context, &curves)?;
     let (mut drawn, mut claims, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for (curve, evidence) in curves.iter().zip(&evidence) {
-        let limit = curve.points[0].subject.exact_model(MANY, &[MANY])?[0].0.rate;
-        let by_elements = curve.points[0].subject.definition_model(MANY, &[MANY])?[0].rate;
+        let limit = curve.points[0].subject.exact_model(MANY, MANY)?.0.rate;
+        let by_elements = curve.points[0].subject.definition_model(MANY, MANY)?.rate;
         let relative = |series: Series| {
             // Each filter is compared with its own limit.
             let limit = if series.origin == Origin::Simulation { by_elements } else { limit };

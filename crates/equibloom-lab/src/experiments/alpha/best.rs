@@ -165,9 +165,8 @@ fn at(context: &Context<'_>, c: f64) -> Result<Found, Error> {
     for &alpha in &alphas {
         let subject = subject(Scheme::OnePlusAlpha { alpha }, c);
         let runs = context.repeat(&format!("{c} {alpha}"), repetitions, |seed| {
-            let moments = [elements];
-            let simulated = subject.simulate(elements, &moments, seed)?[0].rate;
-            Ok((simulated, subject.run_filter(elements, &moments, 0, seed)?[0].rate))
+            let simulated = subject.simulate(elements, elements, seed)?.rate;
+            Ok((simulated, subject.run_filter(elements, elements, 0, seed)?.rate))
         })?;
         let mean_ln = |pick: fn(&(f64, f64)) -> f64| {
             (runs.iter().map(pick).sum::<f64>() / runs.len() as f64).ln()
@@ -177,7 +176,7 @@ fn at(context: &Context<'_>, c: f64) -> Result<Found, Error> {
     }
     let (simulation, filter) = (lowest_point(&alphas, &simulation), lowest_point(&alphas, &filter));
     let subject_at = |alpha| subject(Scheme::OnePlusAlpha { alpha }, c);
-    let rate_of_filter = subject_at(filter).exact_model(elements, &[elements])?[0].0.rate;
+    let rate_of_filter = subject_at(filter).exact_model(elements, elements)?.0.rate;
     let rates = alphas.iter().map(|&alpha| Ok(subject_at(alpha).paper_model()?.rate));
     let rates = rates.collect::<Result<Vec<f64>, Error>>()?;
     let measured = Measured {
