@@ -147,8 +147,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         displacements::<4>(context, "four slots", &FOUR_SLOTS)?;
     let loads: Vec<f64> = (1..=DRAWN_TO).map(|step| f64::from(step) / 200.0).collect();
     let bound = |loads: &[f64]| -> Result<Vec<f64>, Error> {
-        let points = cuckoo::against_load(loads.iter().copied(), slots(context.length) / 2)?;
-        Ok(points.iter().map(|point| point.mean_insertion_cost_bound - 1.0).collect())
+        loads.iter().map(|&load| Ok(cuckoo::mean_insertion_cost_bound(load)? - 1.0)).collect()
     };
     series.push(Series::new(
         "bound, one slot",
