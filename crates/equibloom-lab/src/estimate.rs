@@ -23,6 +23,12 @@ impl Estimate {
         Self { mean, sigma: (sample.max(floor * floor) / count).sqrt() }
     }
 
+    /// The mean of counts, of which one more or less in all `repetitions` is always possible.
+    pub fn of_counts(counts: &[f64], repetitions: u64) -> Self {
+        let Self { mean, sigma } = Self::of(counts.iter().copied(), 0.0);
+        Self { mean, sigma: sigma + 0.5 / repetitions as f64 }
+    }
+
     /// A share of `trials` independent trials, given as counts in all repetitions together. One count more or
     /// less is always possible.
     pub fn of_share(counts: u64, trials: f64, expected: f64) -> Self {

@@ -381,6 +381,15 @@ impl Claim {
         Self::new(text, 0.0, worst.min(1e9), 1.0)
     }
 
+    /// Two measurements agree: within 4σ of their difference + 1 %.
+    pub fn same(what: &str, expected: &[Estimate], measured: &[Estimate]) -> Self {
+        let means: Vec<f64> = expected.iter().map(|estimate| estimate.mean).collect();
+        let both = expected.iter().zip(measured);
+        let measured: Vec<Estimate> =
+            both.map(|(a, b)| Estimate { sigma: a.sigma.hypot(b.sigma), ..*b }).collect();
+        Self::on_model(what, &means, &measured)
+    }
+
     /// Measured values are at most a bound + 4σ. The claim's number is the worst excess in units of that, or 0
     /// if there is none.
     pub fn at_most(what: &str, bound: &[f64], measured: &[Estimate]) -> Self {

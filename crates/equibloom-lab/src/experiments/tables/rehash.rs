@@ -2,14 +2,13 @@
 
 use equibloom_theory::cuckoo;
 
-use super::load::{SMALL, builds, slides_rehashes};
+use super::load::{SMALL, builds, simulated_slides_rehashes, slides_rehashes};
 use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
 use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
 use crate::number::short;
-use crate::simulator::Cuckoo;
 
 /// Buckets of each table.
 const BUCKETS: u64 = SMALL / 2;
@@ -19,36 +18,18 @@ pub(crate) fn parameters(length: Length) -> String {
     format!("m = {BUCKETS} buckets in each table, {} builds", builds(length))
 }
 
-/// Rehashes of one build, and the accesses of its last one: all buckets emptied, all elements placed.
-fn simulate(elements: u64, seed: u64) -> (f64, Option<f64>) {
-    let mut tables = Cuckoo::new(BUCKETS, 1, seed);
-    let mut cost = None;
-    for number in 1..=elements {
-        tables.insert();
-        while tables.stashed() > 0 {
-            let before = tables.displacements();
-            tables.rehash();
-            cost = Some((2 * BUCKETS + number + tables.displacements() - before) as f64);
-        }
-    }
-    (tables.rehashes() as f64, cost)
-}
-
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let builds = builds(context.length);
     let found = context.map(&ELEMENTS, |&elements| {
         let load = elements as f64 / (2 * BUCKETS) as f64;
-        let runs = context
-            .repeat(&format!("rehash {elements}"), builds, |seed| Ok(simulate(elements, seed)))?;
+        let runs = context.repeat(&format!("rehash {elements}"), builds, |seed| {
+            Ok(simulated_slides_rehashes(elements, seed))
+        })?;
         let tables = context.repeat(&format!("rehash of tables {elements}"), builds, |seed| {
             slides_rehashes(elements, seed)
         })?;
         let costs: Vec<f64> = runs.iter().filter_map(|run| run.1).collect();
-        // One more or less is always possible.
-        let of = |values: Vec<f64>| {
-            let Estimate { mean, sigma } = Estimate::of(values, 0.0);
-            Estimate { mean, sigma: sigma + 0.5 / builds as f64 }
-        };
+        let of = |values: Vec<f64>| Estimate::of_counts(&values, builds);
         let number = cuckoo::rehashes(load, BUCKETS)?;
         let bound = cuckoo::rehash_cost_bound(load, BUCKETS)?;
         let rehashes = [of(runs.iter().map(|run| run.0).collect()), of(tables)];
