@@ -145,6 +145,42 @@ impl Series {
     }
 }
 
+/// What a figure draws and checks, gathered curve by curve.
+#[derive(Debug, Default)]
+pub(crate) struct Plot {
+    pub(crate) series: Vec<Series>,
+    pub(crate) claims: Vec<Claim>,
+}
+
+impl Plot {
+    /// Begins with these claims.
+    pub(crate) fn of(claims: Vec<Claim>) -> Self {
+        Self { claims, ..Self::default() }
+    }
+
+    /// Draws measurements on a curve and claims that each source lies on it. In `claim`, `{}` stands for the source.
+    pub(crate) fn compare(
+        &mut self,
+        curve: &Series,
+        claim: &str,
+        sides: impl IntoIterator<Item = (Origin, Vec<Estimate>)>,
+    ) {
+        for (origin, measured) in sides {
+            let text = claim.replace("{}", origin.name());
+            let claim = Claim::on_model(&text, &curve.y, &measured);
+            self.claims.push(claim.of_kind(Kind::against_model(origin)));
+            let points = Series::measured(&curve.subject, curve.hue, origin, &curve.x, &measured);
+            self.series.push(points.in_panel(curve.panel));
+        }
+    }
+}
+
+/// The points of the simulation and of the library's filters or maps, source by source.
+pub(crate) fn sides(library: Origin, points: &[[Estimate; 2]]) -> [(Origin, Vec<Estimate>); 2] {
+    [(Origin::Simulation, 0), (library, 1)]
+        .map(|(origin, side)| (origin, points.iter().map(|sides| sides[side]).collect()))
+}
+
 /// The source of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

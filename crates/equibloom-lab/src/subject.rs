@@ -1,7 +1,7 @@
 //! A filter under study, in five views: paper model, model of its definition, exact model, simulation, and the
 //! library's filter.
 
-use equibloom::{AccessStatistics, Filter, Parameters};
+use equibloom::{AccessStatistics, Filter, Parameters, Statistics};
 use equibloom_layout::{Blocks, Design, Layout, MAX_HASHES, Overflow, WhenFull};
 use equibloom_theory::exact;
 use equibloom_theory::fluid::{Process, State};
@@ -64,6 +64,11 @@ impl Subject {
     pub fn filter(&self, elements: u64, seed: u64) -> Result<Filter<u64>, Error> {
         let design = self.design(elements)?;
         Ok(Filter::new(&Parameters { keys: elements, seed, design })?)
+    }
+
+    /// One of the library's filters with all its keys.
+    pub fn fill_filter(&self, elements: u64, seed: u64) -> Result<Statistics, Error> {
+        filled(self.design(elements)?, elements, seed)
     }
 
     /// The papers' model of the full filter.
@@ -155,6 +160,13 @@ impl Subject {
             overflow: statistics.overflowed as f64 / moment.max(1) as f64,
         })
     }
+}
+
+/// A filter of this design that holds the keys below `keys`.
+pub fn filled(design: Design, keys: u64, seed: u64) -> Result<Statistics, Error> {
+    let mut filter = Filter::<u64>::new(&Parameters { keys, seed, design })?;
+    filter.try_extend(0..keys)?;
+    Ok(filter.statistics())
 }
 
 /// Looks up these keys.

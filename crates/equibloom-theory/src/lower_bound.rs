@@ -220,6 +220,11 @@ impl LowerBound {
         self.distribution.iter().rposition(|&mass| mass > 0.0).map(|load| load as u32)
     }
 
+    /// The least possible variance of the load.
+    pub fn variance(&self) -> Result<f64, Error> {
+        self.cost(costs::variance(self.mean_load()))
+    }
+
     /// The mean load per bucket, r(1−γ).
     pub fn mean_load(&self) -> f64 {
         self.distribution.iter().enumerate().map(|(load, mass)| load as f64 * mass).sum()

@@ -12,7 +12,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
 use crate::number::short;
 use crate::simulator::{Buckets, Lookups, look_up, words};
 
@@ -231,8 +231,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             "lines per miss, mean",
             "lines per miss, 99th of 100",
         ],
-        series,
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }

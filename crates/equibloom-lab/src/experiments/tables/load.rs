@@ -8,7 +8,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Plot, Series};
 use crate::number::short;
 use crate::simulator::{Cuckoo, words};
 
@@ -209,8 +209,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("load, share of the slots filled"),
         y: Axis::linear("displacements; rehashes").of_each_panel(),
         panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
-        series,
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }

@@ -7,7 +7,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
 use crate::number::short;
 
 /// Buckets of each table.
@@ -36,24 +36,17 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         Ok((number, bound, rehashes, (costs.len() > 20).then(|| of(costs))))
     })?;
     let x = ELEMENTS.map(|elements| BUCKETS as f64 / elements as f64 - 1.0);
-    let (name, hue) = ("slides' tables", Hue::OneSlot);
     let model: Vec<f64> = found.iter().map(|point| point.0).collect();
-    let bound: Vec<f64> = found.iter().map(|point| point.1).collect();
-    let mut series = vec![
-        Series::new(name, hue, Origin::Model, &x, model.clone()),
-        Series::new("bound", Hue::Classical, Origin::Model, &x, bound.clone()).in_panel(1),
-    ];
-    let mut claims = Vec::new();
-    for (side, origin) in [Origin::Simulation, Origin::Map].into_iter().enumerate() {
-        let measured: Vec<Estimate> = found.iter().map(|point| point.2[side]).collect();
-        let text = format!("rehashes of the {} lie on the model", origin.name());
-        claims.push(Claim::on_model(&text, &model, &measured).of_kind(Kind::against_model(origin)));
-        series.push(Series::measured(name, hue, origin, &x, &measured));
-    }
+    let bound = found.iter().map(|point| point.1).collect();
+    let points: Vec<[Estimate; 2]> = found.iter().map(|point| point.2).collect();
+    let curve = Series::new("slides' tables", Hue::OneSlot, Origin::Model, &x, model.clone());
+    let bound = Series::new("bound", Hue::Classical, Origin::Model, &x, bound).in_panel(1);
+    let mut plot = Plot { series: vec![curve.clone(), bound], ..Plot::default() };
+    plot.compare(&curve, "rehashes of the {} lie on the model", sides(Origin::Map, &points));
     let often = found.iter().zip(&x).filter_map(|(point, &x)| Some((x, point.1, point.3?)));
     let (at, (bounds, costs)): (Vec<f64>, (Vec<f64>, Vec<Estimate>)) =
         often.map(|(x, bound, cost)| (x, (bound, cost))).unzip();
-    claims.push(Claim::stated(
+    plot.claims.push(Claim::stated(
         "Slides, last page",
         Claim::at_most(
             "a rehash costs at most 2m + n(1 + 1/ε) accesses, O(m + n/ε)",
@@ -61,7 +54,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             &costs,
         ),
     ));
-    series.push(Series::measured(name, hue, Origin::Simulation, &at, &costs).in_panel(1));
+    let costs_drawn =
+        Series::measured(&curve.subject, curve.hue, Origin::Simulation, &at, &costs).in_panel(1);
+    plot.series.push(costs_drawn);
     let total = |point: usize| short(model[point] * costs[point].mean);
     Ok(Outcome {
         finding: format!(
@@ -82,8 +77,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("ε, with m = (1 + ε)n"),
         y: Axis::linear("rehashes; accesses").of_each_panel(),
         panels: vec!["rehashes per build", "accesses of one rehash"],
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
