@@ -181,8 +181,8 @@ pub(crate) fn sides(library: Origin, points: &[[Estimate; 2]]) -> [(Origin, Vec<
         .map(|(origin, side)| (origin, points.iter().map(|sides| sides[side]).collect()))
 }
 
-/// The source of numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The source of numbers, in the order of a legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// A model of placement alone, in which papers and library agree.
@@ -205,18 +205,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// All of them, in the order of a legend.
-    pub const ALL: [Self; 8] = [
-        Self::Model,
-        Self::Paper,
-        Self::Definition,
-        Self::Exact,
-        Self::Simulation,
-        Self::Peer,
-        Self::Filter,
-        Self::Map,
-    ];
-
     /// Its name in a legend.
     pub const fn name(self) -> &'static str {
         match self {

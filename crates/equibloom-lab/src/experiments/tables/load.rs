@@ -70,7 +70,7 @@ fn simulated_displacements(slots: u64, per_bucket: usize, moments: &[u64], seed:
     let at = |&moment: &u64| {
         (inserted..moment).for_each(|_| insert(&mut tables, &mut stash_limit));
         inserted = moment;
-        tables.displacements() as f64 / moment as f64
+        tables.displacements as f64 / moment as f64
     };
     moments.iter().map(at).collect()
 }
@@ -78,9 +78,9 @@ fn simulated_displacements(slots: u64, per_bucket: usize, moments: &[u64], seed:
 /// Inserts an element by the rehash rule of the library's maps: when the stash is too long, before the next insert;
 /// and if that does not help, again when the stash is twice as long.
 fn insert(tables: &mut Cuckoo, stash_limit: &mut usize) {
-    if tables.stashed() > *stash_limit {
+    if tables.stashed > *stash_limit {
         tables.rehash();
-        *stash_limit = (*stash_limit).max(2 * tables.stashed());
+        *stash_limit = (*stash_limit).max(2 * tables.stashed);
     }
     tables.insert();
 }
@@ -96,7 +96,7 @@ fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
     let mut tables = Cuckoo::new(SMALL / 2 / per_bucket as u64, per_bucket, seed);
     let mut stash_limit = STASH;
     (0..entries).for_each(|_| insert(&mut tables, &mut stash_limit));
-    tables.rehashes() as f64
+    tables.rehashes as f64
 }
 
 /// Rehashes of the slides' tables, which have no stash.
@@ -118,13 +118,13 @@ pub(super) fn simulated_slides_rehashes(entries: u64, seed: u64) -> (f64, Option
     let mut cost = None;
     for number in 1..=entries {
         tables.insert();
-        while tables.stashed() > 0 {
-            let before = tables.displacements();
+        while tables.stashed > 0 {
+            let before = tables.displacements;
             tables.rehash();
-            cost = Some((SMALL + number + tables.displacements() - before) as f64);
+            cost = Some((SMALL + number + tables.displacements - before) as f64);
         }
     }
-    (tables.rehashes() as f64, cost)
+    (tables.rehashes as f64, cost)
 }
 
 /// The values at each load, from the repetitions' values at all of them.
