@@ -20,14 +20,14 @@ fn size(length: Length) -> (u64, u64) {
     (length.elements(), length.choose(10, 10, 100))
 }
 
-pub(in super::super) fn parameters(length: Length) -> String {
+pub(crate) fn parameters(length: Length) -> String {
     let (elements, repetitions) = size(length);
     format!(
         "B = 500, c = 1…40, n = {elements}, {repetitions} repetitions at each of 11 values of α"
     )
 }
 
-pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let bits_per_element: Vec<f64> = (1..=40).map(f64::from).collect();
     let found = context.map(&bits_per_element, |&c| at(context, c))?;
     let measured_at: Vec<f64> =

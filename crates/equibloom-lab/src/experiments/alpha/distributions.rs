@@ -18,7 +18,7 @@ const SHOWN: std::ops::RangeInclusive<usize> = 5..=45;
 /// Shares of blocks below this are not drawn.
 const NO_SHARE: f64 = 2e-4;
 
-pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, Error> {
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let found = context.map(&SCHEMES, |&(name, hue, scheme)| one(context, name, hue, scheme))?;
     let (mut plot, mut spreads) = (Plot::default(), Vec::new());
     for ((curve, spread), (name, ..)) in found.into_iter().zip(SCHEMES) {
