@@ -3,10 +3,8 @@
 use equibloom_tables::{Outcome as End, Step, Trace};
 use equibloom_theory::cuckoo;
 
-use super::Outcome;
-use crate::context::Length;
-use crate::error::Error;
-use crate::figure::{Claim, Picture, Plot};
+use crate::experiments::prelude::*;
+use crate::figure::Picture;
 
 /// An example: its elements' names and keys, with h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
 pub(super) struct Example {

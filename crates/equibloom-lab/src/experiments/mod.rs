@@ -19,10 +19,19 @@ mod tables;
 mod touched;
 mod variance;
 
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::figure::{Axis, Figure, Picture, Plot};
+use crate::figure::{Figure, Picture};
 use names::{BALANCED, ENERGY};
+use prelude::*;
+
+/// What nearly every experiment uses.
+mod prelude {
+    pub(super) use super::Outcome;
+    pub(super) use crate::context::{Context, Length};
+    pub(super) use crate::error::Error;
+    pub(super) use crate::estimate::Estimate;
+    pub(super) use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
+    pub(super) use crate::number::short;
+}
 
 /// A figure that can be made.
 pub struct Experiment {

@@ -1,12 +1,8 @@
 //! Balanced Figs. 3a and 3b, energy Figs. 3 and 4: the least overflow at which the schemes are optimal.
 
-use super::Outcome;
 use super::names::{ByAccesses, Names};
-use crate::context::{Context, Length};
-use crate::error::Error;
 use crate::evidence::{Curve, Point, gather};
-use crate::figure::{Axis, Claim, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 /// Wide enough that no key is apparently present: the filters then follow the papers' definitions.

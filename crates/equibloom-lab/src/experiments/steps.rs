@@ -2,10 +2,8 @@
 
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 
-use super::Outcome;
-use crate::context::Length;
-use crate::error::Error;
-use crate::figure::{Claim, Picture, Plot};
+use crate::experiments::prelude::*;
+use crate::figure::Picture;
 use crate::trace::{Block, End, Step, Trace};
 
 /// What is drawn: the block of T1 that turns the element away and the block of T2 that stores it, each with the number

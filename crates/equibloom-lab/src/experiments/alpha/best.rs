@@ -3,11 +3,8 @@
 use equibloom_theory::exact::best_second_choice;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::{BLOCK_BITS, BY_ELEMENTS_OR_BITS, NO_COUNTER, Outcome, subject};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use super::{BLOCK_BITS, BY_ELEMENTS_OR_BITS, NO_COUNTER, subject};
+use crate::experiments::prelude::*;
 
 /// Measured values of α.
 const STEPS: u32 = 10;

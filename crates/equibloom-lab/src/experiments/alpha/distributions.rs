@@ -5,12 +5,9 @@ use equibloom_theory::exact;
 use equibloom_theory::fluid::Process;
 use equibloom_theory::paper::Scheme;
 
-use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Plot, Series};
-use crate::number::short;
+use super::{BLOCK_BITS, SCHEMES, subject};
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 
 const BITS_PER_ELEMENT: f64 = 20.0;
 /// Loads that are drawn: the mean is 25.

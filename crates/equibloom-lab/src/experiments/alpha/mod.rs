@@ -5,12 +5,8 @@ pub(super) mod distributions;
 
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::Outcome;
-use crate::context::Context;
-use crate::error::Error;
 use crate::evidence::{Curve, Evidence, Point, gather};
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const BLOCK_BITS: u32 = 500;

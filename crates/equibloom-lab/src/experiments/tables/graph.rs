@@ -4,12 +4,8 @@ use equibloom_tables::RawTable;
 use equibloom_theory::cuckoo::{self, Component};
 
 use super::cuckoo_tables;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::{power_of_ten, short};
+use crate::experiments::prelude::*;
+use crate::number::power_of_ten;
 use crate::simulator::{random_graph, words};
 
 /// Buckets of each of the two tables, as powers of ten.

@@ -4,12 +4,8 @@ use equibloom_tables::{CuckooMap, Trace};
 use equibloom_theory::cuckoo;
 
 use super::{AsItIs, cuckoo_tables, entries_at};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Plot, Series, sides};
-use crate::number::short;
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 use crate::simulator::{Cuckoo, words};
 
 /// Slots of the small tables for rehashes: two tables of 100.

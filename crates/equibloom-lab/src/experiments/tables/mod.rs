@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use equibloom_tables::{BalancedMap, BucketPlan, Cuckoo, RawTable, TableStatistics};
 
-use crate::error::Error;
+use crate::experiments::prelude::*;
 use crate::simulator::{fill, words};
 
 /// The library's cuckoo tables with exactly this many buckets each, at their maximum load.
