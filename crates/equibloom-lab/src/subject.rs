@@ -117,6 +117,8 @@ impl Subject {
                 let Layout { candidates, rule, budget, .. } = &layout;
                 observe(&layout, &fill(candidates, *rule, *budget, &[moment], seed)[0])
             }
+            // No scheme of the papers is one.
+            Design::List { .. } => vec![Observables::EMPTY; moments.len()],
         })
     }
 
