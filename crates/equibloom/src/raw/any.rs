@@ -62,6 +62,18 @@ impl<S: Held> Any<S> {
             Self::List(filter) => filter.contains_observed(key, ()),
         }
     }
+
+    /// Prefetches the key's first block.
+    #[inline(always)]
+    pub(crate) fn prefetch_first(&self, key: KeyHash) {
+        match self {
+            // A key's bits lie anywhere, and a list is short.
+            Self::Classical(_) | Self::List(_) => {}
+            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
+            Self::LeastLoaded(filter) => filter.prefetch_first(key),
+            Self::Fingerprint(filter) => filter.prefetch_first(key),
+        }
+    }
 }
 
 impl Any {
@@ -84,10 +96,14 @@ impl Any {
         list: Words,
         counters: Counters,
     ) -> Option<Self> {
+        Self::with_ledger(design, words, OwnLedger::over(design, list, counters)?)
+    }
+
+    /// The filter of a checked design with the words of its blocks and its ledger; `None` if they do not fit.
+    pub(crate) fn with_ledger(design: &Design, words: Words, ledger: OwnLedger) -> Option<Self> {
         if words.bytes() != design.block_bytes() {
             return None;
         }
-        let ledger = OwnLedger::over(design, list, counters)?;
         let layout = match design {
             &Design::Classical { bits, hashes } => {
                 return Some(Self::Classical(Classical::new(bits, hashes, words, ledger)));
