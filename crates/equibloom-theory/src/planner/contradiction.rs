@@ -21,7 +21,7 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey, sizing:
         .collect();
     // The error for too little memory already names a sufficient value.
     let impossible = refusals.iter().find_map(|refusal| match refusal {
-        Refusal::Impossible(error) => Some(error.clone()),
+        Refusal::Impossible(error @ Error::OutOfRange { .. }) => Some(error.clone()),
         _ => None,
     });
     let Survey { limits, contenders, .. } = survey;
@@ -158,10 +158,11 @@ pub(crate) fn rate_out_of_reach(
     Error::Contradiction { conflict, remedies }
 }
 
-/// The rate stays above the required one in any memory.
-pub(crate) fn no_memory_is_enough(
+/// The rate stays above the required one in any memory, or with any number of keys.
+pub(crate) fn no_size_is_enough(
     requirements: &Requirements,
     survey: &Survey,
+    known: Known,
     sizing: Sizing,
     rate: f64,
 ) -> Error {
@@ -176,11 +177,19 @@ pub(crate) fn no_memory_is_enough(
     }
     let mut conflict = format!("no memory is enough for a rate of {rate:e} within these limits");
     let mut remedies = Vec::new();
-    // More keys than fit at any rate of interest: the bytes are the limit.
-    if sizing.bytes == MOST_BYTES && sizing.bits_per_key() < LARGEST_BITS {
-        conflict = format!("{keys} keys at a rate of {rate:e} need more than {MOST_BYTES} bytes");
-        if let Ok((fewer, _)) = reach(requirements, survey, rate, Known::Memory(MOST_BYTES)) {
-            remedies.push(format!("lower keys to {}", fewer.keys));
+    match known {
+        Known::Keys(_) if sizing.bytes == MOST_BYTES => {
+            conflict = format!("{keys} keys at a rate of {rate:e} need more than {MOST_BYTES} bytes");
+            if let Ok((fewer, _)) = reach(requirements, survey, rate, Known::Memory(MOST_BYTES)) {
+                remedies.push(format!("lower keys to {}", fewer.keys));
+            }
+        }
+        Known::Keys(_) => {}
+        Known::Memory(bytes) => {
+            conflict = format!("{bytes} bytes hold not even one key at a rate of {rate:e}");
+            if let Ok((one, _)) = reach(requirements, survey, rate, Known::Keys(1)) {
+                remedies.push(format!("raise memory to {} bytes", one.bytes));
+            }
         }
     }
     match survey.best(sizing).map(|best| best.expected.rate + floor) {
@@ -192,9 +201,6 @@ pub(crate) fn no_memory_is_enough(
     }
     Error::Contradiction { conflict, remedies }
 }
-
-/// With so many bits per key it is not for want of memory that a rate is out of reach.
-const LARGEST_BITS: f64 = 1_000.0;
 
 /// Blocks of more than a cache line cost more lines than allowed.
 pub(crate) fn too_many_lines(plan: &Plan) -> Option<Error> {
