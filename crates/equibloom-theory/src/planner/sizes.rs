@@ -153,7 +153,7 @@ pub(crate) fn reach(
         }
     }
     found.ok_or_else(|| {
-        contradiction::no_memory_is_enough(requirements, survey, known.sizing(bits), rate)
+        contradiction::no_size_is_enough(requirements, survey, known, known.sizing(bits), rate)
     })
 }
 

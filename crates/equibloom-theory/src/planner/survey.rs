@@ -3,14 +3,15 @@
 use equibloom_layout::{BlockKind, Placement};
 
 use super::contender::Contender;
+use super::cost;
 use super::memory::Sizing;
 use super::requirements::{Limits, Requirements};
 use super::search::{Finding, Search};
 use super::settle::Predicted;
 use crate::error::Error;
 
-/// Rates nearer than this share count as equal.
-const EQUAL: f64 = 1e-6;
+/// Rates within this factor count as equal; with that of the fingerprint blocks themselves 0.5 %.
+const EQUAL: f64 = 1.002;
 
 /// With fewer bits per key a blocked filter has a closed form.
 const FEW_BITS: f64 = 20.0;
@@ -43,7 +44,7 @@ impl Survey {
         self.contenders.iter().map(|&contender| (contender, search.best(contender))).collect()
     }
 
-    /// The lowest rate; of equal ones the filter with the fewest accesses, then the simplest. Its prediction has
+    /// The lowest rate; of equal ones the filter with the fastest lookups, then the simplest. Its prediction has
     /// only what filters are compared by.
     pub(crate) fn best(&self, sizing: Sizing) -> Option<Predicted> {
         self.search(sizing, false)
@@ -51,7 +52,8 @@ impl Survey {
 
     /// The same, perhaps without the last few per cent.
     pub(crate) fn search(&self, sizing: Sizing, rough: bool) -> Option<Predicted> {
-        let mut best: Option<Predicted> = None;
+        let mut found: Vec<Predicted> = Vec::new();
+        let mut to_beat = f64::INFINITY;
         let Self { contenders, limits } = self;
         let in_slots = |contender: &&Contender| contender.block == Some(BlockKind::Fingerprint);
         // First the quickest: the closed form of the blocked filter, while it has few hash functions.
@@ -63,7 +65,6 @@ impl Survey {
             _ => 2,
         });
         for contender in order {
-            let to_beat = best.as_ref().map_or(f64::INFINITY, |best| best.expected.rate);
             let search = Search { sizing, limits: *limits, to_beat, compares: false, rough };
             let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
@@ -76,16 +77,15 @@ impl Survey {
             if needless || is_bloom && search.least_rate_of_blocks() > to_beat {
                 continue;
             }
-            let Ok(found) = search.best(contender) else { continue };
-            let better = best.as_ref().is_none_or(|best| {
-                let (this, that) = (&found.expected, &best.expected);
-                let equal = (this.rate - that.rate).abs() <= EQUAL * that.rate;
-                if equal { this.accesses_miss <= that.accesses_miss } else { this.rate < that.rate }
-            });
-            if better {
-                best = Some(found);
+            if let Ok(best) = search.best(contender) {
+                to_beat = to_beat.min(best.expected.rate);
+                found.push(best);
             }
         }
-        best
+        found.retain(|filter| filter.expected.rate <= EQUAL * to_beat);
+        let cost = |filter: &Predicted| {
+            cost::of_lookup(&filter.design, sizing.keys, filter.expected.accesses_miss)
+        };
+        found.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
 }

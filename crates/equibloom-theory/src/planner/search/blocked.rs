@@ -66,18 +66,22 @@ impl Search {
         Ok(rate)
     }
 
-    /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly. A key in the overflow
-    /// list takes more memory than in a block.
+    /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly and every block had
+    /// the mean number of set bits, because C(s, k) is convex in s. A key in the overflow list takes more memory than in
+    /// a block.
     pub(crate) fn least_rate_of_blocks(&self) -> f64 {
         let Ok((blocks, count)) = self.whole_table() else { return 0.0 };
-        let load = (self.sizing.keys as f64 / count as f64).floor();
-        let most = self.most_hashes().min(MOST_CLOSED);
-        let (hashes, rate) = minimum::of_whole_numbers(blocks.hashes().min(most), most, |hashes| {
-            let rate = Self::all_set(blocks.with_hashes(hashes), |unset| (load * unset.ln()).exp());
-            Ok((rate, rate))
-        })
-        .unwrap_or((most, 0.0));
-        if hashes == most || load < 8.0 { 0.0 } else { rate }
+        let (bits, load) = (f64::from(blocks.bits()), self.sizing.keys / count);
+        let rate = |hashes: u32| -> f64 {
+            let unset = (1.0 - f64::from(hashes) / bits).powf(load as f64);
+            let set = bits * (1.0 - unset);
+            let matching = |bit: u32| (set - f64::from(bit)) / (bits - f64::from(bit));
+            (0..hashes).map(|bit| matching(bit).max(0.0)).product()
+        };
+        let least = minimum::of_whole_numbers(blocks.hashes(), self.most_hashes(), |hashes| {
+            Ok((rate(hashes), rate(hashes)))
+        });
+        least.map_or(0.0, |(_, rate)| rate)
     }
 
     pub(super) fn two_choice(&self) -> Finding {
