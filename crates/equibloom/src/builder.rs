@@ -7,7 +7,7 @@ use equibloom_layout::{BlockKind, Placement, WhenFull};
 pub use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Lookup, Plan};
 use equibloom_theory::planner::{Requirements, plan};
 
-use crate::error::{BuildError, FullError, wraps};
+use crate::error::{BuildError, wraps};
 use crate::filter::Filter;
 use crate::growing::GrowingFilter;
 use crate::hashing::{Stable, StableKey};
@@ -22,8 +22,6 @@ pub enum PlanError {
     Requirements(PredictionError),
     /// The planned filter could not be built.
     Build(BuildError),
-    /// A stage of a growing filter that [refuses](WhenFull::Refuse) keys is full too early.
-    Full(FullError),
 }
 
 impl fmt::Display for PlanError {
@@ -31,14 +29,13 @@ impl fmt::Display for PlanError {
         match self {
             Self::Requirements(error) => error.fmt(f),
             Self::Build(error) => error.fmt(f),
-            Self::Full(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for PlanError {}
 
-wraps!(PlanError { Requirements(PredictionError), Build(BuildError), Full(FullError) });
+wraps!(PlanError { Requirements(PredictionError), Build(BuildError) });
 
 /// Requirements for a filter of keys `K`. Everything left out is chosen to minimise the false-positive
 /// rate.
@@ -201,32 +198,6 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
-    /// Refuses requirements that a growing filter cannot keep.
-    pub(crate) fn check_growing(&self) -> Result<(), PredictionError> {
-        let Requirements { rate, memory, bits_per_key, multiset, .. } = self.requirements;
-        let (conflict, remedy) = if rate.is_none() {
-            ("a growing filter keeps a rate, and none is required", "set rate")
-        } else if memory.is_some() || bits_per_key.is_some() {
-            ("a growing filter takes as much memory as it needs", "drop memory and bits_per_key")
-        } else if multiset {
-            ("keys cannot be removed from a growing filter", "plan for a number of keys")
-        } else {
-            return Ok(());
-        };
-        let (conflict, remedies) = (conflict.into(), alloc::vec![remedy.into()]);
-        Err(PredictionError::Contradiction { conflict, remedies })
-    }
-
-    pub(crate) const fn required_keys(&self) -> Option<u64> {
-        self.requirements.keys
-    }
-
-    /// Multiplies the required rate by `share`.
-    pub(crate) fn share_of_rate(mut self, share: f64) -> Self {
-        self.requirements.rate = self.requirements.rate.map(|rate| rate * share);
-        self
-    }
-
     /// Plans the best filter for these requirements without building it.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         Ok(plan(&self.requirements)?)
@@ -266,12 +237,36 @@ impl<K: ?Sized> FilterBuilder<K> {
     }
 
     /// Builds a [`GrowingFilter`] for an unknown number of keys, with the stable default hash. Needs a
-    /// rate; `keys` is the capacity of the first stage.
+    /// rate; `keys` is how many it has memory for at first.
     pub fn build_growing(&self) -> Result<GrowingFilter<K>, PlanError>
     where
         K: StableKey,
     {
-        GrowingFilter::new(self.clone(), Stable::with_seed(self.seed))
+        self.build_growing_with_hasher(Stable::with_seed(self.seed))
+    }
+
+    /// [`build_growing`](Self::build_growing) with a custom hash function.
+    pub fn build_growing_with_hasher<H>(
+        &self,
+        hasher: H,
+    ) -> Result<GrowingFilter<K, H>, PlanError> {
+        let refused = |conflict: &str, remedy: &str| {
+            let (conflict, remedies) = (conflict.into(), alloc::vec![remedy.into()]);
+            PlanError::from(PredictionError::Contradiction { conflict, remedies })
+        };
+        let Requirements { rate, keys, memory, bits_per_key, multiset, .. } = self.requirements;
+        let Some(rate) = rate else {
+            return Err(refused("a growing filter keeps a rate, and none is required", "set rate"));
+        };
+        if memory.is_some() || bits_per_key.is_some() {
+            let conflict = "a growing filter takes as much memory as it needs";
+            return Err(refused(conflict, "drop memory and bits_per_key"));
+        }
+        let Some(filter) = GrowingFilter::new(rate, keys.unwrap_or(0), multiset, hasher) else {
+            let conflict = alloc::format!("a growing filter cannot keep a rate of {rate}");
+            return Err(refused(&conflict, "set rate to 1e-12 … 0.5"));
+        };
+        Ok(filter?)
     }
 
     /// Builds the best filter for these requirements with a custom hash function. Set

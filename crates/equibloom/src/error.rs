@@ -105,7 +105,7 @@ impl fmt::Display for RemoveError {
 
 impl core::error::Error for RemoveError {}
 
-/// Why two filters were not merged. Neither has changed.
+/// Why two filters were not merged. Neither has changed, unless memory is short.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -136,6 +136,8 @@ pub enum MergeError {
     OtherKind,
     /// The keys of both overflow the list, and the filter refuses such keys.
     Full(FullError),
+    /// Memory is short for a growing filter, which holds some of the other's keys.
+    Build(BuildError),
 }
 
 impl fmt::Display for MergeError {
@@ -173,13 +175,14 @@ impl fmt::Display for MergeError {
                 "the filters are of different kinds: build both from the same parameters",
             ),
             Self::Full(error) => error.fmt(f),
+            Self::Build(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for MergeError {}
 
-wraps!(MergeError { Full(FullError) });
+wraps!(MergeError { Full(FullError), Build(BuildError) });
 
 /// Why a filter was not folded. It is unchanged.
 #[derive(Debug, Clone, PartialEq)]

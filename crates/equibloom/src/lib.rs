@@ -92,7 +92,7 @@ pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;
 pub use group::{FilterGroup, GroupError};
 #[cfg(feature = "planner")]
-pub use growing::GrowingFilter;
+pub use growing::{GrowingFilter, GrowthWork};
 pub use hash_filter::HashFilter;
 pub use hashing::{KeyHash, KeyHasher, KeyKind, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses};

@@ -10,7 +10,7 @@ use crate::storage::Line;
 /// A string of bits at the beginning of a line. For each list in turn, it has a one for each of the list's
 /// entries, and a zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct UnaryCode {
+pub(crate) struct UnaryCode {
     field: Field,
     /// Number of words with bits of the code.
     words: usize,
@@ -18,17 +18,17 @@ pub(super) struct UnaryCode {
 
 impl UnaryCode {
     /// A code of this many bits.
-    pub(super) const fn new(bits: u32) -> Self {
+    pub(crate) const fn new(bits: u32) -> Self {
         Self { field: Field::new(0, bits), words: bits.div_ceil(64) as usize }
     }
 
     /// One past the last bit.
-    pub(super) const fn end(&self) -> u32 {
+    pub(crate) const fn end(&self) -> u32 {
         self.field.end
     }
 
     /// Whether the code lies within two words. Common shapes require it.
-    pub(super) const fn is_short(&self) -> bool {
+    pub(crate) const fn is_short(&self) -> bool {
         self.words <= 2
     }
 
@@ -40,7 +40,7 @@ impl UnaryCode {
 
     /// Number of ones.
     #[inline(always)]
-    pub(super) fn ones<T: Target>(&self, _t: T, line: &Line) -> u32 {
+    pub(crate) fn ones<T: Target>(&self, _t: T, line: &Line) -> u32 {
         if T::COMMON {
             let mask = &self.field.mask;
             (line[0] & mask[0]).count_ones() + (line[1] & mask[1]).count_ones()
@@ -51,7 +51,7 @@ impl UnaryCode {
 
     /// Number of ones before bit `at` of the code.
     #[inline(always)]
-    pub(super) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+    pub(crate) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
         if T::COMMON {
             t.lowest(t.word(line, 0), at).count_ones()
                 + t.lowest(t.word(line, 1), at.saturating_sub(64)).count_ones()
@@ -67,22 +67,35 @@ impl UnaryCode {
     /// [`ones_before`](Self::ones_before) for a position that does not depend on the line: by a branch, which the
     /// CPU resolves before it has the line, instead of instructions that wait for it.
     #[inline(always)]
-    pub(super) fn ones_before_list<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+    pub(crate) fn ones_before_list<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
         if T::COMMON && at <= 64 {
             return t.lowest(line[0], at).count_ones();
         }
         self.ones_before(t, line, at)
     }
 
+    /// The positions of all ones, in order.
+    #[cfg(feature = "planner")]
+    pub(crate) fn all_ones<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = u32> + 'a {
+        self.words(line).zip(0..).flat_map(|((bits, mask), word)| {
+            let mut left = bits & mask;
+            core::iter::from_fn(move || {
+                let one = (left != 0).then(|| 64 * word + left.trailing_zeros());
+                left &= left.wrapping_sub(1);
+                one
+            })
+        })
+    }
+
     /// The one with `rank` ones before it.
     #[inline(always)]
-    pub(super) fn one<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+    pub(crate) fn one<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
         self.select::<T, false>(t, line, rank)
     }
 
     /// The zero with `rank` zeros before it.
     #[inline(always)]
-    pub(super) fn zero<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
+    pub(crate) fn zero<T: Target>(&self, t: T, line: &Line, rank: u32) -> Option<u32> {
         self.select::<T, true>(t, line, rank)
     }
 
@@ -113,7 +126,7 @@ impl UnaryCode {
 
     /// Number of successive ones that end before bit `at` of the code, at most 64.
     #[inline(always)]
-    pub(super) fn run_before<T: Target>(&self, _t: T, line: &Line, at: u32) -> u32 {
+    pub(crate) fn run_before<T: Target>(&self, _t: T, line: &Line, at: u32) -> u32 {
         let before = if T::COMMON {
             // Branchless: `at` is below 128.
             let both = u128::from(line[1]) << 64 | u128::from(line[0]);
@@ -128,7 +141,7 @@ impl UnaryCode {
 
     /// Inserts a one at bit `at`: higher bits move up, the last is lost.
     #[inline(always)]
-    pub(super) fn insert_one<T: Target>(&self, t: T, line: &mut Line, at: u32) {
+    pub(crate) fn insert_one<T: Target>(&self, t: T, line: &mut Line, at: u32) {
         if T::COMMON {
             t.insert_early_one(line, &self.field, at);
         } else {
@@ -138,7 +151,7 @@ impl UnaryCode {
 
     /// Removes bit `at`: higher bits move down, the last becomes zero.
     #[inline(always)]
-    pub(super) fn remove_bit<T: Target>(&self, t: T, line: &mut Line, at: u32) {
+    pub(crate) fn remove_bit<T: Target>(&self, t: T, line: &mut Line, at: u32) {
         if T::COMMON {
             t.remove_early_bit(line, &self.field, at);
         } else {
