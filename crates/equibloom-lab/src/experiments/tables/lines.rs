@@ -30,7 +30,7 @@ pub(crate) fn parameters(length: Length) -> String {
     format!("n = {} entries of 16 bytes, {} repetitions", length.elements(), repetitions(length))
 }
 
-/// A kind of map: its name and colour.
+/// A kind of map: name, colour and table.
 type Kind = (&'static str, Hue, Table);
 
 enum Table {
