@@ -68,6 +68,15 @@ impl<S: Held> Any<S> {
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
         match self {
             Self::Fingerprint(filter) => filter.contains(key),
+            _ => self.contains_in_any(key),
+        }
+    }
+
+    /// The same for any kind. Out of line: a lookup among fingerprints would begin with a jump table.
+    #[inline(never)]
+    fn contains_in_any(&self, key: KeyHash) -> bool {
+        match self {
+            Self::Fingerprint(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
             // Not inlined, so that no register is saved for it: all others are tail calls.
@@ -148,6 +157,15 @@ impl Any {
 
     #[inline]
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        match self {
+            Self::Fingerprint(filter) => filter.insert(key),
+            _ => self.insert_into_any(key),
+        }
+    }
+
+    /// The same for any kind, out of line for the same reason.
+    #[inline(never)]
+    fn insert_into_any(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
