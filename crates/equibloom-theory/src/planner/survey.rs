@@ -12,6 +12,9 @@ use crate::error::Error;
 /// Rates nearer than this share count as equal.
 const EQUAL: f64 = 1e-6;
 
+/// Filters with a higher rate are hardly of use; there any placement may be the best.
+const USEFUL: f64 = 0.5;
+
 /// With fewer bits per key a blocked filter has a closed form.
 const FEW_BITS: f64 = 20.0;
 
@@ -38,7 +41,7 @@ impl Survey {
             limits: self.limits,
             to_beat,
             compares: to_beat.is_finite(),
-            rough: false,
+            enough: 0.0,
         };
         self.contenders.iter().map(|&contender| (contender, search.best(contender))).collect()
     }
@@ -46,11 +49,11 @@ impl Survey {
     /// The lowest rate; of equal ones the filter with the fewest accesses, then the simplest. Its prediction has
     /// only what filters are compared by.
     pub(crate) fn best(&self, sizing: Sizing) -> Option<Predicted> {
-        self.search(sizing, false)
+        self.reaching(sizing, 0.0)
     }
 
-    /// The same, perhaps without the last few per cent.
-    pub(crate) fn search(&self, sizing: Sizing, rough: bool) -> Option<Predicted> {
+    /// The same, or a filter whose rate is low enough.
+    pub(crate) fn reaching(&self, sizing: Sizing, enough: f64) -> Option<Predicted> {
         let mut best: Option<Predicted> = None;
         let Self { contenders, limits } = self;
         let in_slots = |contender: &&Contender| contender.block == Some(BlockKind::Fingerprint);
@@ -63,10 +66,11 @@ impl Survey {
         });
         for contender in order {
             let to_beat = best.as_ref().map_or(f64::INFINITY, |best| best.expected.rate);
-            let search = Search { sizing, limits: *limits, to_beat, compares: false, rough };
+            let search = Search { sizing, limits: *limits, to_beat, compares: false, enough };
             let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
             let needless = limits.are_default()
+                && to_beat < USEFUL
                 && contenders.len() > 1
                 && contenders[0].placement == Placement::Blocked
                 && contenders.iter().any(|contender| in_slots(&contender))
