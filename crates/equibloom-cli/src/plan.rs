@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 #[derive(Serialize)]
 struct Answer {
     placement: &'static str,
-    /// `None` for the classical filter.
+    /// `None` for the classical filter and for a list.
     block: Option<Blocks>,
     /// Whether keys can be removed.
     removable: bool,
@@ -74,7 +74,7 @@ impl From<Plan> for Answer {
         Self {
             placement: plan.design.placement().as_str(),
             block: layout.map(|layout| layout.blocks),
-            removable: layout.is_some_and(|layout| layout.multiset),
+            removable: plan.design.is_multiset(),
             keys: plan.keys,
             rate: plan.rate(),
             rate_deviation: plan.expected.rate_deviation,

@@ -7,7 +7,7 @@
     reason = "clippy.toml allows them in tests, but does not see that helpers of tests are tests"
 )]
 
-use equibloom_layout::{BlockKind, Placement};
+use equibloom_layout::{BlockKind, HEADER_BYTES, Placement};
 use equibloom_theory::Error;
 use equibloom_theory::paper::{Hashes, Scheme};
 use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Requirements, paper_design, plan};
@@ -98,6 +98,54 @@ fn the_least_memory_and_the_most_keys_just_reach_the_rate() {
         assert!(most.rate() <= rate);
         assert!((most.keys as f64 / KEYS as f64 - 1.0).abs() < 0.01, "{rate}: {}", most.keys);
     }
+}
+
+/// The closed form of the blocked filter cancels at low rates: 50 keys at 1e-15 were promised and got 3e-10.
+#[test]
+fn very_few_keys_have_the_required_rate() {
+    for keys in [1, 2, 5, 10, 20, 50, 100] {
+        for rate in [0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15] {
+            let plan = plan(&Requirements {
+                keys: Some(keys),
+                rate: Some(rate),
+                ..Requirements::default()
+            });
+            let plan = plan.unwrap();
+            assert!(plan.rate() <= rate, "{keys} keys, {rate}: {plan:?}");
+        }
+    }
+}
+
+/// Oracle: the bytes of a list, counted here, and the best filters of blocks.
+#[test]
+fn very_few_keys_are_listed_where_that_is_smallest() {
+    let mut listed = 0;
+    for (keys, rate, multiset) in
+        [(5, 1e-3, true), (10, 1e-6, true), (20, 0.01, true), (40, 0.01, true), (200, 1e-15, true)]
+            .into_iter()
+            .chain([(3, 0.01, false), (10, 1e-15, false), (15, 1e-12, false), (50, 1e-9, false)])
+    {
+        let asked = Requirements {
+            keys: Some(keys),
+            rate: Some(rate),
+            multiset,
+            ..Requirements::default()
+        };
+        let best = plan(&asked).unwrap();
+        let words = (keys + keys / 4 + 1) * if multiset { 2 } else { 1 };
+        let list = HEADER_BYTES + (8 * words).next_multiple_of(64);
+        let in_blocks = [BlockKind::Bloom, BlockKind::Fingerprint].into_iter().filter_map(|kind| {
+            let plan = plan(&Requirements { block: Some(kind), ..asked.clone() });
+            plan.ok().map(|plan| plan.bytes())
+        });
+        let in_blocks = in_blocks.min().unwrap();
+        let is_list = best.design.placement() == Placement::List;
+        assert_eq!(best.bytes(), if keys <= 100 { list.min(in_blocks) } else { in_blocks });
+        assert!(is_list || best.bytes() < list || keys > 100 || list == in_blocks, "{best:?}");
+        assert_eq!(best.design.is_multiset(), multiset);
+        listed += u32::from(is_list);
+    }
+    assert!(listed >= 5, "{listed}");
 }
 
 #[test]
@@ -282,7 +330,7 @@ fn random_requirements_give_a_plan_within_them_or_an_error() {
             "{context}"
         );
         assert!(requirements.hints.is_none_or(|hints| plan.design.hints() == hints), "{context}");
-        let removable = plan.design.layout().is_some_and(|layout| layout.multiset);
+        let removable = plan.design.is_multiset();
         assert_eq!(requirements.multiset, removable, "{context}");
     }
     assert!(planned > 12, "{planned}");

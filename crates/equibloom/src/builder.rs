@@ -150,6 +150,14 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
+    /// A random seed of the hash, for keys from untrusted sources: keys can be chosen for a known seed so that they
+    /// all go to one block. Filters that are to be merged need the same seed.
+    pub fn random_seed(self) -> Self {
+        use core::hash::{BuildHasher, Hasher};
+        let seed = std::hash::RandomState::new().build_hasher().finish();
+        self.seed(seed)
+    }
+
     /// What happens to a key that no block admits when the overflow list is full. By default it is stored
     /// all the same, as in any overfull Bloom filter. [`WhenFull::Refuse`] requires a filter that can be full:
     /// one with a threshold or with fingerprint blocks.

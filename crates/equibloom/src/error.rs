@@ -162,7 +162,8 @@ wraps!(MergeError { Full(FullError) });
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ShrinkError {
-    /// The filter stores fingerprints: their next block depends on the block index, which folding changes.
+    /// The filter stores fingerprints: their next block depends on the block index, which folding changes, and a list has
+    /// no blocks.
     Fingerprints,
     /// The size is not a multiple of the factor.
     NotDivisible {
@@ -181,7 +182,7 @@ impl fmt::Display for ShrinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fingerprints => f.write_str(
-                "fingerprint blocks cannot be folded: plan the filter again and insert its keys",
+                "stored fingerprints cannot be folded: plan the filter again and insert its keys",
             ),
             Self::NotDivisible { size, factor } => write!(
                 f,

@@ -188,7 +188,7 @@ impl HashFilter {
     #[inline]
     pub fn remove(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
         let design = &self.parameters.design;
-        if !design.layout().is_some_and(|layout| layout.multiset) {
+        if !design.is_multiset() {
             return Err(RemoveError::NotRemovable(design.name()));
         }
         self.raw.remove(hash)

@@ -8,7 +8,7 @@ mod samples;
 
 use std::collections::HashSet;
 
-use designs::{cases, fingerprints, keys, parameters};
+use designs::{cases, fingerprints, keys, list, parameters};
 use equibloom::{Filter, Parameters, file};
 use proptest::prelude::*;
 use samples::{key, samples};
@@ -46,6 +46,7 @@ enum Blocks {
     Classical { bits: u64, hashes: u64 },
     Bloom { bits: u32, hashes: u32, counter: u32 },
     Fingerprint { slots: u32, lists: u32, remainder_bits: u32 },
+    None,
 }
 
 struct Reader {
@@ -148,10 +149,19 @@ impl Reader {
     }
 
     fn read_design(&mut self, fields: &mut Fields<'_>) {
-        if fields.u32() == 1 {
-            self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
-            return;
+        match fields.u32() {
+            1 => {
+                self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
+            }
+            2 => self.read_layout(fields),
+            _ => {
+                self.blocks = Blocks::None;
+                self.read_list(fields);
+            }
         }
+    }
+
+    fn read_layout(&mut self, fields: &mut Fields<'_>) {
         let fingerprints = fields.u32() == 2;
         let sizes = [fields.u32(), fields.u32(), fields.u32()];
         if fields.u32() == 1 {
@@ -177,6 +187,10 @@ impl Reader {
             }
         };
         let (_has_budget, _budget) = (fields.u32(), fields.u64());
+        self.read_list(fields);
+    }
+
+    fn read_list(&mut self, fields: &mut Fields<'_>) {
         let (_planned, _when_full) = (fields.u64(), fields.u32());
         self.multiset = fields.u32() == 1;
     }
@@ -210,6 +224,7 @@ impl Reader {
             Blocks::Fingerprint { slots, lists, remainder_bits } => {
                 self.fingerprints_contain(b, p, slots, lists, remainder_bits)
             }
+            Blocks::None => self.is_listed(p),
         }
     }
 
@@ -367,6 +382,7 @@ proptest! {
             1 => fingerprints(true).prop_map(|layout| {
                 Parameters { keys: 9, seed: 8, design: layout.into() }
             }),
+            1 => list(true).prop_map(|design| Parameters { keys: 9, seed: 8, design }),
         ],
         keys in keys(),
     ) {

@@ -103,6 +103,13 @@ fn describe(design: &Design) -> String {
         Design::Classical { bits, hashes } => {
             return format!("{name}, {} bits, {hashes} for every key", HumanCount(*bits));
         }
+        Design::List { overflow, multiset } => {
+            let removable = if *multiset { ", keys can be removed" } else { "" };
+            return format!(
+                "{name}, {} hashes of 64 bits{removable}",
+                HumanCount(overflow.capacity)
+            );
+        }
         Design::Blocked(layout) => layout,
     };
     let count = HumanCount(layout.candidates.blocks());

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use equibloom::MAX_CHOICES;
 use equibloom_tables::BucketPlan;
-use equibloom_theory::lower_bound::{costs, lower_bound};
+use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::optimum;
 
 use super::Arguments;
@@ -58,8 +58,7 @@ pub(super) fn balanced(arguments: &Arguments) -> anyhow::Result<Vec<BalancedEntr
         .into_iter()
         .map(|(name, plan, (accesses, overflow))| {
             plan.check().context(name)?;
-            let bound = lower_bound(load, accesses, overflow)?;
-            let variance_bound = bound.cost(costs::variance(bound.mean_load()))?;
+            let variance_bound = lower_bound(load, accesses, overflow)?.variance()?;
             Ok(BalancedEntrant { name, plan, variance_bound })
         })
         .collect()

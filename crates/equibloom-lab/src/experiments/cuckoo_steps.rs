@@ -6,7 +6,7 @@ use equibloom_theory::cuckoo;
 use super::Outcome;
 use crate::context::Length;
 use crate::error::Error;
-use crate::figure::{Claim, Picture};
+use crate::figure::{Claim, Picture, Plot};
 
 /// An example: its elements' names and keys, with h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
 pub(super) struct Example {
@@ -92,7 +92,7 @@ impl Example {
             ),
             notes: vec![self.note],
             pictures: steps.iter().zip(self.elements).map(picture).collect(),
-            claims: vec![
+            plot: Plot::of(vec![
                 claim,
                 Claim::new(
                     "a rehash is needed exactly if a component has too many elements",
@@ -100,7 +100,7 @@ impl Example {
                     as_number(rehashed),
                     0.0,
                 ),
-            ],
+            ]),
             ..Outcome::default()
         })
     }

@@ -21,7 +21,7 @@ mod variance;
 
 use crate::context::{Context, Length};
 use crate::error::Error;
-use crate::figure::{Axis, Claim, Figure, Picture, Series};
+use crate::figure::{Axis, Figure, Picture, Plot};
 use names::{BALANCED, ENERGY};
 
 /// A figure that can be made.
@@ -49,8 +49,7 @@ struct Outcome {
     y: Axis,
     panels: Vec<&'static str>,
     pictures: Vec<Picture>,
-    series: Vec<Series>,
-    claims: Vec<Claim>,
+    plot: Plot,
 }
 
 impl Experiment {
@@ -80,8 +79,8 @@ impl Experiment {
             y: outcome.y,
             panels: outcome.panels.into_iter().map(str::to_owned).collect(),
             pictures: outcome.pictures,
-            series: outcome.series,
-            claims: outcome.claims,
+            series: outcome.plot.series,
+            claims: outcome.plot.claims,
         })
     }
 }

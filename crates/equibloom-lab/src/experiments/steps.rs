@@ -5,7 +5,7 @@ use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 use super::Outcome;
 use crate::context::Length;
 use crate::error::Error;
-use crate::figure::{Claim, Picture};
+use crate::figure::{Claim, Picture, Plot};
 use crate::trace::{Block, End, Step, Trace};
 
 /// What is drawn: the block of T1 that turns the element away, and the block of T2 that stores it.
@@ -123,7 +123,7 @@ impl Drawn {
                 self.note,
             ],
             pictures: vec![at(0), at(1), at(2)],
-            claims,
+            plot: Plot::of(claims),
             ..Outcome::default()
         })
     }

@@ -11,9 +11,12 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contender {
     pub(crate) placement: Placement,
-    /// None for the classical filter, which has no blocks.
+    /// None for the classical filter and for a list, which have no blocks.
     pub(crate) block: Option<BlockKind>,
 }
+
+/// Most keys of a list.
+const MOST_LISTED: u64 = 100;
 
 impl Contender {
     /// All of them, Bloom blocks first.
@@ -23,7 +26,8 @@ impl Contender {
             Self { placement, block: blocked.then_some(BlockKind::Bloom) }
         });
         let block = Some(BlockKind::Fingerprint);
-        bloom.chain([Self { placement: Placement::MultiLevel, block }])
+        let list = Self { placement: Placement::List, block: None };
+        bloom.chain([Self { placement: Placement::MultiLevel, block }, list])
     }
 
     /// Those that the requirements allow, at least one.
@@ -36,14 +40,17 @@ impl Contender {
     fn can_be(&self, requirements: &Requirements) -> bool {
         let Self { placement, block } = *self;
         let fingerprint = block == Some(BlockKind::Fingerprint);
+        let is_list = placement == Placement::List;
         let has_threshold =
             matches!(placement, Placement::Single | Placement::Sequential | Placement::MultiLevel);
         let of_slots = [requirements.slots, requirements.lists, requirements.remainder_bits];
         requirements.placement.is_none_or(|required| placement == required)
             && requirements.block.is_none_or(|required| block == Some(required))
             && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold && !fingerprint)
-            && (fingerprint || !requirements.multiset)
-            && (has_threshold || requirements.when_full != Some(WhenFull::Refuse))
+            && (fingerprint || is_list || !requirements.multiset)
+            && (!is_list || requirements.keys.is_some_and(|keys| keys <= MOST_LISTED))
+            && (!is_list || requirements.block_bits.is_none())
+            && (has_threshold || is_list || requirements.when_full != Some(WhenFull::Refuse))
             && (fingerprint || of_slots == [None; 3])
     }
 }

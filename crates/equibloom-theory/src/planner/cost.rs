@@ -14,8 +14,15 @@ const BITS_READ_TOGETHER: u32 = 3;
 /// it reads, three at a time until one is unset, and of the counter if there is one. Every bit of a classical
 /// filter is in a line of its own.
 pub fn lines_per_miss(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
-    let Design::Blocked(Layout { blocks: kind, candidates, rule, .. }) = design else {
-        return accesses_miss;
+    let Layout { blocks: kind, candidates, rule, .. } = match design {
+        Design::Blocked(layout) => layout,
+        Design::Classical { .. } => return accesses_miss,
+        Design::List { overflow, .. } => {
+            // Linear probing with ordered entries; a fifth of the slots is always free.
+            let free = (1.0 - keys as f64 / overflow.slots() as f64).max(0.2);
+            let words = (1.0 + 1.0 / free) / 2.0;
+            return accesses_miss * (1.0 + (words - 1.0) * 64.0 / LINE_BITS);
+        }
     };
     let Blocks::Bloom { bits, hashes, .. } = *kind else { return accesses_miss };
     let stride = kind.stride_bits() as f64;

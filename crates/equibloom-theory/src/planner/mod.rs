@@ -121,19 +121,23 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
         Sizes::Open { rate, known } => sizes::reach(requirements, &survey, rate, known)?,
     };
     let Sizing { keys, bytes: memory } = sizing;
+    let mut design = best.design;
+    let list = match &mut design {
+        Design::Blocked(layout) if layout.rule != Rule::LeastLoaded => Some(&mut layout.overflow),
+        Design::List { overflow, .. } => Some(overflow),
+        // It is never full.
+        Design::Blocked(_) | Design::Classical { .. } => None,
+    };
+    if let (Some(list), Some(when_full)) = (list, requirements.when_full) {
+        list.when_full = when_full;
+    }
+    let expected = predict(&design, keys)?;
     let rate_floor = requirements.rate_floor(keys);
     if let Some(rate) = requirements.rate
-        && best.expected.rate + rate_floor > rate
+        && expected.rate + rate_floor > rate
     {
         return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
     }
-    let mut design = best.design;
-    if let (Design::Blocked(layout), Some(when_full)) = (&mut design, requirements.when_full)
-        && layout.rule != Rule::LeastLoaded
-    {
-        layout.overflow.when_full = when_full;
-    }
-    let expected = predict(&design, keys)?;
     let lines_miss = lines_per_miss(&design, keys, expected.accesses_miss);
     let requirements = requirements.clone();
     let plan = Plan {

@@ -63,6 +63,13 @@ fn what_is_kept(plan: &Plan) -> String {
              no other division of the block gives more distinct fingerprints."
         );
     }
+    if let Design::List { overflow, .. } = plan.design {
+        return format!(
+            "The list stores 64 bits of each key's hash and has room for {} keys: so few take less memory there than in \
+             blocks of this rate.",
+            overflow.capacity
+        );
+    }
     let hashes = plan.design.hashes();
     let textbook = paper_hashes(plan.sizing().bits_per_key());
     let why = match (&plan.design, hashes < textbook) {
@@ -83,8 +90,8 @@ fn what_is_kept(plan: &Plan) -> String {
 
 const fn blocks(design: &Design) -> Option<Blocks> {
     match design {
-        Design::Classical { .. } => None,
         Design::Blocked(layout) => Some(layout.blocks),
+        Design::Classical { .. } | Design::List { .. } => None,
     }
 }
 

@@ -60,6 +60,7 @@ impl Survey {
         // First the quickest: the closed form of the blocked filter, while it has few hash functions.
         let mut order = contenders.clone();
         order.sort_by_key(|contender| match contender.placement {
+            Placement::List => 0,
             Placement::Blocked if sizing.bits_per_key() < FEW_BITS => 0,
             _ if in_slots(&contender) => 1,
             _ => 2,
@@ -75,7 +76,7 @@ impl Survey {
                 && contenders[0].placement == Placement::Blocked
                 && contenders.iter().any(|contender| in_slots(&contender))
                 && contender.block != Some(BlockKind::Fingerprint)
-                && contender.placement != Placement::Blocked;
+                && !matches!(contender.placement, Placement::Blocked | Placement::List);
             if needless || is_bloom && search.least_rate_of_blocks() > to_beat {
                 continue;
             }

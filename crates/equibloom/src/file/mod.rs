@@ -23,7 +23,7 @@
 //! | | reads | checks | keeps in memory |
 //! |---|---|---|---|
 //! | [`Filter::load`], [`Filter::read_from`] | everything | everything | everything |
-//! | [`Filter::open`] | the header | the header | the pages that lookups read |
+//! | [`Filter::open`], [`Mapped::open`] | the header | the header | the pages that lookups read |
 //! | [`Filter::from_owner`] | the header | the header | the caller's bytes |
 //! | [`inspect`] | the header | the header | the header |
 //! | [`verify`], [`verify_from`] | everything | everything | 256 KiB |
@@ -50,6 +50,7 @@ mod error;
 mod fields;
 mod header;
 mod map;
+mod mapped;
 mod read;
 mod write;
 
@@ -60,6 +61,7 @@ use std::path::Path;
 
 pub use error::{FileError, FileErrorKind};
 pub use header::{Header, Section};
+pub use mapped::Mapped;
 
 pub use crate::raw::Counters;
 
@@ -67,6 +69,8 @@ use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyKind, Stable, StableKey};
+#[cfg(target_has_atomic = "64")]
+use crate::shared::SharedFilter;
 use crate::storage::Bytes;
 use read::Input;
 
@@ -158,6 +162,40 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// [`FileError`] if the bytes are no filter of such keys.
     pub fn from_owner(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self, FileError> {
         Ok(typed(HashFilter::from_owner(bytes)?)?)
+    }
+}
+
+/// Shared filters in files. Each is written from a [`snapshot`](SharedFilter::snapshot), so that threads go on
+/// using it, and as much memory again is needed meanwhile.
+///
+/// ```
+/// use equibloom::{Filter, SharedFilter};
+///
+/// let shared: SharedFilter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?.into_shared()?;
+/// shared.insert(&5)?;
+/// let mut bytes = Vec::new();
+/// shared.write_to(&mut bytes)?;
+/// assert!(Filter::<u64>::read_from(&bytes[..])?.contains(&5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(target_has_atomic = "64")]
+impl<K: StableKey + ?Sized> SharedFilter<K> {
+    /// Writes a snapshot to a file and replaces an existing one atomically; see [`HashFilter::save`].
+    ///
+    /// # Errors
+    /// [`FileError`] if memory for the snapshot is short or the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
+        let path = path.as_ref();
+        let copy = self.snapshot().map_err(|error| FileErrorKind::Memory(error).at(path))?;
+        copy.save(path)
+    }
+
+    /// Writes a snapshot to any stream: the same bytes as in a file.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory for the snapshot is short, or with the stream's own error.
+    pub fn write_to(&self, writer: impl Write) -> Result<(), FileError> {
+        self.snapshot().map_err(FileErrorKind::Memory)?.write_to(writer)
     }
 }
 
@@ -334,6 +372,6 @@ fn input(path: &Path) -> Result<Input<'static>, FileErrorKind> {
 /// A file, opened for reading. Only a regular file has a size to check against.
 fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
-    let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
+    let metadata = file.metadata().map_err(|error| FileErrorKind::io("examine", error))?;
     Ok((file, metadata.is_file().then_some(metadata.len())))
 }

@@ -6,6 +6,7 @@ use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 use super::held::Held;
 use super::ledger::{Counters, Ledger, OwnLedger};
 use super::level_by_level::BatchSizes;
+use super::list::{self, List};
 use super::{Balanced, Classical, Fingerprints, Insertion};
 use crate::block::BloomShape;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
@@ -23,6 +24,7 @@ pub(crate) enum Any<S: Held = Words> {
     FirstWithRoom(Balanced<FirstWithRoom, S>),
     LeastLoaded(Balanced<LeastLoaded, S>),
     Fingerprint(Fingerprints<S>),
+    List(List<S>),
 }
 
 /// Applies an expression to the filter in any variant.
@@ -33,6 +35,7 @@ macro_rules! delegate {
             Any::FirstWithRoom($filter) => $operation,
             Any::LeastLoaded($filter) => $operation,
             Any::Fingerprint($filter) => $operation,
+            Any::List($filter) => $operation,
         }
     };
 }
@@ -56,6 +59,19 @@ impl<S: Held> Any<S> {
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
             // Not inlined, so that no register is saved for it: all others are tail calls.
             Self::Classical(filter) => filter.contains_observed(key, ()),
+            Self::List(filter) => filter.contains_observed(key, ()),
+        }
+    }
+
+    /// Prefetches the key's first block.
+    #[inline(always)]
+    pub(crate) fn prefetch_first(&self, key: KeyHash) {
+        match self {
+            // A key's bits lie anywhere, and a list is short.
+            Self::Classical(_) | Self::List(_) => {}
+            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
+            Self::LeastLoaded(filter) => filter.prefetch_first(key),
+            Self::Fingerprint(filter) => filter.prefetch_first(key),
         }
     }
 }
@@ -80,13 +96,21 @@ impl Any {
         list: Words,
         counters: Counters,
     ) -> Option<Self> {
+        Self::with_ledger(design, words, OwnLedger::over(design, list, counters)?)
+    }
+
+    /// The filter of a checked design with the words of its blocks and its ledger; `None` if they do not fit.
+    pub(crate) fn with_ledger(design: &Design, words: Words, ledger: OwnLedger) -> Option<Self> {
         if words.bytes() != design.block_bytes() {
             return None;
         }
-        let ledger = OwnLedger::over(design, list, counters)?;
         let layout = match design {
             &Design::Classical { bits, hashes } => {
                 return Some(Self::Classical(Classical::new(bits, hashes, words, ledger)));
+            }
+            &Design::List { overflow, multiset } => {
+                let plan = list::Plan { overflow, multiset };
+                return Some(Self::List(List { plan, words, ledger }));
             }
             Design::Blocked(layout) => layout,
         };
@@ -114,6 +138,7 @@ impl Any {
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Classical(filter) => filter.insert_observed(key, ()),
+            Self::List(filter) => filter.insert_observed(key, ()),
         }
     }
 
@@ -138,9 +163,10 @@ impl Any {
     ) -> Result<u64, FullError> {
         match self {
             // One by one: a key's bits lie anywhere, so that threads cannot divide the array.
-            Self::Classical(filter) => keys.iter().try_fold(0, |new, &key| {
-                Ok(new + u64::from(filter.insert_observed(key, ())?.is_new()))
-            }),
+            Self::Classical(_) | Self::List(_) => {
+                let mut insert = |key| Ok(u64::from(self.insert(key)?.is_new()));
+                keys.iter().try_fold(0, |new, &key| Ok(new + insert(key)?))
+            }
             Self::FirstWithRoom(filter) => filter.insert_batch(keys, threads, BatchSizes::COMMON),
             Self::LeastLoaded(filter) => filter.insert_batch(keys, threads, BatchSizes::COMMON),
             Self::Fingerprint(filter) => filter.insert_batch(keys, threads),
@@ -157,6 +183,7 @@ impl Any {
     pub(crate) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
         match self {
             Self::Fingerprint(filter) => filter.remove(key),
+            Self::List(filter) => filter.remove(key),
             _ => Err(RemoveError::NotRemovable("Bloom blocks")),
         }
     }
@@ -174,6 +201,7 @@ impl Any {
             }
             (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.merge(theirs, factor)?,
             (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.merge(theirs)?,
+            (Self::List(ours), Self::List(theirs)) => ours.merge(theirs)?,
             _ => return Err(MergeError::OtherKind),
         }
         Ok(())
@@ -185,9 +213,10 @@ impl Any {
         let Survey { levels, rate, accesses } = delegate!(self, filter => filter.survey());
         Statistics {
             elements: *elements,
-            overflowed: overflow.copies(),
+            overflowed: if let Self::List(_) = self { 0 } else { overflow.copies() },
             saturated: match self {
                 Self::Fingerprint(filter) => filter.listed_beyond_plan(),
+                Self::List(filter) => filter.listed_beyond_plan(),
                 _ => *saturated,
             },
             budget_spent: budget.spent,
@@ -236,6 +265,7 @@ impl Clone for Any {
             Self::FirstWithRoom(filter) => Self::FirstWithRoom(filter.clone()),
             Self::LeastLoaded(filter) => Self::LeastLoaded(filter.clone()),
             Self::Fingerprint(filter) => Self::Fingerprint(filter.clone()),
+            Self::List(filter) => Self::List(filter.clone()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Filters over hashes.
 //!
-//! There are three kinds: [`Classical`], [`Balanced`], of Bloom blocks and generic over the rule, and
-//! [`Fingerprints`]. Each is written once, over [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
+//! There are four kinds: [`Classical`], [`Balanced`], of Bloom blocks and generic over the rule,
+//! [`Fingerprints`], and [`List`]. Each is written once, over [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
 
 mod any;
 mod balanced;
@@ -16,6 +16,7 @@ mod held;
 mod insert;
 mod ledger;
 mod level_by_level;
+mod list;
 mod lookup;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod shared;
@@ -29,6 +30,7 @@ pub(crate) use classical::Classical;
 use fingerprint::Fingerprints;
 #[cfg(feature = "file")]
 pub use ledger::Counters;
+use list::List;
 
 /// The result of an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,7 +28,7 @@ impl Sample {
             filter.insert(&key(number)).unwrap();
         }
         // More than a block holds: the list counts them.
-        if self.parameters.design.layout().is_some_and(|layout| layout.multiset) {
+        if self.parameters.design.is_multiset() {
             for number in 0..90 {
                 filter.insert(&key(number % 9)).unwrap();
             }
@@ -102,10 +102,13 @@ pub fn samples() -> Vec<Sample> {
         ),
     ];
     let classical = ("classical", Design::Classical { bits: 1_001, hashes: 7 }, 80);
+    let list = ("list", Design::List { overflow: refuse, multiset: false }, 60);
+    let counted = Design::List { overflow: saturate(9), multiset: true };
     let blocked = layouts.map(|(name, layout, keys)| (name, layout.into(), keys));
     let sample = |(name, design, keys): (_, _, u32)| {
         let seed = u64::from(keys) << 40 | 7;
         Sample { name, parameters: Parameters { keys: keys.into(), seed, design }, keys }
     };
-    [classical].into_iter().chain(blocked).map(sample).collect()
+    let others = [classical, list, ("list-multiset-grown", counted, 30)];
+    others.into_iter().chain(blocked).map(sample).collect()
 }

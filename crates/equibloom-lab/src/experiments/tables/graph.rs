@@ -8,7 +8,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
 use crate::number::{power_of_ten, short};
 use crate::simulator::{random_graph, words};
 
@@ -206,8 +206,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("load n / 2m"),
         y: Axis::logarithmic("probability; buckets").of_each_panel(),
         panels: vec!["probability of a second cycle", "mean component of a bucket [buckets]"],
-        series,
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }

@@ -8,7 +8,7 @@ use crate::context::{Context, Length};
 use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
+use crate::figure::{Axis, Claim, Hue, Kind, Origin, Plot, Series};
 use crate::number::short;
 use crate::simulator::{Cuckoo, words};
 
@@ -66,34 +66,23 @@ fn map_displacements<const SLOTS: usize>(
 
 fn simulated_displacements(slots: u64, per_bucket: usize, moments: &[u64], seed: u64) -> Vec<f64> {
     let mut tables = Cuckoo::new(slots / 2 / per_bucket as u64, per_bucket, seed);
-    let mut rule = StashRule::new();
-    let mut inserted = 0;
+    let (mut inserted, mut stash_limit) = (0, STASH);
     let at = |&moment: &u64| {
-        (inserted..moment).for_each(|_| rule.insert(&mut tables));
+        (inserted..moment).for_each(|_| insert(&mut tables, &mut stash_limit));
         inserted = moment;
-        tables.displacements() as f64 / moment as f64
+        tables.displacements as f64 / moment as f64
     };
     moments.iter().map(at).collect()
 }
 
-/// The rehash rule of the library's maps: when the stash is too long, before the next insert; and if that does
-/// not help, again when the stash is twice as long.
-struct StashRule {
-    content_with: usize,
-}
-
-impl StashRule {
-    fn new() -> Self {
-        Self { content_with: STASH }
+/// Inserts an element by the rehash rule of the library's maps: when the stash is too long, before the next insert;
+/// and if that does not help, again when the stash is twice as long.
+fn insert(tables: &mut Cuckoo, stash_limit: &mut usize) {
+    if tables.stashed > *stash_limit {
+        tables.rehash();
+        *stash_limit = (*stash_limit).max(2 * tables.stashed);
     }
-
-    fn insert(&mut self, tables: &mut Cuckoo) {
-        if tables.stashed() > self.content_with {
-            tables.rehash();
-            self.content_with = self.content_with.max(2 * tables.stashed());
-        }
-        tables.insert();
-    }
+    tables.insert();
 }
 
 /// Rehashes of a map filled with this many entries.
@@ -105,9 +94,9 @@ fn map_rehashes<const SLOTS: usize>(entries: u64, seed: u64) -> Result<f64, Erro
 
 fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
     let mut tables = Cuckoo::new(SMALL / 2 / per_bucket as u64, per_bucket, seed);
-    let mut rule = StashRule::new();
-    (0..entries).for_each(|_| rule.insert(&mut tables));
-    tables.rehashes() as f64
+    let mut stash_limit = STASH;
+    (0..entries).for_each(|_| insert(&mut tables, &mut stash_limit));
+    tables.rehashes as f64
 }
 
 /// Rehashes of the slides' tables, which have no stash.
@@ -123,15 +112,19 @@ pub(super) fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
     Ok(rehashes as f64)
 }
 
-fn simulated_slides_rehashes(entries: u64, seed: u64) -> f64 {
+/// The same by simulation, and the accesses of the last rehash: all buckets emptied, all elements placed.
+pub(super) fn simulated_slides_rehashes(entries: u64, seed: u64) -> (f64, Option<f64>) {
     let mut tables = Cuckoo::new(SMALL / 2, 1, seed);
-    for _ in 0..entries {
+    let mut cost = None;
+    for number in 1..=entries {
         tables.insert();
-        while tables.stashed() > 0 {
+        while tables.stashed > 0 {
+            let before = tables.displacements;
             tables.rehash();
+            cost = Some((SMALL + number + tables.displacements - before) as f64);
         }
     }
-    tables.rehashes() as f64
+    (tables.rehashes as f64, cost)
 }
 
 /// The values at each load, from the repetitions' values at all of them.
@@ -147,8 +140,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         displacements::<4>(context, "four slots", &FOUR_SLOTS)?;
     let loads: Vec<f64> = (1..=DRAWN_TO).map(|step| f64::from(step) / 200.0).collect();
     let bound = |loads: &[f64]| -> Result<Vec<f64>, Error> {
-        let points = cuckoo::against_load(loads.iter().copied(), slots(context.length) / 2)?;
-        Ok(points.iter().map(|point| point.mean_insertion_cost_bound - 1.0).collect())
+        loads.iter().map(|&load| Ok(cuckoo::mean_insertion_cost_bound(load)? - 1.0)).collect()
     };
     series.push(Series::new(
         "bound, one slot",
@@ -167,7 +159,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             let random: Vec<f64> = sides[0].iter().map(|estimate| estimate.mean).collect();
             Claim::at_most(&format!("{what} are not above the random walk's"), &random, &sides[1])
         } else {
-            same(&what, &sides[0], &sides[1])
+            Claim::same(&format!("{what} are the simulation's"), &sides[0], &sides[1])
         });
         for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(sides) {
             series.push(Series::measured(name, hue, origin, loads, side));
@@ -217,8 +209,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("load, share of the slots filled"),
         y: Axis::linear("displacements; rehashes").of_each_panel(),
         panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
-        series,
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }
@@ -276,7 +267,7 @@ fn small_tables() -> Result<[Small; 3], Error> {
             name: "slides: one slot, no stash",
             hue: Hue::Value(1),
             moments: one_slot.clone(),
-            simulate: |entries, seed| Ok(simulated_slides_rehashes(entries, seed)),
+            simulate: |entries, seed| Ok(simulated_slides_rehashes(entries, seed).0),
             build: slides_rehashes,
         },
         Small {
@@ -312,9 +303,7 @@ fn rehashes(
         let side = |what: &str, work: Build| {
             let name = format!("{what} {} {entries}", small.name);
             let runs = context.repeat(&name, builds, |seed| work(entries, seed))?;
-            // One more or less is always possible.
-            let Estimate { mean, sigma } = Estimate::of(runs, 0.0);
-            Ok::<_, Error>(Estimate { mean, sigma: sigma + 0.5 / builds as f64 })
+            Ok::<_, Error>(Estimate::of_counts(&runs, builds))
         };
         Ok([side("simulated rehashes", small.simulate)?, side("rehashes", small.build)?])
     })?;
@@ -338,7 +327,8 @@ fn rehashes(
                 claims.push(Claim::on_model(&text, &model(&x)?, side));
             }
         } else {
-            claims.push(same(&format!("{name}: rehashes of the map"), &sides[0], &sides[1]));
+            let text = format!("{name}: rehashes of the map are the simulation's");
+            claims.push(Claim::same(&text, &sides[0], &sides[1]));
         }
         for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(&sides) {
             series.push(Series::measured(name, *hue, origin, &x, side).in_panel(1));
@@ -346,13 +336,4 @@ fn rehashes(
         at_the_end.extend(x.last().copied().zip(sides[1].last().map(|estimate| estimate.mean)));
     }
     Ok(at_the_end)
-}
-
-/// Claims that two measurements are equal: within 4σ of their difference + 1 %.
-fn same(what: &str, simulated: &[Estimate], measured: &[Estimate]) -> Claim {
-    let expected: Vec<f64> = simulated.iter().map(|estimate| estimate.mean).collect();
-    let both = simulated.iter().zip(measured);
-    let measured: Vec<Estimate> =
-        both.map(|(a, b)| Estimate { mean: b.mean, sigma: a.sigma.hypot(b.sigma) }).collect();
-    Claim::on_model(&format!("{what} are the simulation's"), &expected, &measured)
 }

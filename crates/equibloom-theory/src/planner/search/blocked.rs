@@ -21,8 +21,9 @@ const REFINEMENTS: usize = 2;
 /// Every key with a second choice is the two-choice placement.
 const LARGEST_SHARE: f64 = 1.0 - f64::EPSILON;
 
-/// With more hash functions the closed form cancels.
+/// With more hash functions the closed form cancels, with fewer below this share of its largest term.
 const MOST_CLOSED: u32 = 24;
+const PRECISION: f64 = 1e-13;
 
 impl Search {
     /// The best blocked filter. Its prediction has the rate and the accesses only.
@@ -54,13 +55,15 @@ impl Search {
     }
 
     fn blocked_rate(&self, blocks: Blocks, count: u64) -> Result<f64, Error> {
-        if blocks.hashes() > MOST_CLOSED {
-            return Ok(predict(&Layout::blocked(blocks, count).into(), self.sizing.keys)?.rate);
-        }
         // A is binomial.
         let keys = self.sizing.keys as f64;
         let mean = |unset: f64| (keys * (-(1.0 - unset) / count as f64).ln_1p()).exp();
-        Ok(Self::all_set(blocks, mean))
+        let rate = Self::all_set(blocks, mean);
+        let cancels = rate < PRECISION * 2.0_f64.powi(blocks.hashes() as i32);
+        if cancels || blocks.hashes() > MOST_CLOSED {
+            return Ok(predict(&Layout::blocked(blocks, count).into(), self.sizing.keys)?.rate);
+        }
+        Ok(rate)
     }
 
     /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly. A key in the overflow

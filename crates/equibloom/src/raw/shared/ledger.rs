@@ -46,12 +46,31 @@ impl SharedLedger {
     }
 
     pub(in crate::raw) fn into_own(self) -> OwnLedger {
+        let counted = self.counted();
+        let overflow = self.list.into_inner().unwrap_or_else(PoisonError::into_inner);
+        OwnLedger { overflow, ..counted }
+    }
+
+    /// A copy. Inserts that need the list wait while it is copied.
+    pub(in crate::raw) fn snapshot(&self) -> OwnLedger {
+        let overflow = self.list.read().unwrap_or_else(PoisonError::into_inner).clone();
+        OwnLedger { overflow, ..self.counted() }
+    }
+
+    pub(in crate::raw) fn clear(&mut self) {
+        let mut ledger = self.snapshot();
+        ledger.clear();
+        *self = Self::new(ledger);
+    }
+
+    /// What is counted, with an empty list.
+    fn counted(&self) -> OwnLedger {
         let used = self.used.load(Relaxed).saturating_add(self.tally.reads());
         OwnLedger {
             elements: self.elements(),
             saturated: self.saturated.load(Relaxed),
             budget: self.budget.restored(used, self.spent.load(Relaxed)),
-            overflow: self.list.into_inner().unwrap_or_else(PoisonError::into_inner),
+            overflow: OverflowList::none(),
         }
     }
 }

@@ -34,12 +34,14 @@ pub(super) mod tally;
 use super::fingerprint::SharedFingerprintInserts;
 use super::held::Held;
 use super::ledger::OwnLedger;
-use super::{Any, Balanced, Classical, Insertion};
+use super::{Any, Balanced, Classical, Insertion, List};
 use crate::block::isa::{Target, kernel_table};
-use crate::error::FullError;
+use crate::error::{BuildError, FullError};
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
-use crate::storage::{SharedWords, Words};
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::{SharedWords, Storage, Words};
+use equibloom_layout::Design;
 use ledger::SharedLedger;
 
 /// How many keys ahead first blocks are prefetched.
@@ -100,6 +102,12 @@ pub(super) fn own(words: SharedWords, ledger: SharedLedger, _: usize) -> (Words,
     (words.into_words(), ledger.into_own())
 }
 
+/// Empties words and ledger.
+fn clear(words: &mut SharedWords, ledger: &mut SharedLedger) {
+    words.atomics().iter().for_each(|word| word.store(0, Relaxed));
+    ledger.clear();
+}
+
 impl<R: Choose, S: Held> Balanced<R, S> {
     fn converted<T: Held>(
         self,
@@ -122,6 +130,10 @@ impl<S: Held> Any<S> {
                 let (words, ledger) = convert(words, ledger, 0);
                 Any::Classical(Classical { plan, words, ledger })
             }
+            Self::List(List { plan, words, ledger }) => {
+                let (words, ledger) = convert(words, ledger, 0);
+                Any::List(List { plan, words, ledger })
+            }
             Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.converted(convert)),
             Self::LeastLoaded(filter) => Any::LeastLoaded(filter.converted(convert)),
             Self::Fingerprint(filter) => Any::Fingerprint(filter.converted(convert)),
@@ -141,6 +153,32 @@ impl Shared {
         self.converted(own)
     }
 
+    /// A copy for one owner, of a filter of this design, while other threads go on. It has every key whose
+    /// insert has returned before: blocks are copied in the order of lookups, and the list after them, because
+    /// keys only move that way.
+    pub(crate) fn snapshot(&self, design: &Design) -> Result<Any, BuildError> {
+        let (words, ledger) = self.contents();
+        let mut copy = Words::zeroed(words.atomics().len() as u64)?;
+        match self {
+            Self::Fingerprint(filter) => filter.copy_blocks(&mut copy),
+            _ => copy.iter_mut().enumerate().for_each(|(line, copy)| *copy = *words.load(line)),
+        }
+        // The words were allocated for this design.
+        let refused = BuildError::OutOfMemory { bytes: design.bytes() };
+        Any::with_ledger(design, copy, ledger.snapshot()).ok_or(refused)
+    }
+
+    /// Removes all keys and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Classical(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::List(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::FirstWithRoom(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::LeastLoaded(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::Fingerprint(filter) => clear(&mut filter.words, &mut filter.ledger),
+        }
+    }
+
     /// Inserts a key unless it is (apparently) present.
     #[inline]
     pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
@@ -148,6 +186,7 @@ impl Shared {
             Self::Classical(Classical { plan, words, ledger }) => {
                 Ok(plan.insert(words, ledger, key, ()))
             }
+            Self::List(List { plan, ledger, .. }) => plan.insert(ledger, key, ()),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Fingerprint(filter) => filter.insert(key),
@@ -170,23 +209,12 @@ impl Shared {
 
     /// The keys in order, while the first blocks of later ones are prefetched.
     fn prefetched<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = KeyHash> + 'a {
-        (0..AHEAD).for_each(|index| self.prefetch_first(keys, index));
+        keys.iter().take(AHEAD).for_each(|&key| self.prefetch_first(key));
         keys.iter().enumerate().map(move |(index, &key)| {
-            self.prefetch_first(keys, index + AHEAD);
+            if let Some(&later) = keys.get(index + AHEAD) {
+                self.prefetch_first(later);
+            }
             key
         })
-    }
-
-    /// Prefetches the first block of the key with this index.
-    #[inline(always)]
-    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
-        let Some(&key) = keys.get(index) else { return };
-        match self {
-            // A key's bits lie anywhere.
-            Self::Classical(_) => {}
-            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
-            Self::LeastLoaded(filter) => filter.prefetch_first(key),
-            Self::Fingerprint(filter) => filter.prefetch_first(key),
-        }
     }
 }
