@@ -71,7 +71,7 @@ impl Search {
         }
         if self.limits.one_by_one {
             // More slots send fewer misses on; remainders of a byte are compared at once.
-            let best = walk.best().map_or(start, |trial| trial.shape.slots);
+            let best = walk.best().map_or(start, |trial| trial.slots());
             let most = if self.limits.slots.is_some() { start } else { best + MORE_SLOTS };
             let bytes =
                 Limits { remainder_bits: self.limits.remainder_bits.or(Some(8)), ..self.limits };
@@ -105,7 +105,7 @@ impl Walk<'_> {
         let least = best.map_or(f64::INFINITY, |best| best.rate).min(search.to_beat);
         let enough = if search.enough > 0.0 { HOPEFUL * search.enough } else { f64::INFINITY };
         let to_beat = enough.min(search.allowance() * least);
-        let mut trial = self.sizes.first(shape, to_beat)?;
+        let mut trial = self.sizes.best(shape, to_beat)?;
         let is_enough = trial.excess == 0.0 && trial.rate <= search.enough;
         let lines = self.sizes.lines;
         if lines < SMALL

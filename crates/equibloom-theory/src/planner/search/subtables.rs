@@ -4,7 +4,7 @@
 //! exact overflow find the ratio at which it is as high as allowed. A larger ratio may still be better, because the
 //! list gets shorter; and of a few hundred blocks each is moved by itself.
 
-use equibloom_layout::{Candidates, Layout, MAX_FINGERPRINT_SUBTABLES, Overflow, Rule};
+use equibloom_layout::{Blocks, Candidates, Layout, MAX_FINGERPRINT_SUBTABLES, Overflow, Rule};
 
 use super::Search;
 use super::fingerprints::Shape;
@@ -60,21 +60,16 @@ const STEPS: f64 = 1.07;
 const FINE: u64 = 10_000;
 
 /// A last subtable is worth a trial from so large a part of a block on.
-const LEAST_LAST: f64 = 0.03;
+const LEAST_LAST: f64 = 0.01;
 
 /// Blocks of a subtable that are to receive more keys than so many times their slots are not modelled.
 const MOST_LOAD: f64 = 8.0;
-
-/// The blocks of each subtable but the first.
-type Later = Vec<u64>;
 
 /// A filter and what the exact model says of it.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
     pub(super) layout: Layout,
     pub(super) outline: Prediction,
-    pub(super) shape: Shape,
-    later: Later,
     /// Keys in the overflow list, after removals for a multiset.
     overflow: f64,
     /// How far the limits are exceeded; 0 if they are met.
@@ -94,6 +89,27 @@ impl Trial {
     pub(super) fn cost(&self) -> f64 {
         of_miss(self.layout.blocks, self.outline.accesses_miss)
     }
+
+    /// Slots of a block.
+    pub(super) const fn slots(&self) -> u32 {
+        match self.layout.blocks {
+            Blocks::Fingerprint { slots, .. } => slots,
+            Blocks::Bloom { .. } => 0,
+        }
+    }
+
+    /// The sizes of all subtables but the first.
+    fn later(&self) -> &[u64] {
+        match &self.layout.candidates {
+            Candidates::Subtables { sizes } => &sizes[1..],
+            Candidates::Anywhere { .. } => &[],
+        }
+    }
+}
+
+/// The better of two.
+pub(super) fn better(best: Trial, other: Trial) -> Trial {
+    if other.is_better_than(&best) { other } else { best }
 }
 
 /// Cache lines for subtables and list.
@@ -111,9 +127,8 @@ impl<'a> Sizes<'a> {
         Self { search, lines, allowed }
     }
 
-    /// The best subtables of such blocks with one ratio.
-    /// `None` if none can have a rate of `to_beat`.
-    pub(super) fn first(&self, shape: Shape, to_beat: f64) -> Option<Trial> {
+    /// The best subtables of such blocks with one ratio; `None` if their rate must be above `to_beat`.
+    pub(super) fn best(&self, shape: Shape, to_beat: f64) -> Option<Trial> {
         let Limits { multiset, accesses_miss, choices, .. } = self.search.limits;
         let load = self.search.sizing.keys as f64 / self.lines as f64;
         let usual = self.share_sent_on(load, shape);
@@ -124,69 +139,101 @@ impl<'a> Sizes<'a> {
         let most = if accesses_miss > 1.0 { choices.min(MAX_FINGERPRINT_SUBTABLES) } else { 1 };
         let last = |levels: u32| self.lines as f64 * usual.powi(levels as i32 - 1);
         let levels = (2..=most).take_while(|&levels| levels <= 3 || last(levels) > LEAST_LAST);
-        let levels = levels.last().unwrap_or(1) as usize;
-        if levels == 1 {
-            return self.trial(shape, &[], self.list(self.allowed.min(VERY_FEW_KEYS)));
-        }
+        let Some(levels) = levels.last() else {
+            return self.trial(shape.blocks, &[], self.list(self.allowed.min(VERY_FEW_KEYS)));
+        };
         let factors = if multiset { &FACTORS[..] } else { &FACTORS[..1] };
-        let found = factors.iter().filter_map(|&factor| self.with_factor(shape, levels, factor));
-        let found: Vec<(Trial, f64)> = found.collect();
-        let best = found
-            .into_iter()
-            .reduce(|best, other| if other.0.is_better_than(&best.0) { other } else { best });
-        let (best, _) = best?;
-        Some(self.settled(best))
+        let found = factors.iter().filter_map(|&factor| {
+            let sizes = |ratio: f64, list| self.later(ratio, factor, levels as usize, list);
+            match multiset {
+                true => self.for_removals(shape, usual, sizes),
+                false => self.for_sets(shape, usual, sizes),
+            }
+        });
+        found.reduce(better).map(|best| self.settled(best))
     }
 
-    /// The same with given factors between the ratios; also returns the ratio.
-    fn with_factor(&self, shape: Shape, levels: usize, factor: f64) -> Option<(Trial, f64)> {
-        let multiset = self.search.limits.multiset;
-        let keys = self.search.sizing.keys as f64;
-        let load = keys / self.lines as f64;
-        let usual = self.share_sent_on(load, shape);
-        let mut ratio = match multiset {
-            true => 0.8 * usual,
-            false => usual * (1.0 + 0.8 * usual + 20.0 * usual * usual),
-        };
-        let few = self.lines < MEDIUM && !multiset;
+    /// The ratio is as small as the list allows, or larger where a shorter list is worth it.
+    fn for_sets(
+        &self,
+        shape: Shape,
+        usual: f64,
+        sizes: impl Fn(f64, Overflow) -> Vec<u64>,
+    ) -> Option<Trial> {
+        let few = self.lines < MEDIUM;
         let target = if few { self.allowed.min(VERY_FEW_KEYS) } else { AIM * self.allowed };
-        let list = self.list(if multiset { self.allowed } else { target });
-        let mut best: Option<(Trial, f64)> = None;
+        let list = self.list(target);
+        let mut best: Option<Trial> = None;
+        let mut try_ratio = |ratio: f64| {
+            let trial = self.trial(shape.blocks, &sizes(ratio, list), list)?;
+            let (overflow, before) = (trial.overflow, best.take());
+            let improves = before.as_ref().is_none_or(|before| trial.is_better_than(before));
+            best = if improves { Some(trial) } else { before };
+            Some((overflow, improves))
+        };
+        // A fit to the ratios from 8 to 40 bits per key.
+        let start = usual * (1.0 + 0.8 * usual + 20.0 * usual * usual);
+        let mut ratio = self
+            .ratio_for(target, start, |ratio| Some((sizes(ratio, list)[0], try_ratio(ratio)?.0)))?;
+        while !few && self.list_lines(list) > 1 {
+            ratio *= STEP;
+            if !try_ratio(ratio)?.1 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The list has room for its keys after removals; their number is cheap to compute.
+    fn for_removals(
+        &self,
+        shape: Shape,
+        usual: f64,
+        sizes: impl Fn(f64, Overflow) -> Vec<u64>,
+    ) -> Option<Trial> {
+        let list = self.list(self.allowed);
+        let keys = self.search.sizing.keys as f64;
+        let ratio = self.ratio_for(AIM * self.allowed, 0.8 * usual, |ratio| {
+            let later = sizes(ratio, list);
+            Some((later[0], churned(keys, shape.slots, &self.with_first(&later, list)?)))
+        })?;
+        self.trial(shape.blocks, &sizes(ratio, list), list)
+    }
+
+    /// The smallest ratio at which about `target` keys overflow, or one at which fewer do. `at` gives the size of the
+    /// second subtable and the keys that overflow.
+    fn ratio_for(
+        &self,
+        target: f64,
+        start: f64,
+        mut at: impl FnMut(f64) -> Option<(u64, f64)>,
+    ) -> Option<f64> {
+        let keys = self.search.sizing.keys as f64;
         // The share that overflows is the tail of a nearly normal variable: this is nearly linear in the ratio.
         let distance = |overflow: f64| (-(overflow / keys).max(1e-300).ln()).max(0.0).sqrt();
-        let aim = distance(target);
-        let highest = self.highest_ratio();
+        let (aim, highest) = (distance(target), self.highest_ratio());
         // The largest ratio that is too small, and the smallest that is enough.
         let (mut low, mut high) = (None::<(f64, f64)>, None::<(f64, f64)>);
-        let mut tried: Vec<Later> = Vec::new();
-        for _ in 0..if multiset { 3 * MOST_TRIALS } else { MOST_TRIALS } {
-            let later = self.later(ratio, factor, levels, list);
-            if tried.contains(&later) {
-                break;
+        let (mut ratio, mut falls) = (start.min(highest), 0);
+        for _ in 0..MOST_TRIALS {
+            let (second, overflow) = at(ratio)?;
+            let reached = distance(overflow).min(aim + 1.0);
+            // Larger later subtables leave less to the first, so that it need not rise; whole numbers of blocks may let
+            // it fall once.
+            falls += u32::from(low.is_some_and(|(_, before)| before > 0.0 && reached <= before));
+            if reached >= aim && reached < aim + TOLERANCE
+                || high.is_none() && reached < aim && (falls > 1 || ratio >= highest)
+            {
+                return Some(ratio);
             }
+            *if reached < aim { &mut low } else { &mut high } = Some((ratio, reached));
             // Sizes are whole numbers.
-            let one_block = 1.0 + 1.0 / later[0] as f64;
-            tried.push(later.clone());
-            let overflow = if multiset {
-                self.churned(shape, &later, list)?
-            } else {
-                let trial = self.trial(shape, &later, list)?;
-                let overflow = trial.overflow;
-                keep_better(&mut best, trial, ratio);
-                overflow
-            };
-            let at = distance(overflow).min(aim + 1.0);
-            // Larger later subtables leave less to the first, so that it need not rise.
-            let falls = low.is_some_and(|(_, before)| before > 0.0 && at <= before);
-            let near = (at - aim).abs() < TOLERANCE && (!multiset || at >= aim);
-            if near || high.is_none() && at < aim && (falls || ratio >= highest) {
-                high = high.filter(|_| !near);
-                break;
-            }
-            *if at < aim { &mut low } else { &mut high } = Some((ratio, at));
+            let one_block = 1.0 + 1.0 / second as f64;
             ratio = match (low, high) {
+                (Some((low, _)), Some((high, _))) if high < one_block * low => return Some(high),
                 (Some((low, at_low)), Some((high, at_high))) => {
-                    let share = (aim - at_low) / (at_high - at_low);
+                    // A little above the aim, to be within it.
+                    let share = (aim + TOLERANCE / 2.0 - at_low) / (at_high - at_low);
                     low + (high - low) * share.clamp(0.1, 0.9)
                 }
                 (Some((low, at_low)), None) => {
@@ -196,31 +243,14 @@ impl<'a> Sizes<'a> {
                 _ => ratio / STEPS.max(one_block),
             };
         }
-        if multiset {
-            ratio = high.map_or(ratio, |(high, _)| high);
-            let later = self.later(ratio, factor, levels, list);
-            return self.trial(shape, &later, list).map(|trial| (trial, ratio));
-        }
-        // Fewer keys in a shorter list.
-        while !few && self.list_lines(list) > 1 {
-            ratio *= STEP;
-            let later = self.later(ratio, factor, levels, list);
-            let Some(trial) = self.trial(shape, &later, list) else { break };
-            if !keep_better(&mut best, trial, ratio) {
-                break;
-            }
-        }
-        best
+        Some(high.map_or(ratio, |(high, _)| high))
     }
 
     /// The later subtables beside a list.
-    fn later(&self, ratio: f64, factor: f64, levels: usize, list: Overflow) -> Later {
-        let ratios = (1..levels).map(|level| if level == 1 { ratio } else { ratio * factor });
-        let shares = ratios.scan(1.0, |share, ratio| {
-            *share *= ratio;
-            Some(*share)
-        });
-        let shares: Vec<f64> = shares.collect();
+    fn later(&self, ratio: f64, factor: f64, levels: usize, list: Overflow) -> Vec<u64> {
+        let shares: Vec<f64> = (1..levels)
+            .map(|level| ratio.powi(level as i32) * factor.powi(level as i32 - 1))
+            .collect();
         let room = self.lines.saturating_sub(self.list_lines(list)) as f64;
         let first = room / (1.0 + shares.iter().sum::<f64>());
         shares.into_iter().map(|share| ((share * first).round() as u64).max(1)).collect()
@@ -228,15 +258,13 @@ impl<'a> Sizes<'a> {
 
     /// The share of its entries that a subtable sends on if all have the same load.
     fn share_sent_on(&self, load: f64, shape: Shape) -> f64 {
-        let mut share: f64 = 0.0;
-        for _ in 0..4 {
+        (0..4).fold(0.0, |share: f64, _| {
             let load = load / (1.0 - share.min(0.5));
-            share = match self.search.limits.multiset {
+            match self.search.limits.multiset {
                 true => lost(load, shape.slots),
                 false => sent_on(shape.blocks, load) / load,
-            };
-        }
-        share
+            }
+        })
     }
 
     /// The largest ratio of one subtable to the one before it. Nearly as many misses go on; removable
@@ -258,8 +286,7 @@ impl<'a> Sizes<'a> {
     }
 
     /// Moves blocks from one subtable to another while that is better.
-    pub(super) fn moved(&self, trial: Trial) -> Trial {
-        let mut best = trial;
+    pub(super) fn moved(&self, mut best: Trial) -> Trial {
         let most = self.search.limits.choices.min(MAX_FINGERPRINT_SUBTABLES) as usize;
         // The subtable that a block is taken from and the one it goes to; the next after the last is new.
         let moves: Vec<(usize, usize)> =
@@ -268,7 +295,8 @@ impl<'a> Sizes<'a> {
         for &(from, to) in moves.iter().cycle() {
             failures += 1;
             while trials < MOST_MOVES
-                && let Some(other) = self.move_block(&best, from, to)
+                && let Some(later) = move_block(best.later(), from, to)
+                && let Some(other) = self.trial(best.layout.blocks, &later, best.list)
             {
                 trials += 1;
                 // Within the limits any better filter; outside them only one that is clearly nearer.
@@ -286,107 +314,86 @@ impl<'a> Sizes<'a> {
         best
     }
 
-    /// The same with a block, or a few of many, moved.
-    fn move_block(&self, trial: &Trial, from: usize, to: usize) -> Option<Trial> {
-        let mut later = trial.later.clone();
-        let levels = later.len() + 1;
-        if from.max(to) > levels || from == levels {
-            return None;
-        }
-        // The first block of a new subtable comes from the first.
-        let from = if to == levels { 0 } else { from };
-        if to == levels {
-            later.push(0);
-        }
-        let size = |level: usize| if level == 0 { u64::MAX } else { later[level - 1] };
-        let step = 1 + size(from).min(size(to)) / 24;
-        if from > 0 {
-            later[from - 1] = later[from - 1].checked_sub(step)?;
-        }
-        if to > 0 {
-            later[to - 1] += step;
-        }
-        if later.last() == Some(&0) {
-            later.pop();
-        }
-        if later.contains(&0) {
-            return None;
-        }
-        self.trial(trial.shape, &later, trial.list)
-    }
-
     /// The same with the memory that the list needs, as far as possible.
     fn settled(&self, mut trial: Trial) -> Trial {
         for _ in 0..MOST_TRIALS {
             let (room, needed) = (trial.list, trial.layout.overflow);
-            let fits = needed.bytes() <= room.bytes();
             let wasted = self.list_lines(room).saturating_sub(self.list_lines(needed));
-            if fits && wasted <= self.lines / FINE {
+            if needed.bytes() <= room.bytes() && wasted <= self.lines / FINE {
                 break;
             }
             // A little more, so that it is enough.
             let list = Overflow { capacity: needed.capacity + needed.capacity / 500, ..needed };
-            let Some(next) = self.trial(trial.shape, &trial.later, list) else { break };
-            // The list may need what it would save, or ever more.
-            if next.excess > trial.excess {
-                break;
+            match self.trial(trial.layout.blocks, trial.later(), list) {
+                // The list may need what it would save, or ever more.
+                Some(next) if next.excess <= trial.excess => trial = next,
+                _ => break,
             }
-            trial = next;
         }
         trial
     }
 
     /// The blocks of all subtables: the first has those that are left.
-    fn sizes(&self, later: &[u64], list: Overflow) -> Option<Vec<u64>> {
+    fn with_first(&self, later: &[u64], list: Overflow) -> Option<Vec<u64>> {
         let taken = later.iter().sum::<u64>() + self.list_lines(list);
         let first = self.lines.checked_sub(taken).filter(|&first| first > 0)?;
         Some(core::iter::once(first).chain(later.iter().copied()).collect())
     }
 
     /// A filter with room for a list; the layout's own list becomes as long as it must be.
-    fn trial(&self, shape: Shape, later: &[u64], list: Overflow) -> Option<Trial> {
+    fn trial(&self, blocks: Blocks, later: &[u64], list: Overflow) -> Option<Trial> {
+        let Blocks::Fingerprint { slots, .. } = blocks else { return None };
         let Limits { multiset, accesses_miss, accesses_insert, .. } = self.search.limits;
         let keys = self.search.sizing.keys as f64;
-        let sizes = self.sizes(later, list)?;
+        let sizes = self.with_first(later, list)?;
         let candidates = Candidates::subtables(&sizes).ok()?;
-        let layout = Layout::new(shape.blocks, candidates, Rule::KeepLargest);
+        let layout = Layout::new(blocks, candidates, Rule::KeepLargest);
         let mut layout = Layout { overflow: list, multiset, ..layout };
         let overloaded = Prediction { rate: 1.0, overflow_fraction: 1.0, ..Prediction::default() };
-        let outline =
-            outline(&layout, keys, MOST_LOAD * f64::from(shape.slots)).unwrap_or(overloaded);
+        let outline = outline(&layout, keys, MOST_LOAD * f64::from(slots)).unwrap_or(overloaded);
         let overflow = if multiset {
-            churned(keys, shape.slots, &sizes)
+            churned(keys, slots, &sizes)
         } else {
             let (share, deviation) = (outline.overflow_fraction, outline.overflow_deviation);
             layout.overflow = overflow_list(keys * share, keys * deviation);
             keys * share
         };
+        let (room, needed) =
+            (self.list_lines(list) as f64, self.list_lines(layout.overflow) as f64);
         let over = |value: f64, limit: f64| (value - limit).max(0.0);
         let excess = over((overflow / self.allowed).max(1e-300).ln(), 0.0)
             + over(outline.accesses_miss, accesses_miss)
             + over(outline.accesses_insert, accesses_insert)
-            + over(self.list_lines(layout.overflow) as f64, self.list_lines(list) as f64)
-                / self.lines as f64;
-        let saved = self.list_lines(list) as f64 - self.list_lines(layout.overflow) as f64;
+            + over(needed, room) / self.lines as f64;
         let first = sizes[0] as f64;
-        let rate = outline.rate * first / (first + saved).max(0.1 * first);
-        let later = later.to_vec();
-        Some(Trial { layout, outline, shape, later, overflow, excess, rate, list })
-    }
-
-    fn churned(&self, shape: Shape, later: &[u64], list: Overflow) -> Option<f64> {
-        let sizes = self.sizes(later, list)?;
-        Some(churned(self.search.sizing.keys as f64, shape.slots, &sizes))
+        let rate = outline.rate * first / (first + room - needed).max(0.1 * first);
+        Some(Trial { layout, outline, overflow, excess, rate, list })
     }
 }
 
-/// Replaces `best` by a better trial; returns whether it did.
-fn keep_better(best: &mut Option<(Trial, f64)>, trial: Trial, ratio: f64) -> bool {
-    let better = best.as_ref().is_none_or(|(best, _)| trial.is_better_than(best));
-    if better {
-        *best = Some((trial, ratio));
+/// The later subtables with a block, or a few of many, moved from one to another; 0 is the first.
+fn move_block(later: &[u64], from: usize, to: usize) -> Option<Vec<u64>> {
+    let (mut later, levels) = (later.to_vec(), later.len() + 1);
+    if from >= levels || to > levels {
+        return None;
     }
-    better
+    // The first block of a new subtable comes from the first.
+    let from = if to == levels { 0 } else { from };
+    if to == levels {
+        later.push(0);
+    }
+    let size = |level: usize| if level == 0 { u64::MAX } else { later[level - 1] };
+    let step = 1 + size(from).min(size(to)) / 24;
+    if from > 0 {
+        later[from - 1] = later[from - 1].checked_sub(step)?;
+    }
+    if to > 0 {
+        later[to - 1] += step;
+    }
+    if later.last() == Some(&0) {
+        later.pop();
+    }
+    (!later.contains(&0)).then_some(later)
 }
 
 /// So many standard deviations above the mean the last subtable has room for.
