@@ -72,10 +72,10 @@ const LINE: f64 = 100.0;
 /// byte or more in blocks whose unary code ends within two words have specialised code.
 const COMMON: f64 = 25.0;
 const OTHER: f64 = 50.0;
-const SHORT_REMAINDER: f64 = 300.0;
+const SHORT_REMAINDER: f64 = 140.0;
 
 /// Instructions for each further block.
-const FURTHER: f64 = 300.0;
+const FURTHER: f64 = 250.0;
 
 /// Of a Bloom block, and of a bit of a classical filter.
 const BLOOM: f64 = 80.0;

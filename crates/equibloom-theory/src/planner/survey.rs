@@ -13,6 +13,9 @@ use crate::error::Error;
 /// Rates within this factor count as equal; with that of the fingerprint blocks themselves 0.5 %.
 const EQUAL: f64 = 1.002;
 
+/// Filters with a higher rate are hardly of use; there any placement may be the best.
+const USEFUL: f64 = 0.5;
+
 /// With fewer bits per key a blocked filter has a closed form.
 const FEW_BITS: f64 = 20.0;
 
@@ -39,7 +42,7 @@ impl Survey {
             limits: self.limits,
             to_beat,
             compares: to_beat.is_finite(),
-            rough: false,
+            enough: 0.0,
         };
         self.contenders.iter().map(|&contender| (contender, search.best(contender))).collect()
     }
@@ -47,11 +50,11 @@ impl Survey {
     /// The lowest rate; of equal ones the filter with the fastest lookups, then the simplest. Its prediction has
     /// only what filters are compared by.
     pub(crate) fn best(&self, sizing: Sizing) -> Option<Predicted> {
-        self.search(sizing, false)
+        self.reaching(sizing, 0.0)
     }
 
-    /// The same, perhaps without the last few per cent.
-    pub(crate) fn search(&self, sizing: Sizing, rough: bool) -> Option<Predicted> {
+    /// The same, or a filter whose rate is low enough.
+    pub(crate) fn reaching(&self, sizing: Sizing, enough: f64) -> Option<Predicted> {
         let mut found: Vec<Predicted> = Vec::new();
         let mut to_beat = f64::INFINITY;
         let Self { contenders, limits } = self;
@@ -65,10 +68,11 @@ impl Survey {
             _ => 2,
         });
         for contender in order {
-            let search = Search { sizing, limits: *limits, to_beat, compares: false, rough };
+            let search = Search { sizing, limits: *limits, to_beat, compares: false, enough };
             let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
             let needless = limits.are_default()
+                && to_beat < USEFUL
                 && contenders.len() > 1
                 && contenders[0].placement == Placement::Blocked
                 && contenders.iter().any(|contender| in_slots(&contender))
