@@ -179,7 +179,8 @@ pub(crate) fn no_size_is_enough(
     let mut remedies = Vec::new();
     match known {
         Known::Keys(_) if sizing.bytes == MOST_BYTES => {
-            conflict = format!("{keys} keys at a rate of {rate:e} need more than {MOST_BYTES} bytes");
+            conflict =
+                format!("{keys} keys at a rate of {rate:e} need more than {MOST_BYTES} bytes");
             if let Ok((fewer, _)) = reach(requirements, survey, rate, Known::Memory(MOST_BYTES)) {
                 remedies.push(format!("lower keys to {}", fewer.keys));
             }
