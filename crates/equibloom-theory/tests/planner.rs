@@ -148,6 +148,27 @@ fn very_few_keys_are_listed_where_that_is_smallest() {
     assert!(listed >= 5, "{listed}");
 }
 
+/// At 10.25 bits per key second choices lower the rate by 0.1 % and read half a block more, at 10.5 bits by 2 %.
+#[test]
+fn of_nearly_equal_rates_the_faster_filter_is_taken() {
+    for (bits, least, most, taken) in
+        [(10.25, 1.0005, 1.002, Placement::Blocked), (10.5, 1.01, 1.03, Placement::OnePlusAlpha)]
+    {
+        let asked = |placement| Requirements {
+            block_bits: Some(64),
+            accesses_miss: Some(2.0),
+            placement,
+            ..requirements(bits)
+        };
+        let [blocked, second] = [Placement::Blocked, Placement::OnePlusAlpha]
+            .map(|placement| plan(&asked(Some(placement))).unwrap());
+        let factor = blocked.rate() / second.rate();
+        assert!((least..most).contains(&factor), "{bits}: {factor}");
+        assert!(second.expected.accesses_miss > 1.5);
+        assert_eq!(plan(&asked(None)).unwrap().design.placement(), taken);
+    }
+}
+
 #[test]
 fn reasons_and_alternatives_name_every_placement() {
     let plan = plan(&requirements(16.0)).unwrap();

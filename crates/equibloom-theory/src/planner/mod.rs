@@ -138,6 +138,10 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     if let Some(rate) = requirements.rate
         && expected.rate + rate_floor > rate
     {
+        if survey.limits.one_by_one {
+            // Nothing of the rate can be given up.
+            return plan(&Requirements { prefer: None, ..requirements.clone() });
+        }
         return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
     }
     let lines_miss = lines_per_miss(&design, keys, expected.accesses_miss);
