@@ -57,9 +57,11 @@ impl Shape {
         Self { lists, slots, width, code, fields, hints_per_list: (HINTS << 16).div_ceil(lists) }
     }
 
-    /// How many fields of `width` bits fit beside a code of `lists` lists.
+    /// How many fields of `width` bits fit beside a code of `lists` lists: at most 64, because all may be of one
+    /// list, and a run of ones is counted in one word.
     pub(super) const fn slots(lists: u32, width: u32) -> u32 {
-        (LINE_BITS - HINTS - lists) / (1 + width)
+        let slots = (LINE_BITS - HINTS - lists) / (1 + width);
+        if slots < u64::BITS { slots } else { u64::BITS }
     }
 
     /// Whether the code lies within two words.

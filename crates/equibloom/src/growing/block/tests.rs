@@ -52,6 +52,8 @@ fn on_all(shape: &Shape, line: &Line, lists: &Lists) {
 }
 
 proptest! {
+    #![proptest_config(crate::raw::designs::cases(300))]
+
     #[test]
     fn a_block_holds_its_lists(
         (lists, width) in shapes(),
