@@ -30,7 +30,7 @@ const FILTER_OPERATIONS: [&str; 6] =
 const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-plan-16"];
 /// The balanced map with buckets of one cache line and with the default bucket, and the cuckoo map.
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
-/// Operations of shared filters and of maps.
+/// Operations of shared filters, growing filters and maps.
 const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
 /// Plans: keys, bits per key (from 1 on) or a rate, and whether keys can be removed.
 const PLANS: [(&str, u64, f64, bool); 20] = [
@@ -165,6 +165,27 @@ fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The same with a growing filter of 1 %: inserts let it grow from nothing.
+fn work_on_growing(operation: &str) -> Result<(), Box<dyn Error>> {
+    let mut filter = Filter::<u64>::builder().rate(0.01).build_growing()?;
+    let [keys, absent] = present_and_absent();
+    if operation != "empty" {
+        for &key in &keys {
+            filter.insert_hash(key)?;
+        }
+    }
+    match operation {
+        "empty" | "filled" | "insert" => {}
+        "miss" | "hit" => {
+            let asked = if operation == "hit" { &keys } else { &absent };
+            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
+        }
+        _ => return Err("no such operation".into()),
+    }
+    black_box(&filter);
+    Ok(())
+}
+
 /// Identity hashing: only the map's instructions are counted.
 #[derive(Default)]
 struct AsItIs(u64);
@@ -268,7 +289,8 @@ fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
     let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
     let shared = SHARED.map(|kind| (kind, &FEW_OPERATIONS[..]));
     let maps = MAPS.map(|kind| (kind, &FEW_OPERATIONS[..]));
-    for (kind, operations) in filters.into_iter().chain(shared).chain(maps) {
+    let growing = [("growing", &FEW_OPERATIONS[..])];
+    for (kind, operations) in filters.into_iter().chain(shared).chain(growing).chain(maps) {
         let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
         for operation in operations {
             let without = if operation.starts_with("insert") { empty } else { filled };
@@ -320,6 +342,7 @@ fn main() -> ExitCode {
     let outcome = match arguments[..] {
         [] => check(false),
         ["--bless"] => check(true),
+        ["work", "growing", operation] => work_on_growing(operation).map(|()| true),
         ["work", "planning", operation] => work_on_plan(operation).map(|()| true),
         ["work", kind, operation] if MAPS.contains(&kind) => {
             work_on_map(kind, operation).map(|()| true)

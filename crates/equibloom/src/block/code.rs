@@ -79,17 +79,20 @@ impl UnaryCode {
         (zeros, t.select(zeros, rank % u64::BITS))
     }
 
-    /// The positions of all ones, in order.
+    /// The positions of the ones from bit `from` of the code on, in order.
     #[cfg(feature = "planner")]
-    pub(crate) fn all_ones<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = u32> + 'a {
-        self.words(line).zip(0..).flat_map(|((bits, mask), word)| {
-            let mut left = bits & mask;
-            core::iter::from_fn(move || {
-                let one = (left != 0).then(|| 64 * word + left.trailing_zeros());
-                left &= left.wrapping_sub(1);
-                one
-            })
-        })
+    #[inline(always)]
+    pub(crate) fn ones_from<'a>(&'a self, line: &'a Line, from: u32) -> Ones<'a> {
+        let word = (from / 64) as usize;
+        let left = self.word(line, word) & (u64::MAX << (from % 64));
+        Ones { code: self, line, word, left }
+    }
+
+    /// The code's bits of a word; none after its end.
+    #[cfg(feature = "planner")]
+    #[inline(always)]
+    fn word(&self, line: &Line, word: usize) -> u64 {
+        line.get(word).map_or(0, |bits| bits & self.field.mask[word])
     }
 
     /// The one with `rank` ones before it.
@@ -162,5 +165,34 @@ impl UnaryCode {
         } else {
             t.remove_bits(line, &self.field, at, 1);
         }
+    }
+}
+
+/// The positions of ones, from [`UnaryCode::ones_from`].
+#[cfg(feature = "planner")]
+pub(crate) struct Ones<'a> {
+    code: &'a UnaryCode,
+    line: &'a Line,
+    word: usize,
+    /// The word's ones that are still to come.
+    left: u64,
+}
+
+#[cfg(feature = "planner")]
+impl Iterator for Ones<'_> {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        while self.left == 0 {
+            self.word += 1;
+            if self.word >= self.code.words {
+                return None;
+            }
+            self.left = self.code.word(self.line, self.word);
+        }
+        let one = 64 * self.word as u32 + self.left.trailing_zeros();
+        self.left &= self.left - 1;
+        Some(one)
     }
 }

@@ -10,9 +10,11 @@
 //! The unary code has a one per string and a zero per list. A field has the string's remainder, a one, and zeros.
 //! A hint says that a string of this eighth of the lists was sent on to the next level.
 
+use core::ops::Range;
+
 use super::prefix::field_matches;
 use crate::block::code::UnaryCode;
-use crate::block::fields::{Field, LINE_BITS, ones, write};
+use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::isa::{Isa, Target};
 use crate::storage::Line;
 
@@ -43,7 +45,7 @@ pub(super) struct Run {
     /// Number of the first string.
     first: u32,
     /// Number of strings.
-    count: u32,
+    pub(super) count: u32,
 }
 
 impl Shape {
@@ -63,6 +65,7 @@ impl Shape {
     }
 
     /// Whether the code lies within two words.
+    #[cfg(test)]
     pub(super) const fn is_common(&self) -> bool {
         self.code.is_short()
     }
@@ -78,7 +81,7 @@ impl Shape {
     /// The field of string number `slot`.
     #[inline(always)]
     fn field<T: Target>(&self, t: T, line: &Line, slot: u32) -> u64 {
-        t.window(line, self.fields.start + slot * self.width) & ones(self.width)
+        t.lowest(t.window(line, self.fields.start + slot * self.width), self.width)
     }
 
     /// The strings of a run: their numbers and fields.
@@ -89,9 +92,7 @@ impl Shape {
         line: &Line,
         run: Run,
     ) -> impl Iterator<Item = (u32, u64)> {
-        // Only in a damaged block does a run exceed the slots.
-        let end = (run.first + run.count).min(self.slots);
-        (run.first..end).map(move |slot| (slot, self.field(t, line, slot)))
+        (run.first..run.first + run.count).map(move |slot| (slot, self.field(t, line, slot)))
     }
 
     /// Whether a string of this run is a beginning of the bits of `window`.
@@ -121,27 +122,66 @@ impl Shape {
         t.remove_bits(line, &self.fields, at, self.width);
     }
 
-    /// Fills an empty block with strings in the order of their lists, as far as it has slots; returns how many.
-    pub(super) fn fill(&self, line: &mut Line, strings: &[(u32, u64)]) -> usize {
-        let strings = strings.iter().take(self.slots as usize);
-        let filled = strings.len();
-        for (slot, &(list, field)) in (0..).zip(strings) {
+    /// Fills an empty block with strings in the order of their lists, no more than it has slots. Remainders begin at
+    /// the highest bit.
+    pub(super) fn fill(&self, line: &mut Line, strings: &[(u32, u64)]) {
+        let mut at = self.fields.start;
+        for (slot, &(list, remainder)) in (0..).zip(strings) {
             let bit = list + slot;
             line[(bit / 64) as usize % line.len()] |= 1 << (bit % 64);
-            write(line, self.fields.start + slot * self.width, self.width, field);
+            // The block is empty: no bits to clear.
+            let field = remainder >> (u64::BITS - self.width);
+            let (word, shift) = ((at / 64) as usize, at % 64);
+            line[word % line.len()] |= field << shift;
+            line[(word + 1) % line.len()] |= field >> 1 >> (63 - shift);
+            at += self.width;
         }
-        filled
     }
 
-    /// All strings of a block in the order of their lists: list and field.
+    /// Appends the strings of some lists of a block of another shape, with fields of the same width, to a block that
+    /// holds `held` strings in `before` lists, and none in later ones. Returns how many there are then; `None` if
+    /// they do not fit.
+    #[inline(always)]
+    pub(super) fn append<T: Target>(
+        &self,
+        t: T,
+        line: &mut Line,
+        (before, held): (u32, u32),
+        other: &Self,
+        source: &Line,
+        lists: Range<u32>,
+    ) -> Option<u32> {
+        let start = lists
+            .start
+            .checked_sub(1)
+            .map_or(Some(0), |list| Some(other.code.zero(t, source, list)? + 1))?;
+        let end = other.code.zero(t, source, lists.end - 1)? + 1;
+        let count = end - start - lists.len() as u32;
+        if held + count > self.slots {
+            return None;
+        }
+        copy_bits(source, start, line, before + held, end - start);
+        let from = other.fields.start + (start - lists.start) * self.width;
+        copy_bits(source, from, line, self.fields.start + held * self.width, count * self.width);
+        Some(held + count)
+    }
+
+    /// The strings of a block from a list on, in the order of their lists: list and field.
+    #[inline(always)]
     pub(super) fn contents<'a, T: Target + 'a>(
         &'a self,
         t: T,
         line: &'a Line,
+        from: u32,
     ) -> impl Iterator<Item = (u32, u64)> + 'a {
-        let ones = self.code.all_ones(line);
+        // The lists before end with one zero each. (Only a damaged block has fewer.)
+        let before = from.checked_sub(1).map(|list| self.code.zero(t, line, list));
+        let start = before.map_or(0, |end| end.map_or(self.code.end(), |end| end + 1));
+        let ones = self.code.ones_from(line, start);
         // Before the one of string number `slot`, the other bits are zeros that end lists.
-        (0..self.slots).zip(ones).map(move |(slot, one)| (one - slot, self.field(t, line, slot)))
+        (start - from.min(start)..self.slots)
+            .zip(ones)
+            .map(move |(slot, one)| (one - slot, self.field(t, line, slot)))
     }
 
     #[inline(always)]
@@ -158,6 +198,20 @@ impl Shape {
     /// Notes that a string of this list is sent on.
     pub(super) fn set_hint(&self, line: &mut Line, list: u32) {
         line[line.len() - 1] |= self.hint(list);
+    }
+}
+
+/// Copies bits of one line to bits of another, which are zero.
+#[inline(always)]
+fn copy_bits(source: &Line, mut from: u32, line: &mut Line, mut to: u32, mut bits: u32) {
+    while bits > 0 {
+        let count = bits.min(64);
+        let value = window(source, from) & ones(count);
+        let (word, shift) = ((to / 64) as usize, to % 64);
+        line[word % line.len()] |= value << shift;
+        // No bits are carried past the end of the line.
+        line[(word + 1) % line.len()] |= value >> 1 >> (63 - shift);
+        (from, to, bits) = (from + count, to + count, bits - count);
     }
 }
 

@@ -133,6 +133,23 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     }
 }
 
+impl<K: ?Sized, H> GrowingFilter<K, H> {
+    /// [`insert`](Self::insert) for a key's hash in this filter.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hash(&mut self, hash: KeyHash) -> Result<Insertion, BuildError> {
+        self.table.insert(Prefix::of_key(hash))
+    }
+
+    /// [`contains`](Self::contains) for a key's hash in this filter.
+    #[inline]
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        self.table.contains(Prefix::of_key(hash))
+    }
+}
+
 impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
     /// The key's hash in this filter.
     #[inline]
@@ -146,13 +163,13 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
     /// [`BuildError::OutOfMemory`] if the filter has to grow and cannot; it holds what it held.
     #[inline]
     pub fn insert(&mut self, key: &K) -> Result<Insertion, BuildError> {
-        self.table.insert(Prefix::of_key(self.hasher.hash_key(key)))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Whether the key may have been inserted. Never `false` for an inserted key.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
-        self.table.contains(Prefix::of_key(self.hasher.hash_key(key)))
+        self.contains_hash(self.hasher.hash_key(key))
     }
 
     /// [`contains`](Self::contains) that adds its memory accesses to `accesses`.

@@ -31,9 +31,9 @@ pub(super) struct Level {
 
 /// A block of a level, and a list in it.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    block: usize,
-    list: u32,
+pub(super) struct Place {
+    pub(super) block: usize,
+    pub(super) list: u32,
 }
 
 impl Level {
@@ -52,7 +52,7 @@ impl Level {
 
     /// Where the strings of a list stand.
     #[inline(always)]
-    fn place_of_list(&self, list: u64) -> Place {
+    pub(super) fn place_of_list(&self, list: u64) -> Place {
         let block = ((u128::from(list) * u128::from(self.reciprocal)) >> 64) as u64;
         let list = list - block * u64::from(self.shape.lists);
         Place { block: block as usize, list: list as u32 }
@@ -88,7 +88,7 @@ impl Level {
     fn contents(&self, block: usize) -> impl Iterator<Item = Prefix> {
         let first = block as u64 * u64::from(self.shape.lists);
         self.lines.get(block).into_iter().flat_map(move |line| {
-            self.shape.contents(ANY, line).map(move |(list, field)| {
+            self.shape.contents(ANY, line, 0).map(move |(list, field)| {
                 let list = first + u64::from(list);
                 Prefix::from_field(list, self.list_bits, field, self.shape.width)
             })
@@ -142,11 +142,6 @@ impl Levels {
         Self { geometry, levels: core::array::from_fn(level) }
     }
 
-    /// Whether all codes lie within two words.
-    pub(super) fn is_common(&self) -> bool {
-        self.levels.iter().all(|level| level.shape.is_common())
-    }
-
     /// The lists of a block of the first level.
     pub(super) fn lists_of(&self, block: u64) -> Range<u64> {
         let Geometry { list_bits, lists, .. } = self.geometry;
@@ -184,6 +179,21 @@ impl Levels {
         level.lines.prefetch(level.place(key).block, nearness);
     }
 
+    /// Whether a string in the first level is a beginning of the key. The list is never asked: a block that
+    /// has sent on strings says [`Found::AskList`], and means the next levels.
+    #[inline(always)]
+    pub(super) fn find_first<T: Target>(&self, t: T, key: Prefix) -> Found {
+        let level = &self.levels[0];
+        let Some((line, list)) = level.line(key) else { return Found::AskList };
+        if let Some(run) = level.shape.run(t, line, list)
+            && run.count > 0
+            && level.shape.matches(t, line, run, level.window(key))
+        {
+            return Found::Yes;
+        }
+        if level.shape.hints(t, line, list) { Found::AskList } else { Found::No }
+    }
+
     /// Whether a string in the levels from number `from` on is a beginning of the key.
     #[inline(always)]
     pub(super) fn find<T: Target, O: Observer>(
@@ -210,19 +220,26 @@ impl Levels {
 
     /// Stores a string in the first level from number `from` on that has room. Returns `false` if none has, or, in a
     /// removable filter, if one holds too many copies: the string is for the list.
-    pub(super) fn store(&mut self, string: Prefix, from: usize, counts_copies: bool) -> bool {
+    #[inline(always)]
+    pub(super) fn store<T: Target>(
+        &mut self,
+        t: T,
+        string: Prefix,
+        from: usize,
+        counts_copies: bool,
+    ) -> bool {
         for level in &mut self.levels[from..] {
             let Place { block, list } = level.place(string);
             let shape = &level.shape;
             let field = string.field(level.list_bits, shape.width);
             let Some(line) = level.lines.get_mut(block) else { continue };
-            let Some(run) = shape.run(ANY, line, list) else { continue };
-            let equal = || shape.strings(ANY, line, run).filter(|&(_, other)| other == field);
+            let Some(run) = shape.run(t, line, list) else { continue };
+            let equal = || shape.strings(t, line, run).filter(|&(_, other)| other == field);
             if counts_copies && equal().count() >= MAX_COPIES {
                 return false;
             }
-            if shape.load(ANY, line) < shape.slots {
-                shape.insert(ANY, line, run, field);
+            if shape.load(t, line) < shape.slots {
+                shape.insert(t, line, run, field);
                 return true;
             }
             shape.set_hint(line, list);
@@ -239,7 +256,7 @@ impl Levels {
         let (window, shape) = (level.window(key), &level.shape);
         let Some(line) = level.lines.get_mut(block) else { return FirstBlock::Unclear };
         let Some(run) = shape.run(t, line, list) else { return FirstBlock::Unclear };
-        if shape.matches(t, line, run, window) {
+        if run.count > 0 && shape.matches(t, line, run, window) {
             return FirstBlock::Holds;
         }
         if shape.hints(t, line, list) || shape.load(t, line) >= shape.slots {
@@ -290,45 +307,10 @@ impl Levels {
         }
     }
 
-    /// Fills an empty block of the first level with strings of its lists. Calls `send_on` for each that finds no
-    /// room.
-    pub(super) fn fill(
-        &mut self,
-        block: u64,
-        strings: &mut [(u32, u64)],
-        mut send_on: impl FnMut(&mut Self, Prefix),
-    ) {
-        let Geometry { list_bits, lists, width, .. } = self.geometry;
-        strings.sort_unstable_by_key(|&(list, _)| list);
-        let level = &mut self.levels[0];
-        let Some(line) = level.lines.get_mut(block as usize) else { return };
-        let filled = level.shape.fill(line, strings);
-        for &(list, _) in &strings[filled..] {
-            level.shape.set_hint(line, list);
-        }
-        for &(list, field) in &strings[filled..] {
-            let list = block * u64::from(lists) + u64::from(list);
-            send_on(self, Prefix::from_field(list, list_bits, field, width));
-        }
-    }
-
     /// Number of blocks with some lists of the first level.
     pub(super) fn blocks_with(&self, lists: &Range<u64>) -> u64 {
         let list_bits = self.geometry.list_bits;
         self.levels.iter().map(|level| level.blocks_with(lists, list_bits).len() as u64).sum()
-    }
-
-    /// Calls `visit` for all strings of some lists of the first level.
-    pub(super) fn read(&self, lists: &Range<u64>, mut visit: impl FnMut(Prefix)) {
-        let list_bits = self.geometry.list_bits;
-        for level in &self.levels {
-            for block in level.blocks_with(lists, list_bits) {
-                let strings = level.contents(block);
-                strings
-                    .filter(|string| lists.contains(&string.list(list_bits)))
-                    .for_each(&mut visit);
-            }
-        }
     }
 
     /// How many levels send on what is not found in this list of the first.

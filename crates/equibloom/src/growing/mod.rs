@@ -9,7 +9,7 @@
 //! is read by one access.
 //!
 //! **Small steps.** Between two doublings, the same lists are spread over more blocks ([`schedule`]). A step
-//! moves all strings from one geometry to the next in the order of lists, two blocks at each insert ([`table`]); a
+//! moves all strings from one geometry to the next in the order of lists, two blocks at each insert ([`table`], [`moving`]); a
 //! lookup compares its hash with how far that has come. Memory comes and goes in segments of 16 KiB
 //! ([`segments`]), so that there is never more than the strings need.
 //!
@@ -21,6 +21,7 @@ mod filter;
 mod kernels;
 mod levels;
 mod listed;
+mod moving;
 mod prefix;
 mod schedule;
 mod segments;

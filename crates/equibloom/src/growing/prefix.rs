@@ -23,7 +23,7 @@ impl Prefix {
     /// a one, and zeros.
     pub(super) fn from_field(list: u64, list_bits: u32, field: u64, width: u32) -> Self {
         let list = u128::from(list) << 1 << (MAX_LENGTH - list_bits);
-        Self(list | u128::from(field) << (u128::BITS - list_bits - width))
+        Self(list | u128::from(field) << (u128::BITS - width) >> list_bits)
     }
 
     /// All strings of some lists, of which there are `2^list_bits`.

@@ -92,6 +92,8 @@ pub(super) struct Schedule {
     widths: [u8; MAX_STEPS],
     /// Where the filter begins.
     first_step: u32,
+    /// Whether all unary codes lie within two words.
+    pub(super) is_common: bool,
 }
 
 impl Schedule {
@@ -111,8 +113,12 @@ impl Schedule {
             let ratio = 1.0 - (step + 1) as f64 / f64::from(STEPS);
             2 * (f64::from(lists) * ratio.exp2() / 2.0).round() as u32
         };
-        let mut schedule =
-            Self { lists: core::array::from_fn(at_step), widths: [0; MAX_STEPS], first_step: 0 };
+        let mut schedule = Self {
+            lists: core::array::from_fn(at_step),
+            widths: [0; MAX_STEPS],
+            first_step: 0,
+            is_common: true,
+        };
         let small = (SMALL_BLOCKS * f64::from(2 * lists)).log2() as u32;
         schedule.set_widths(rate, width, small);
         let mut first = schedule.geometry(0);
@@ -162,11 +168,14 @@ impl Schedule {
         }
     }
 
-    /// One width and one number of lists for all steps, as no rate asks for.
+    /// One width for all steps, and numbers of lists as no rate asks for.
     #[cfg(test)]
-    pub(super) const fn for_tests(width: u8, lists: u32) -> Self {
+    pub(super) fn for_tests(width: u8, lists: u32) -> Self {
         let lists = [2 * lists, 2 * lists - lists / 4 * 2, lists + lists / 4 * 2, lists];
-        Self { lists, widths: [width; MAX_STEPS], first_step: 0 }
+        // Small tables have fewer lists per block, and more slots.
+        let is_common = |&lists: &u32| lists + Shape::slots(0, width.into()) <= 128;
+        let is_common = lists.iter().all(is_common);
+        Self { lists, widths: [width; MAX_STEPS], first_step: 0, is_common }
     }
 
     /// The geometry of the first table.

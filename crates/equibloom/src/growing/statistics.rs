@@ -1,7 +1,8 @@
 //! How full is a growing table, and what is to be expected of it?
 
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::convert::Infallible;
+use core::ops::{ControlFlow, Range};
 
 use super::levels::Levels;
 use super::schedule::LEVELS;
@@ -72,11 +73,12 @@ impl Survey {
             }
         }
         let mut before = None;
-        table.read(lists, |string| {
+        let _: ControlFlow<Infallible> = table.for_each(lists, |string| {
             // Equal strings of a list mostly follow each other.
             if before.replace(string) != Some(string) {
                 self.rate += share(string.length());
             }
+            ControlFlow::Continue(())
         });
         for list in lists.clone() {
             let hinted = table.hinted_levels(list);

@@ -1,12 +1,12 @@
 //! A table that grows: strings move from one geometry to the next, a few blocks at each insert.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use super::kernels::Kernels;
 use super::levels::{Found, Levels, Match};
 use super::listed::Listed;
+use super::moving::Moving;
 use super::prefix::Prefix;
 use super::schedule::Schedule;
 use crate::block::isa::{ANY, DetectedIsa, KernelTable, Nearness, Target};
@@ -52,8 +52,8 @@ pub(super) struct Table {
     /// The most that one insert did.
     pub(super) longest: GrowthWork,
     /// The strings of a block that moves.
-    moving: Vec<(u32, u64)>,
-    kernels: Kernels,
+    pub(super) moving: Moving,
+    pub(super) kernels: Kernels,
 }
 
 /// Tables are equal if they hold the same strings in the same places.
@@ -88,8 +88,6 @@ impl Table {
     /// A table of these levels, which are empty.
     pub(super) fn over(schedule: Schedule, removable: bool, current: Levels) -> Self {
         let capacity = current.geometry.capacity();
-        // That of every geometry: the schedule sees to it.
-        let is_common = current.is_common();
         Self {
             schedule,
             current,
@@ -100,8 +98,8 @@ impl Table {
             elements: 0,
             removable,
             longest: GrowthWork::default(),
-            moving: Vec::new(),
-            kernels: Kernels::new(DetectedIsa::detect(), is_common),
+            moving: Moving::default(),
+            kernels: Kernels::new(DetectedIsa::detect(), schedule.is_common),
         }
     }
 
@@ -194,10 +192,11 @@ impl Table {
     }
 
     /// Stores a string of at least as many bits as the current table's list numbers.
-    pub(super) fn store(&mut self, string: Prefix) {
+    #[inline(always)]
+    pub(super) fn store<T: Target>(&mut self, t: T, string: Prefix) {
         let removable = self.removable;
         let levels = self.levels_of_mut(string);
-        if levels.store(string, 0, removable) {
+        if levels.store(t, string, 0, removable) {
             self.strings += 1;
         } else {
             self.list(string, 1);
@@ -226,7 +225,7 @@ impl Table {
             if self.removable || !is_present {
                 let list_bits = self.current.geometry.list_bits;
                 string.extended(list_bits, &mut |part| match copies {
-                    1 => self.store(part),
+                    1 => self.store(ANY, part),
                     _ => self.list(part, copies),
                 });
             }
@@ -302,70 +301,10 @@ impl Table {
         }
         let mut work = GrowthWork::default();
         for _ in 0..BLOCKS_PER_INSERT {
-            self.move_block(&mut work)?;
+            self.kernels.move_block(self, &mut work)?;
         }
         self.longest.blocks = self.longest.blocks.max(work.blocks);
         self.longest.bytes = self.longest.bytes.max(work.bytes);
-        Ok(())
-    }
-
-    /// Fills the next block of the current table with the strings of its lists.
-    fn move_block(&mut self, work: &mut GrowthWork) -> Result<(), BuildError> {
-        let Self { current, previous: Some(previous), listed, strings, moving, .. } = self else {
-            return Ok(());
-        };
-        let lists = current.lists_of(previous.next);
-        work.bytes += current.allocate_to(lists.end)?;
-
-        let (list_bits, width) = (current.geometry.list_bits, current.geometry.width);
-        let old_bits = previous.levels.geometry.list_bits;
-        let doublings = list_bits - old_bits;
-        let old_lists = lists.start >> doublings..lists.end >> doublings;
-
-        moving.clear();
-        let mut take = |string: Prefix| {
-            string.extended(list_bits, &mut |part| {
-                let list = (part.list(list_bits) - lists.start) as u32;
-                moving.push((list, part.field(list_bits, width)));
-            });
-        };
-        let mut left = 0;
-        previous.levels.read(&old_lists, |string| {
-            left += 1;
-            take(string);
-        });
-        let mut repeated = listed.take(old_bits, &old_lists);
-        repeated.retain(|&(string, copies)| {
-            let stays = copies > 1;
-            if !stays {
-                take(string);
-            }
-            stays
-        });
-        *strings = *strings - left + moving.len() as u64;
-        work.blocks += previous.levels.blocks_with(&old_lists) + current.blocks_with(&lists);
-        current.fill(previous.next, moving, |levels, string| {
-            if !levels.store(string, 1, self.removable) {
-                levels.lead_to_list(string);
-                listed.insert(string, 1);
-                *strings -= 1;
-            }
-        });
-        let longest = current.lengths().end - 1;
-        for (string, copies) in repeated {
-            string.extended(list_bits, &mut |part| {
-                current.lead_to_list(part);
-                listed.insert(part.truncated(longest), copies);
-            });
-        }
-
-        previous.next += 1;
-        if lists.end == 1 << list_bits {
-            self.previous = None;
-        } else {
-            previous.boundary = lists.end << (u64::BITS - list_bits);
-            previous.levels.free_before(old_lists.end);
-        }
         Ok(())
     }
 

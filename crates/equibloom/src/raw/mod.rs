@@ -11,7 +11,7 @@ mod budget;
 mod classical;
 #[cfg(test)]
 #[path = "../../tests/designs/mod.rs"]
-mod designs;
+pub(crate) mod designs;
 mod fingerprint;
 mod held;
 mod insert;

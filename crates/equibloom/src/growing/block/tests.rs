@@ -1,6 +1,7 @@
 //! Blocks against vectors of fields, on every instruction set.
 
 use super::*;
+use crate::block::fields::ones;
 use crate::block::isa::{ANY, DetectedIsa, On, Portable};
 use alloc::vec::Vec;
 use proptest::prelude::*;
@@ -18,7 +19,7 @@ fn check<T: Target + Copy>(t: T, shape: &Shape, line: &Line, lists: &Lists) {
         .zip(lists)
         .flat_map(|(list, fields)| fields.iter().map(move |&field| (list, field)))
         .collect();
-    assert_eq!(shape.contents(t, line).collect::<Vec<_>>(), expected);
+    assert_eq!(shape.contents(t, line, 0).collect::<Vec<_>>(), expected);
     assert_eq!(shape.load(t, line) as usize, expected.len());
     for (list, fields) in (0..).zip(lists) {
         let run = shape.run(t, line, list).unwrap();
@@ -51,6 +52,8 @@ fn on_all(shape: &Shape, line: &Line, lists: &Lists) {
 }
 
 proptest! {
+    #![proptest_config(crate::raw::designs::cases(300))]
+
     #[test]
     fn a_block_holds_its_lists(
         (lists, width) in shapes(),
@@ -89,11 +92,18 @@ proptest! {
             prop_assert_eq!(shape.hints(ANY, &line, list), is_hinted);
         }
         on_all(&shape, &line, &oracle);
+        for from in 0..lists {
+            let rest: Vec<_> = shape.contents(ANY, &line, from).collect();
+            let expected = shape.contents(ANY, &line, 0).filter(|&(list, _)| list >= from);
+            prop_assert!(expected.eq(rest));
+        }
 
         // Filled at once, it is the same block.
-        let all: Vec<_> = shape.contents(ANY, &line).collect();
+        let all: Vec<_> = shape.contents(ANY, &line, 0).collect();
+        let remainders: Vec<_> =
+            all.iter().map(|&(list, field)| (list, field << (64 - width))).collect();
         let mut filled = Line::default();
-        prop_assert_eq!(shape.fill(&mut filled, &all), all.len());
+        shape.fill(&mut filled, &remainders);
         filled[7] |= line[7] & 0xff << 56;
         prop_assert_eq!(filled, line);
     }
@@ -106,7 +116,9 @@ proptest! {
                 shape.matches(ANY, &line, run, 5);
             }
         }
-        assert!(shape.contents(ANY, &line).count() <= shape.slots as usize);
+        for from in 0..lists {
+            assert!(shape.contents(ANY, &line, from).count() <= shape.slots as usize);
+        }
     }
 }
 

@@ -15,6 +15,8 @@ fn prefix(text: &str) -> Prefix {
 }
 
 proptest! {
+    #![proptest_config(crate::raw::designs::cases(300))]
+
     #[test]
     fn a_string_is_its_bits(text_of in "[01]{0,119}", bits in 0..57_u32, width in 1..58_u32) {
         let string = prefix(&text_of);

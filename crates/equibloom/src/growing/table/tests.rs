@@ -69,75 +69,80 @@ fn changes() -> impl Strategy<Value = alloc::vec::Vec<Change>> {
     prop::collection::vec(change, 1..40)
 }
 
+/// Applies changes to a table and to a multiset, and checks the one against the other.
+fn apply(changes: &[Change], width: u8, lists: u32, removable: bool) {
+    let mut table = table(width, 2 * lists, removable);
+    let mut keys = BTreeMap::<u64, u64>::new();
+    let mut elements = 0;
+    let insert = |table: &mut Table, keys: &mut BTreeMap<u64, u64>, number| {
+        let is_new = table.insert(key(number)).unwrap().is_new();
+        assert!(is_new || !removable);
+        *keys.entry(number).or_default() += 1;
+        u64::from(is_new)
+    };
+    for change in changes {
+        match *change {
+            Change::Insert(number) => elements += insert(&mut table, &mut keys, number),
+            Change::InsertMany(first, count) => {
+                for number in first..first + count {
+                    elements += insert(&mut table, &mut keys, number);
+                }
+            }
+            Change::Repeat(number, count) => {
+                for _ in 0..count {
+                    elements += insert(&mut table, &mut keys, number);
+                }
+            }
+            Change::Remove(number) if removable => {
+                if let Some(copies @ 1..) = keys.get_mut(&number) {
+                    assert!(table.remove(key(number)));
+                    *copies -= 1;
+                    elements -= 1;
+                }
+            }
+            Change::RemoveMany(first, count) if removable => {
+                for (&number, copies) in keys.range_mut(first..first + count) {
+                    while *copies > 0 {
+                        assert!(table.remove(key(number)));
+                        *copies -= 1;
+                        elements -= 1;
+                    }
+                }
+            }
+            Change::Merge(first, count) => {
+                // Of another width and another number of lists.
+                let mut other = self::table(14 - width, 40 - 2 * lists + 2, removable);
+                let mut others = BTreeMap::new();
+                for number in first..first + count {
+                    insert(&mut other, &mut others, number);
+                }
+                table.merge(&other).unwrap();
+                elements += other.elements;
+                for (number, copies) in others {
+                    *keys.entry(number).or_default() += copies;
+                }
+            }
+            Change::Clear => {
+                table.clear();
+                keys.clear();
+                elements = 0;
+            }
+            _ => {}
+        }
+        assert_eq!(table.elements, elements);
+    }
+    check(&table, &keys);
+    check(&table.clone(), &keys);
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::raw::designs::cases(300))]
 
     #[test]
     fn no_key_is_lost(
         changes in changes(), width in 2..12_u8, lists in 3..20_u32, removable: bool,
     ) {
-        let mut table = table(width, 2 * lists, removable);
-        let mut keys = BTreeMap::<u64, u64>::new();
-        let mut elements = 0;
-        let insert = |table: &mut Table, keys: &mut BTreeMap<u64, u64>, number| {
-            let is_new = table.insert(key(number)).unwrap().is_new();
-            assert!(is_new || !removable);
-            *keys.entry(number).or_default() += 1;
-            u64::from(is_new)
-        };
-        for change in changes {
-            match change {
-                Change::Insert(number) => elements += insert(&mut table, &mut keys, number),
-                Change::InsertMany(first, count) => {
-                    for number in first..first + count {
-                        elements += insert(&mut table, &mut keys, number);
-                    }
-                }
-                Change::Repeat(number, count) => {
-                    for _ in 0..count {
-                        elements += insert(&mut table, &mut keys, number);
-                    }
-                }
-                Change::Remove(number) if removable => {
-                    if let Some(copies @ 1..) = keys.get_mut(&number) {
-                        prop_assert!(table.remove(key(number)));
-                        *copies -= 1;
-                        elements -= 1;
-                    }
-                }
-                Change::RemoveMany(first, count) if removable => {
-                    for (&number, copies) in keys.range_mut(first..first + count) {
-                        while *copies > 0 {
-                            prop_assert!(table.remove(key(number)));
-                            *copies -= 1;
-                            elements -= 1;
-                        }
-                    }
-                }
-                Change::Merge(first, count) => {
-                    // Of another width and another number of lists.
-                    let mut other = self::table(14 - width, 40 - 2 * lists + 2, removable);
-                    let mut others = BTreeMap::new();
-                    for number in first..first + count {
-                        insert(&mut other, &mut others, number);
-                    }
-                    table.merge(&other).unwrap();
-                    elements += other.elements;
-                    for (number, copies) in others {
-                        *keys.entry(number).or_default() += copies;
-                    }
-                }
-                Change::Clear => {
-                    table.clear();
-                    keys.clear();
-                    elements = 0;
-                }
-                _ => {}
-            }
-            prop_assert_eq!(table.elements, elements);
-        }
-        check(&table, &keys);
-        check(&table.clone(), &keys);
+        apply(&changes, width, lists, removable);
     }
 
     /// While it moves, too: between any two inserts.
@@ -157,6 +162,26 @@ proptest! {
         check(&table, &keys);
         prop_assert!(steps >= 5, "{} steps", steps);
     }
+}
+
+/// A list of more than 64 strings was once not read to its end.
+#[test]
+fn no_key_of_a_long_list_is_lost() {
+    use Change::{Insert, InsertMany, Merge, Repeat};
+    let changes = [
+        InsertMany(409, 256),
+        Merge(0, 274),
+        Repeat(0, 1),
+        InsertMany(0, 188),
+        InsertMany(0, 4),
+        InsertMany(216, 172),
+        Merge(481, 417),
+        Insert(35),
+        Insert(0),
+        InsertMany(0, 200),
+        InsertMany(768, 136),
+    ];
+    apply(&changes, 4, 15, false);
 }
 
 #[test]
