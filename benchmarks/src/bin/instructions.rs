@@ -32,16 +32,28 @@ const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-pl
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
 /// Operations of shared filters, growing filters and maps.
 const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
-/// Plans: keys, and bits per key (from 1 on) or a rate.
-const PLANS: [(&str, u64, f64); 8] = [
-    ("1k-rate-1e-3", 1_000, 1e-3),
-    ("10k-rate-1e-6", 10_000, 1e-6),
-    ("1M-rate-0.1", 1_000_000, 0.1),
-    ("1M-rate-1e-3", 1_000_000, 1e-3),
-    ("1G-rate-1e-2", 1_000_000_000, 1e-2),
-    ("1G-rate-1e-9", 1_000_000_000, 1e-9),
-    ("1M-16-bits", 1_000_000, 16.0),
-    ("1G-30-bits", 1_000_000_000, 30.0),
+/// Plans: keys, bits per key (from 1 on) or a rate, and whether keys can be removed.
+const PLANS: [(&str, u64, f64, bool); 20] = [
+    ("1k-rate-0.1", 1_000, 0.1, false),
+    ("1k-rate-1e-3", 1_000, 1e-3, false),
+    ("1k-rate-1e-9", 1_000, 1e-9, false),
+    ("1k-24-bits", 1_000, 24.0, false),
+    ("1k-rate-1e-3-removable", 1_000, 1e-3, true),
+    ("10k-rate-1e-2", 10_000, 1e-2, false),
+    ("10k-rate-1e-6", 10_000, 1e-6, false),
+    ("10k-24-bits", 10_000, 24.0, false),
+    ("10k-rate-1e-4-removable", 10_000, 1e-4, true),
+    ("100k-rate-1e-3", 100_000, 1e-3, false),
+    ("100k-12-bits", 100_000, 12.0, false),
+    ("100k-20-bits-removable", 100_000, 20.0, true),
+    ("1M-rate-0.1", 1_000_000, 0.1, false),
+    ("1M-rate-1e-3", 1_000_000, 1e-3, false),
+    ("1M-16-bits", 1_000_000, 16.0, false),
+    ("1M-rate-1e-6-removable", 1_000_000, 1e-6, true),
+    ("1G-rate-1e-2", 1_000_000_000, 1e-2, false),
+    ("1G-rate-1e-9", 1_000_000_000, 1e-9, false),
+    ("1G-30-bits", 1_000_000_000, 30.0, false),
+    ("1G-16-bits-removable", 1_000_000_000, 16.0, true),
 ];
 /// Allowed growth over the baseline.
 const TOLERANCE: f64 = 0.05;
@@ -242,8 +254,10 @@ fn work_on_plan(operation: &str) -> Result<(), Box<dyn Error>> {
     if operation == "build" {
         black_box(Filter::<u64>::builder().keys(1_000).rate(0.01).build()?);
     }
-    if let Some(&(_, keys, number)) = PLANS.iter().find(|(name, ..)| *name == operation) {
+    if let Some(&(_, keys, number, removable)) = PLANS.iter().find(|(name, ..)| *name == operation)
+    {
         let builder = Filter::<u64>::builder().keys(keys);
+        let builder = if removable { builder.removable() } else { builder };
         let builder =
             if number < 1.0 { builder.rate(number) } else { builder.bits_per_key(number) };
         black_box(builder.plan()?);

@@ -102,7 +102,9 @@ impl Subject {
         match self.design(elements)? {
             Design::Blocked(layout) => limit(&layout, elements, moment),
             // Here the library's filter follows the papers' definition.
-            Design::Classical { .. } => Ok(self.exact_model(elements, moment)?.0),
+            Design::Classical { .. } | Design::List { .. } => {
+                Ok(self.exact_model(elements, moment)?.0)
+            }
         }
     }
 
@@ -118,7 +120,7 @@ impl Subject {
                 observe(&layout, &fill(candidates, *rule, *budget, &[moment], seed)[0])
             }
             // No scheme of the papers is one.
-            Design::List { .. } => vec![Observables::EMPTY; moments.len()],
+            Design::List { .. } => Observables::EMPTY,
         })
     }
 

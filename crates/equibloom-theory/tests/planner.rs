@@ -148,6 +148,27 @@ fn very_few_keys_are_listed_where_that_is_smallest() {
     assert!(listed >= 5, "{listed}");
 }
 
+/// At 10.25 bits per key second choices lower the rate by 0.1 % and read half a block more, at 10.5 bits by 2 %.
+#[test]
+fn of_nearly_equal_rates_the_faster_filter_is_taken() {
+    for (bits, least, most, taken) in
+        [(10.25, 1.0005, 1.002, Placement::Blocked), (10.5, 1.01, 1.03, Placement::OnePlusAlpha)]
+    {
+        let asked = |placement| Requirements {
+            block_bits: Some(64),
+            accesses_miss: Some(2.0),
+            placement,
+            ..requirements(bits)
+        };
+        let [blocked, second] = [Placement::Blocked, Placement::OnePlusAlpha]
+            .map(|placement| plan(&asked(Some(placement))).unwrap());
+        let factor = blocked.rate() / second.rate();
+        assert!((least..most).contains(&factor), "{bits}: {factor}");
+        assert!(second.expected.accesses_miss > 1.5);
+        assert_eq!(plan(&asked(None)).unwrap().design.placement(), taken);
+    }
+}
+
 #[test]
 fn reasons_and_alternatives_name_every_placement() {
     let plan = plan(&requirements(16.0)).unwrap();
@@ -238,6 +259,79 @@ fn contradictions_say_what_to_relax_and_by_how_much() {
     let asked = Requirements { rate: Some(2.2e-2), ..requirements(8.0) };
     let error = plan(&asked).unwrap_err().to_string();
     assert!(error.contains("raise accesses_miss to 2.0") && error.contains("classical"), "{error}");
+}
+
+/// The largest filter has 2^50 bytes.
+#[test]
+fn too_many_keys_are_told_how_many_fit() {
+    let asked = Requirements { keys: Some(1 << 50), rate: Some(0.01), ..Requirements::default() };
+    let error = plan(&asked).unwrap_err().to_string();
+    let after = |words: &str| error.split(words).nth(1).unwrap().split(',').next().unwrap();
+    let keys = after("lower keys to ").parse().unwrap();
+    assert!(plan(&Requirements { keys: Some(keys), ..asked.clone() }).unwrap().rate() <= 0.01);
+    let more = Requirements { keys: Some(keys / 98 * 100), ..asked.clone() };
+    assert!(plan(&more).is_err(), "{error}");
+    let rate = after("raise rate to ").parse().unwrap();
+    plan(&Requirements { rate: Some(rate), ..asked }).unwrap();
+}
+
+/// A rate of 1 is no rate.
+#[test]
+fn advice_can_be_followed_also_where_nearly_all_lookups_would_be_wrong() {
+    let asked = Requirements {
+        keys: Some(1_000_000),
+        memory: Some(900),
+        rate: Some(0.01),
+        ..Requirements::default()
+    };
+    let error = plan(&asked).unwrap_err().to_string();
+    assert!(!error.contains("raise rate") && error.contains("raise memory to"), "{error}");
+}
+
+#[test]
+fn lines_are_limited_or_refused_by_name() {
+    let limited =
+        Requirements { lines_miss: Some(1.05), lines_insert: Some(1.03), ..requirements(10.0) };
+    let plan_of_lines = plan(&limited).unwrap();
+    assert!(plan_of_lines.lines_miss <= 1.05 && plan_of_lines.lines_insert <= 1.03);
+    // Beyond the default limit.
+    let free = plan(&Requirements { lines_miss: Some(1.5), ..requirements(20.0) }).unwrap();
+    assert!(free.rate() < 0.9 * plan(&requirements(20.0)).unwrap().rate());
+    let page =
+        Requirements { block_bits: Some(32_768), lines_miss: Some(2.0), ..requirements(10.0) };
+    let error = plan(&page).unwrap_err().to_string();
+    assert!(error.contains("lines_miss is 2, but in blocks of 32768 bits"), "{error}");
+    let enough = error.split("raise lines_miss to ").nth(1).unwrap().split(',').next().unwrap();
+    let enough = Some(enough.parse().unwrap());
+    let page = plan(&Requirements { lines_miss: enough, ..page }).unwrap();
+    assert_eq!(page.design.layout().unwrap().blocks.bits(), 32_768);
+    // Seven bits in 64 lines: nearly seven lines.
+    assert!((6.0..7.0).contains(&page.lines_insert), "{}", page.lines_insert);
+}
+
+/// The others lose by a merge what their rule has gained.
+#[test]
+fn mergeable_filters_are_those_whose_blocks_are_not_levelled() {
+    for accesses in [1.0, 1.2, 2.0] {
+        for bits in [6.0, 12.0, 24.0] {
+            let asked = Requirements {
+                mergeable: true,
+                accesses_miss: Some(accesses),
+                ..requirements(bits)
+            };
+            let design = plan(&asked).unwrap().design;
+            let simple = matches!(design.placement(), Placement::Blocked | Placement::Classical);
+            let is_fingerprint = design.block_kind() == Some(BlockKind::Fingerprint);
+            assert!(simple || is_fingerprint, "{design:?}");
+        }
+    }
+    let levelled = Requirements {
+        mergeable: true,
+        placement: Some(Placement::TwoChoice),
+        ..requirements(16.0)
+    };
+    let error = plan(&levelled).unwrap_err().to_string();
+    assert!(error.contains("two-choice") && error.contains("do without merging"), "{error}");
 }
 
 #[test]

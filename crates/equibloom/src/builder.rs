@@ -107,6 +107,11 @@ requirements! {
     accesses_miss: f64;
     /// Maximum mean block accesses of an insert.
     accesses_insert: f64;
+    /// Maximum mean cache lines of a lookup for an absent key: where blocks are larger than a line, an access
+    /// touches several.
+    lines_miss: f64;
+    /// Maximum mean cache lines of an insert.
+    lines_insert: f64;
     /// Bits of a block; by default 512, a cache line.
     block_bits: u32;
     /// Maximum block accesses of any key.
@@ -138,6 +143,14 @@ impl<K: ?Sized> FilterBuilder<K> {
     /// ```
     pub fn removable(mut self) -> Self {
         self.requirements.multiset = true;
+        self
+    }
+
+    /// Filters of parts of the keys, built from this plan, can be [merged](crate::Filter::merge) into one that is as
+    /// good as a filter of all `keys`. (Others can be merged too, but thresholds and second choices only level the
+    /// blocks of one filter.)
+    pub fn mergeable(mut self) -> Self {
+        self.requirements.mergeable = true;
         self
     }
 
@@ -202,6 +215,25 @@ impl<K: ?Sized> FilterBuilder<K> {
         K: StableKey,
     {
         Ok(Filter::new(&self.parameters()?)?)
+    }
+
+    /// Builds the best filter for these requirements, for use by many threads. Keys can be
+    /// [removed](Self::removable) from it once it is turned [back](crate::SharedFilter::into_filter).
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let filter = Filter::builder().keys(1_000).rate(0.01).build_shared()?;
+    /// std::thread::scope(|scope| scope.spawn(|| filter.insert("alice@example.com")).join().is_ok());
+    /// assert!(filter.contains("alice@example.com"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub fn build_shared(&self) -> Result<crate::SharedFilter<K>, PlanError>
+    where
+        K: StableKey,
+    {
+        Ok(self.build()?.into_shared()?)
     }
 
     /// Builds a [`GrowingFilter`] for an unknown number of keys, with the stable default hash. Needs a

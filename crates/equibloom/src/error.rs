@@ -109,8 +109,15 @@ impl core::error::Error for RemoveError {}
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// They were built from different parameters.
-    OtherShape {
+    /// They hash their keys with different seeds.
+    OtherSeed {
+        /// This filter's seed.
+        ours: u64,
+        /// The other's.
+        theirs: u64,
+    },
+    /// Keys can be removed from one of them, and they were built from different parameters.
+    OtherRemovable {
         /// This filter's parameters.
         ours: Box<Parameters>,
         /// The other's.
@@ -136,11 +143,27 @@ pub enum MergeError {
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherShape { ours, theirs } => write!(
+            Self::OtherSeed { ours, theirs } => write!(
                 f,
-                "the filters differ in shape or seed: one is {ours:?}, the other {theirs:?}; \
-                 build both from the same parameters"
+                "the filters hash their keys with different seeds, {ours} and {theirs}: \
+                 build both with the same seed"
             ),
+            Self::OtherRemovable { ours, theirs } => {
+                let removable = |parameters: &Parameters| {
+                    if parameters.design.is_multiset() { "removable" } else { "not removable" }
+                };
+                write!(
+                    f,
+                    "removable filters are merged only if their plans are equal: one is {} for {} keys in {} \
+                     bytes, the other {} for {} keys in {} bytes; build both from the same parameters",
+                    removable(ours),
+                    ours.keys,
+                    ours.design.bytes(),
+                    removable(theirs),
+                    theirs.keys,
+                    theirs.design.bytes()
+                )
+            }
             Self::OtherHash => f.write_str(
                 "the filters hash their keys differently: build both with the same hasher and seed",
             ),
@@ -168,6 +191,8 @@ pub enum ShrinkError {
     /// The filter stores fingerprints: their next block depends on the block index, which folding changes, and a list has
     /// no blocks.
     Fingerprints,
+    /// The filter has several parts, from a merge.
+    Parts,
     /// The size is not a multiple of the factor.
     NotDivisible {
         /// Blocks of the table or subtable, or bits of a classical filter.
@@ -186,6 +211,9 @@ impl fmt::Display for ShrinkError {
         match self {
             Self::Fingerprints => f.write_str(
                 "stored fingerprints cannot be folded: plan the filter again and insert its keys",
+            ),
+            Self::Parts => f.write_str(
+                "a filter of several parts cannot be folded: fold the filters before they are merged",
             ),
             Self::NotDivisible { size, factor } => write!(
                 f,

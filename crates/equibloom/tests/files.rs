@@ -200,7 +200,9 @@ fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
         let mut copy = opened.clone();
         let mut merged = HashFilter::new(&sample.parameters).unwrap();
         merged.merge(&opened).unwrap();
-        assert!(opened.is_mapped() && copy.is_mapped() && !merged.is_mapped());
+        // A part of another plan stays where it is.
+        assert_eq!(merged.is_mapped(), !sample.merged.is_empty());
+        assert!(opened.is_mapped() && copy.is_mapped());
         assert!(sample.holds_its_keys(&merged));
         copy.detach().unwrap();
         assert!(!copy.is_mapped() && copy == opened && opened.is_mapped(), "{}", sample.name);

@@ -1,11 +1,8 @@
 //! Blocks read by an insert, a hit and a miss, as filters fill.
 
-use super::{Outcome, fill};
-use crate::context::Context;
-use crate::error::Error;
+use super::fill;
 use crate::evidence::{Quantity, gather};
-use crate::figure::{Axis, Claim, Hue, Plot};
-use crate::number::short;
+use crate::experiments::prelude::*;
 
 /// Inserted keys looked up in each filter, and absent ones.
 const LOOKUPS: u64 = 50_000;

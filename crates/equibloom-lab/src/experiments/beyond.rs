@@ -6,13 +6,8 @@ use equibloom_theory::exact::Prediction;
 use equibloom_theory::paper::{self, Hashes};
 use equibloom_theory::planner::{self, Requirements, paper_design};
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
 use crate::evidence::MULTI_LEVEL;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::filled;
 
 const BLOCK_BITS: u32 = 512;

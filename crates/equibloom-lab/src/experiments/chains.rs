@@ -4,14 +4,9 @@ use equibloom_tables::BucketPlan;
 use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::optimum;
 
-use super::Outcome;
 use super::names::ENERGY;
 use super::tables::{filled, simulated_sizes};
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
-use crate::number::short;
+use crate::experiments::prelude::*;
 
 const LOAD: f64 = 6.0;
 const CHOICES: u32 = 3;

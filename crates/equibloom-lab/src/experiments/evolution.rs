@@ -4,12 +4,7 @@ use equibloom::{Filter, Parameters};
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 use equibloom_theory::fluid::{Process, State};
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::{Snapshot, fill};
 
 const ELEMENTS: u64 = 25_000;

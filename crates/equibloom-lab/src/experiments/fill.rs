@@ -3,12 +3,8 @@
 use equibloom_theory::optimum;
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
-use crate::context::Context;
-use crate::error::Error;
 use crate::evidence::{Curve, MULTI_LEVEL, Point, SEQUENTIAL, gather};
-use crate::figure::{Axis, Hue, Plot};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 /// Smaller rates are checked but not drawn: they cannot be distinguished from zero.

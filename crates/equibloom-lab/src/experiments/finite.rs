@@ -2,13 +2,9 @@
 
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
 use crate::evidence::{Curve, MULTI_LEVEL, Point, gather};
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::{power_of_ten, short};
+use crate::experiments::prelude::*;
+use crate::number::power_of_ten;
 use crate::subject::Subject;
 
 /// Number of elements that represents the limit.

@@ -5,12 +5,8 @@ use equibloom_theory::exact;
 use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 use crate::simulator::offline_bound;
 use crate::subject::{Subject, filled};
 

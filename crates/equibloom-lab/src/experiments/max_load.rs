@@ -3,12 +3,7 @@
 use equibloom_layout::{Blocks, Candidates, Layout, Proportions, Rule};
 use equibloom_theory::fluid::Process;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::fill;
 use crate::subject::filled;
 

@@ -3,13 +3,9 @@
 use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::Outcome;
 use super::names::Names;
-use crate::context::Context;
-use crate::error::Error;
 use crate::evidence::{Curve, MULTI_LEVEL, Point, gather};
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const BLOCK_BITS: u32 = 256;

@@ -8,13 +8,9 @@ use equibloom_layout::Design;
 use equibloom_theory::exact;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
 use crate::evidence::{Curve, Point, gather};
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
-use crate::number::{power_of_ten, short};
+use crate::experiments::prelude::*;
+use crate::number::power_of_ten;
 use crate::simulator::{seed_of, share_of_set_bits};
 use crate::subject::{Subject, filled};
 

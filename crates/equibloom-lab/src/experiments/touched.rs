@@ -4,12 +4,7 @@ use equibloom::{Filter, Parameters};
 use equibloom_layout::Design;
 use equibloom_theory::paper::blocks_touched;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::words;
 
 const HASHES: u32 = 17;

@@ -4,13 +4,8 @@ use equibloom_tables::Distribution;
 use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
 use super::names::{ByAccesses, ENERGY};
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const LOAD: f64 = 8.0;

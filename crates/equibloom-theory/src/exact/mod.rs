@@ -177,6 +177,13 @@ pub(crate) fn outline(layout: &Layout, keys: f64, most: f64) -> Option<Predictio
     subtables::outline(&mut BlockModel::of(layout)?, keys, sizes, most)
 }
 
+/// Mean number of different entries that a fingerprint block of a set sends on when `load` arrive on average.
+pub(crate) fn sent_on(blocks: Blocks, load: f64) -> f64 {
+    let Blocks::Fingerprint { slots, lists, remainder_bits } = blocks else { return 0.0 };
+    let block = FingerprintBlock::new(slots, lists, remainder_bits, false);
+    block.sent_on(&Arrivals::poisson(load))
+}
+
 fn patterns(layout: &Layout) -> Patterns {
     Patterns::new(layout.data_bits() as usize, layout.blocks.hashes() as usize)
 }
@@ -211,13 +218,11 @@ impl BlockModel {
         }
     }
 
-    /// Mean number of different entries that a block sends on with Poisson arrivals of mean `other`; the mixture is that
-    /// of another mean.
-    fn sent_on(&mut self, mixture: &Mixture, other: f64) -> f64 {
+    /// Mean number of different entries that a block sends on.
+    fn sent_on(&mut self, arrivals: &Arrivals) -> f64 {
         match self {
-            _ if other <= 0.0 => 0.0,
-            Self::Bloom(history) => history.sent_on(&arrivals::poisson(other)),
-            Self::Fingerprint(block) => block.sent_on(mixture.just_full, mixture.arrivals, other),
+            Self::Bloom(history) => history.sent_on(&arrivals.number().weights()),
+            Self::Fingerprint(block) => block.sent_on(arrivals),
         }
     }
 

@@ -49,7 +49,10 @@ impl Contender {
             && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold && !fingerprint)
             && (fingerprint || is_list || !requirements.multiset)
             && (!is_list || requirements.keys.is_some_and(|keys| keys <= MOST_LISTED))
-            && (!is_list || requirements.block_bits.is_none())
+            && (block.is_some() || requirements.block_bits.is_none())
+            && (!requirements.mergeable
+                || fingerprint
+                || matches!(placement, Placement::Classical | Placement::Blocked | Placement::List))
             && (has_threshold || is_list || requirements.when_full != Some(WhenFull::Refuse))
             && (fingerprint || of_slots == [None; 3])
     }
@@ -76,6 +79,10 @@ fn none_left(requirements: &Requirements) -> Error {
         parts.push(format!("{block} blocks"));
         remedies.push("leave the kind of blocks to the planner".to_owned());
     }
+    if let Some(bits) = requirements.block_bits {
+        parts.push(format!("blocks of {bits} bits"));
+        remedies.push("leave the size of blocks to the planner".to_owned());
+    }
     if let Some(hints) = requirements.hints {
         parts.push(format!("{hints} hints"));
         remedies.push("leave the hints to the planner".to_owned());
@@ -83,6 +90,12 @@ fn none_left(requirements: &Requirements) -> Error {
     if requirements.multiset {
         parts.push("removal of keys, which needs fingerprint blocks,".to_owned());
         remedies.push("do without removal".to_owned());
+    }
+    if requirements.mergeable {
+        parts.push(
+            "merging, which needs a blocked or classical filter or fingerprint blocks,".to_owned(),
+        );
+        remedies.push("do without merging".to_owned());
     }
     if requirements.when_full == Some(WhenFull::Refuse) {
         parts.push("keys to be refused, which needs a threshold or fingerprint blocks,".to_owned());

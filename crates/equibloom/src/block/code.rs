@@ -40,38 +40,43 @@ impl UnaryCode {
 
     /// Number of ones.
     #[inline(always)]
-    pub(crate) fn ones<T: Target>(&self, _t: T, line: &Line) -> u32 {
+    pub(crate) fn ones<T: Target>(&self, t: T, line: &Line) -> u32 {
         if T::COMMON {
-            let mask = &self.field.mask;
-            (line[0] & mask[0]).count_ones() + (line[1] & mask[1]).count_ones()
+            t.early_ones(line, &self.field)
         } else {
             self.words(line).map(|(bits, mask)| (bits & mask).count_ones()).sum()
         }
     }
 
-    /// Number of ones before bit `at` of the code.
+    /// Number of ones before a list's first bit.
     #[inline(always)]
-    pub(crate) fn ones_before<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
+    pub(crate) fn ones_before<T: Target>(&self, t: T, line: &Line, list: u32) -> u32 {
         if T::COMMON {
-            t.lowest(t.word(line, 0), at).count_ones()
-                + t.lowest(t.word(line, 1), at.saturating_sub(64)).count_ones()
-        } else {
-            let before = Before::new(at);
-            let words = self.words(line).enumerate();
-            words
-                .map(|(word, (bits, mask))| (bits & mask & before.of_word(word)).count_ones())
-                .sum()
+            return t.early_ones_before(line, list);
         }
+        let before = Before::new(list);
+        let words = self.words(line).enumerate();
+        words.map(|(word, (bits, mask))| (bits & mask & before.of_word(word)).count_ones()).sum()
     }
 
-    /// [`ones_before`](Self::ones_before) for a position that does not depend on the line: by a branch, which the
-    /// CPU resolves before it has the line, instead of instructions that wait for it.
+    /// The zeros from a list's first bit on, moved up by `shift` behind ones, and the place of the list's own
+    /// among them. There are at least 57 bits, of which `shift` may move some out.
     #[inline(always)]
-    pub(crate) fn ones_before_list<T: Target>(&self, t: T, line: &Line, at: u32) -> u32 {
-        if T::COMMON && at <= 64 {
-            return t.lowest(line[0], at).count_ones();
+    pub(crate) fn zeros_of<T: Target>(
+        &self,
+        t: T,
+        line: &Line,
+        list: u32,
+        shift: u32,
+    ) -> (u64, u32) {
+        if T::COMMON {
+            return t.early_zeros(line, list, shift);
         }
-        self.ones_before(t, line, at)
+        // The code has as many zeros before the list's first bit as lists that end there; the list's own comes
+        // as many later as there are ones.
+        let zeros = !t.window(line, list).wrapping_shl(shift);
+        let rank = shift + self.ones_before(t, line, list);
+        (zeros, t.select(zeros, rank % u64::BITS))
     }
 
     /// The positions of the ones from bit `from` of the code on, in order.

@@ -288,8 +288,8 @@ impl HashFilter {
     /// Whether any part of the filter is still [mapped](Self::open) from its file, or
     /// [in its owner's memory](Self::from_owner).
     pub fn is_mapped(&self) -> bool {
-        let (blocks, ledger) = self.raw.contents();
-        blocks.is_mapped() || ledger.overflow.slots.is_mapped()
+        let parts = self.raw.contents();
+        parts.iter().any(|(blocks, ledger)| blocks.is_mapped() || ledger.is_mapped())
     }
 
     /// Copies [mapped](Self::is_mapped) parts into memory. The first change would do the same, but abort the

@@ -1,5 +1,7 @@
 //! A filter over hashes of any design.
 
+use alloc::vec::Vec;
+
 use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
 use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
@@ -7,6 +9,7 @@ use super::held::Held;
 use super::ledger::{Counters, Ledger, OwnLedger};
 use super::level_by_level::BatchSizes;
 use super::list::{self, List};
+use super::parts::Parts;
 use super::{Balanced, Classical, Fingerprints, Insertion};
 use crate::block::BloomShape;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
@@ -25,12 +28,14 @@ pub(crate) enum Any<S: Held = Words> {
     LeastLoaded(Balanced<LeastLoaded, S>),
     Fingerprint(Fingerprints<S>),
     List(List<S>),
+    Parts(Parts<S>),
 }
 
-/// Applies an expression to the filter in any variant.
+/// Applies an expression to the filter in any variant, another one to parts.
 macro_rules! delegate {
-    ($any:expr, $filter:ident => $operation:expr) => {
+    ($any:expr, $filter:ident => $operation:expr, $parts:ident => $by_parts:expr) => {
         match $any {
+            Any::Parts($parts) => $by_parts,
             Any::Classical($filter) => $operation,
             Any::FirstWithRoom($filter) => $operation,
             Any::LeastLoaded($filter) => $operation,
@@ -41,18 +46,35 @@ macro_rules! delegate {
 }
 
 impl<S: Held> Any<S> {
-    /// The words of the blocks, and what the filter counts and lists.
-    pub(crate) fn contents(&self) -> (&S, &S::Ledger) {
-        delegate!(self, filter => (&filter.words, &filter.ledger))
+    /// The words of the blocks, and what the filter counts and lists: of one filter, or of each part.
+    pub(crate) fn contents(&self) -> Vec<(&S, &S::Ledger)> {
+        delegate!(
+            self,
+            filter => alloc::vec![(&filter.words, &filter.ledger)],
+            parts => parts.filters().flat_map(Self::contents).collect()
+        )
     }
 
     /// Number of stored elements, without a scan.
     pub(crate) fn elements(&self) -> u64 {
-        self.contents().1.elements()
+        delegate!(
+            self,
+            filter => filter.ledger.elements(),
+            parts => parts.filters().map(Self::elements).fold(0, u64::saturating_add)
+        )
     }
 
     #[inline]
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
+        match self {
+            Self::Fingerprint(filter) => filter.contains(key),
+            _ => self.contains_in_any(key),
+        }
+    }
+
+    /// The same for any kind. Out of line: a lookup among fingerprints would begin with a jump table.
+    #[inline(never)]
+    fn contains_in_any(&self, key: KeyHash) -> bool {
         match self {
             Self::Fingerprint(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
@@ -60,6 +82,7 @@ impl<S: Held> Any<S> {
             // Not inlined, so that no register is saved for it: all others are tail calls.
             Self::Classical(filter) => filter.contains_observed(key, ()),
             Self::List(filter) => filter.contains_observed(key, ()),
+            Self::Parts(parts) => parts.contains(key),
         }
     }
 
@@ -69,6 +92,7 @@ impl<S: Held> Any<S> {
         match self {
             // A key's bits lie anywhere, and a list is short.
             Self::Classical(_) | Self::List(_) => {}
+            Self::Parts(parts) => parts.filters().for_each(|filter| filter.prefetch_first(key)),
             Self::FirstWithRoom(filter) => filter.prefetch_first(key),
             Self::LeastLoaded(filter) => filter.prefetch_first(key),
             Self::Fingerprint(filter) => filter.prefetch_first(key),
@@ -135,23 +159,41 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
+            _ => self.insert_into_any(key),
+        }
+    }
+
+    /// The same for any kind, out of line for the same reason.
+    #[inline(never)]
+    fn insert_into_any(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        match self {
+            Self::Fingerprint(filter) => filter.insert(key),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Classical(filter) => filter.insert_observed(key, ()),
             Self::List(filter) => filter.insert_observed(key, ()),
+            Self::Parts(parts) => parts.insert_observed(key, &mut ()),
         }
     }
 
     pub(crate) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
-        observer: O,
+        mut observer: O,
     ) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert_observed(key, observer))
+        delegate!(
+            self,
+            filter => filter.insert_observed(key, observer),
+            parts => parts.insert_observed(key, &mut observer)
+        )
     }
 
-    pub(crate) fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
-        delegate!(self, filter => filter.contains_observed(key, observer))
+    pub(crate) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
+        delegate!(
+            self,
+            filter => filter.contains_observed(key, observer),
+            parts => parts.contains_observed(key, &mut observer)
+        )
     }
 
     /// Inserts keys as if one by one in this order, with up to `threads` threads; returns how many were
@@ -163,7 +205,7 @@ impl Any {
     ) -> Result<u64, FullError> {
         match self {
             // One by one: a key's bits lie anywhere, so that threads cannot divide the array.
-            Self::Classical(_) | Self::List(_) => {
+            Self::Classical(_) | Self::List(_) | Self::Parts(_) => {
                 let mut insert = |key| Ok(u64::from(self.insert(key)?.is_new()));
                 keys.iter().try_fold(0, |new, &key| Ok(new + insert(key)?))
             }
@@ -176,7 +218,11 @@ impl Any {
     /// Looks up keys. Bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`; keys without
     /// a bit in `found` are skipped.
     pub(crate) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        delegate!(self, filter => filter.contains_batch(keys, found));
+        delegate!(
+            self,
+            filter => filter.contains_batch(keys, found),
+            parts => parts.contains_batch(keys, found)
+        );
     }
 
     /// Removes a key from a filter that stores every insert.
@@ -184,6 +230,7 @@ impl Any {
         match self {
             Self::Fingerprint(filter) => filter.remove(key),
             Self::List(filter) => filter.remove(key),
+            Self::Parts(_) => Err(RemoveError::NotRemovable("a filter of several parts")),
             _ => Err(RemoveError::NotRemovable("Bloom blocks")),
         }
     }
@@ -209,8 +256,13 @@ impl Any {
 
     /// Scans the whole filter. The bytes of its own fields are the caller's to know.
     pub(crate) fn statistics(&self) -> Statistics {
-        let (words, OwnLedger { overflow, budget, elements, saturated }) = self.contents();
-        let Survey { levels, rate, accesses } = delegate!(self, filter => filter.survey());
+        let (words, ledger, survey) = delegate!(
+            self,
+            filter => (&filter.words, &filter.ledger, filter.survey()),
+            parts => return parts.statistics()
+        );
+        let OwnLedger { overflow, budget, elements, saturated } = ledger;
+        let Survey { levels, rate, accesses } = survey;
         Statistics {
             elements: *elements,
             overflowed: if let Self::List(_) = self { 0 } else { overflow.copies() },
@@ -229,32 +281,40 @@ impl Any {
 
     /// Whether the access budget is spent, without a scan.
     pub(crate) fn is_budget_spent(&self) -> bool {
-        self.contents().1.budget.spent
+        self.contents().iter().any(|(_, ledger)| ledger.budget.spent)
     }
 
     /// The filter's contents, word by word: equal for equal histories.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let (words, ledger) = self.contents();
-        words.as_flattened().iter().chain(ledger.overflow.slots.as_flattened()).copied()
+        let parts = self.contents().into_iter();
+        parts.flat_map(|(words, ledger)| {
+            words.as_flattened().iter().chain(ledger.overflow.slots.as_flattened()).copied()
+        })
     }
 
-    fn contents_mut(&mut self) -> (&mut Words, &mut OwnLedger) {
-        delegate!(self, filter => (&mut filter.words, &mut filter.ledger))
+    fn contents_mut(&mut self) -> Vec<(&mut Words, &mut OwnLedger)> {
+        delegate!(
+            self,
+            filter => alloc::vec![(&mut filter.words, &mut filter.ledger)],
+            parts => parts.parts.iter_mut().flat_map(|part| part.filter.contents_mut()).collect()
+        )
     }
 
     /// Removes all keys and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        let (words, ledger) = self.contents_mut();
-        words.fill([0; WORDS_PER_LINE]);
-        ledger.clear();
+        for (words, ledger) in self.contents_mut() {
+            words.fill([0; WORDS_PER_LINE]);
+            ledger.clear();
+        }
     }
 
     /// Copies borrowed parts into memory.
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
-        let (words, ledger) = self.contents_mut();
-        words.detach()?;
-        ledger.overflow.detach()
+        self.contents_mut().into_iter().try_for_each(|(words, ledger)| {
+            words.detach()?;
+            ledger.overflow.detach()
+        })
     }
 }
 
@@ -266,6 +326,7 @@ impl Clone for Any {
             Self::LeastLoaded(filter) => Self::LeastLoaded(filter.clone()),
             Self::Fingerprint(filter) => Self::Fingerprint(filter.clone()),
             Self::List(filter) => Self::List(filter.clone()),
+            Self::Parts(parts) => Self::Parts(parts.clone()),
         }
     }
 }

@@ -99,6 +99,12 @@ impl OwnLedger {
         Some(Self { overflow, budget, elements, saturated })
     }
 
+    /// Whether the list is borrowed.
+    #[cfg(feature = "file")]
+    pub(crate) const fn is_mapped(&self) -> bool {
+        self.overflow.slots.is_mapped()
+    }
+
     #[cfg(feature = "file")]
     pub(crate) fn counters(&self) -> Counters {
         Counters {

@@ -94,7 +94,7 @@ impl List {
     }
 
     pub(super) fn survey(&self) -> Survey {
-        let rate = self.ledger.overflow.len() as f64 / 2.0_f64.powi(64);
+        let rate = self.ledger.overflow.len() as f64 / (1_u128 << 64) as f64;
         Survey { levels: Vec::new(), rate, accesses: 1.0 }
     }
 }

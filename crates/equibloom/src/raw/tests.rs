@@ -33,7 +33,7 @@ fn on(isa: DetectedIsa, filter: &Any) -> Any {
         Any::FirstWithRoom(filter) => Any::FirstWithRoom(balanced_on(isa, filter)),
         Any::LeastLoaded(filter) => Any::LeastLoaded(balanced_on(isa, filter)),
         Any::Fingerprint(filter) => Any::Fingerprint(filter.on(isa)),
-        Any::List(filter) => Any::List(filter.clone()),
+        Any::List(_) | Any::Parts(_) => filter.clone(),
     }
 }
 

@@ -3,11 +3,8 @@
 use equibloom_theory::exact::best_second_choice;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::{BLOCK_BITS, BY_ELEMENTS_OR_BITS, NO_COUNTER, Outcome, subject};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use super::{BLOCK_BITS, BY_ELEMENTS_OR_BITS, NO_COUNTER, subject};
+use crate::experiments::prelude::*;
 
 /// Measured values of α.
 const STEPS: u32 = 10;
@@ -20,14 +17,14 @@ fn size(length: Length) -> (u64, u64) {
     (length.elements(), length.choose(10, 10, 100))
 }
 
-pub(in super::super) fn parameters(length: Length) -> String {
+pub(crate) fn parameters(length: Length) -> String {
     let (elements, repetitions) = size(length);
     format!(
         "B = 500, c = 1…40, n = {elements}, {repetitions} repetitions at each of 11 values of α"
     )
 }
 
-pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let bits_per_element: Vec<f64> = (1..=40).map(f64::from).collect();
     let found = context.map(&bits_per_element, |&c| at(context, c))?;
     let measured_at: Vec<f64> =

@@ -5,12 +5,9 @@ use equibloom_theory::exact;
 use equibloom_theory::fluid::Process;
 use equibloom_theory::paper::Scheme;
 
-use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Plot, Series};
-use crate::number::short;
+use super::{BLOCK_BITS, SCHEMES, subject};
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 
 const BITS_PER_ELEMENT: f64 = 20.0;
 /// Loads that are drawn: the mean is 25.
@@ -18,7 +15,7 @@ const SHOWN: std::ops::RangeInclusive<usize> = 5..=45;
 /// Shares of blocks below this are not drawn.
 const NO_SHARE: f64 = 2e-4;
 
-pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, Error> {
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let found = context.map(&SCHEMES, |&(name, hue, scheme)| one(context, name, hue, scheme))?;
     let (mut plot, mut spreads) = (Plot::default(), Vec::new());
     for ((curve, spread), (name, ..)) in found.into_iter().zip(SCHEMES) {

@@ -1,19 +1,12 @@
 //! The four figures of the 1+α paper, with its Table 2: B = 500, k = round(c·ln 2), no counter.
 
-mod best;
-mod distributions;
+pub(super) mod best;
+pub(super) mod distributions;
 
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-pub(super) use best::{best, parameters as parameters_of_best};
-pub(super) use distributions::distributions;
-
-use super::Outcome;
-use crate::context::Context;
-use crate::error::Error;
 use crate::evidence::{Curve, Evidence, Point, gather};
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const BLOCK_BITS: u32 = 500;

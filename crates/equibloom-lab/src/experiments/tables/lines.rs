@@ -8,12 +8,7 @@ use equibloom_theory::optimum::{self, Optimum};
 
 use super::AsItIs;
 use super::reads::{self, HitsAndMisses, Reads};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::{Buckets, Lookups, look_up, words};
 
 const LOAD: f64 = 6.0;
@@ -35,7 +30,7 @@ pub(crate) fn parameters(length: Length) -> String {
     format!("n = {} entries of 16 bytes, {} repetitions", length.elements(), repetitions(length))
 }
 
-/// A kind of map: its name and colour.
+/// A kind of map: name, colour and table.
 type Kind = (&'static str, Hue, Table);
 
 enum Table {

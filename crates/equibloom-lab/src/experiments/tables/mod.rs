@@ -1,23 +1,17 @@
 //! The hash tables: the cuckoo graph, the cost of insertions and lookups, the variance of buckets.
 
-mod graph;
-mod lines;
-mod load;
+pub(super) mod graph;
+pub(super) mod lines;
+pub(super) mod load;
 mod reads;
-mod rehash;
-mod variance;
-
-pub(super) use graph::{parameters as parameters_of_graph, run as graph};
-pub(super) use lines::{parameters as parameters_of_lines, run as lines};
-pub(super) use load::{parameters as parameters_of_load, run as load};
-pub(super) use rehash::{parameters as parameters_of_rehash, run as rehash};
-pub(super) use variance::{parameters as parameters_of_variance, run as variance};
+pub(super) mod rehash;
+pub(super) mod variance;
 
 use std::hash::{BuildHasher, Hasher};
 
 use equibloom_tables::{BalancedMap, BucketPlan, Cuckoo, RawTable, TableStatistics};
 
-use crate::error::Error;
+use crate::experiments::prelude::*;
 use crate::simulator::{fill, words};
 
 /// The library's cuckoo tables with exactly this many buckets each, at their maximum load.

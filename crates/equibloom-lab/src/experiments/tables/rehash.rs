@@ -3,12 +3,7 @@
 use equibloom_theory::cuckoo;
 
 use super::load::{SMALL, builds, simulated_slides_rehashes, slides_rehashes};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
-use crate::number::short;
+use crate::experiments::prelude::*;
 
 /// Buckets of each table.
 const BUCKETS: u64 = SMALL / 2;

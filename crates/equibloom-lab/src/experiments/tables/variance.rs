@@ -7,12 +7,7 @@ use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::optimum::{self, Optimum};
 
 use super::simulated_sizes;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 
 const LOAD: f64 = 6.0;
 const CHOICES: u32 = 3;

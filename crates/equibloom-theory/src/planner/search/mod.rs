@@ -3,6 +3,7 @@
 mod blocked;
 mod classical;
 mod fingerprints;
+mod subtables;
 mod threshold;
 
 use equibloom_layout::{BlockKind, Design, MAX_HASHES, Overflow, Placement, WhenFull};
@@ -14,8 +15,6 @@ use super::settle::Predicted;
 use crate::error::{Error, require};
 use crate::exact::Prediction;
 
-pub(crate) use fingerprints::SMALL;
-
 /// Keys, memory and limits of all compared filters.
 pub(crate) struct Search {
     pub(crate) sizing: Sizing,
@@ -24,8 +23,8 @@ pub(crate) struct Search {
     pub(crate) to_beat: f64,
     /// Whether a filter is sought only to be compared with a better one.
     pub(crate) compares: bool,
-    /// Whether a few per cent of the rate do not matter yet.
-    pub(crate) rough: bool,
+    /// A rate that is low enough; the lowest is sought if it is 0.
+    pub(crate) enough: f64,
 }
 
 /// The best filter of a placement, or why there is none.

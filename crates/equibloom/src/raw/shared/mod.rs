@@ -31,10 +31,13 @@ pub(super) mod ledger;
 mod models;
 pub(super) mod tally;
 
+use alloc::vec::Vec;
+
 use super::fingerprint::SharedFingerprintInserts;
 use super::held::Held;
 use super::ledger::OwnLedger;
-use super::{Any, Balanced, Classical, Insertion, List};
+use super::list::List;
+use super::{Any, Balanced, Classical, Insertion, Part, Parts};
 use crate::block::isa::{Target, kernel_table};
 use crate::error::{BuildError, FullError};
 use crate::hashing::KeyHash;
@@ -46,6 +49,9 @@ use ledger::SharedLedger;
 
 /// How many keys ahead first blocks are prefetched.
 const AHEAD: usize = 16;
+
+/// Converts words and ledger; see [`Any::converted`].
+type Convert<S, T> = fn(S, <S as Held>::Ledger, usize) -> (T, <T as Held>::Ledger);
 
 /// A shared filter of any design.
 pub(crate) type Shared = Any<SharedWords>;
@@ -109,10 +115,7 @@ fn clear(words: &mut SharedWords, ledger: &mut SharedLedger) {
 }
 
 impl<R: Choose, S: Held> Balanced<R, S> {
-    fn converted<T: Held>(
-        self,
-        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
-    ) -> Balanced<R, T> {
+    fn converted<T: Held>(self, convert: Convert<S, T>) -> Balanced<R, T> {
         let (words, ledger) = convert(self.words, self.ledger, 0);
         Balanced::new(self.plan, words, ledger, self.isa, self.is_common)
     }
@@ -121,11 +124,16 @@ impl<R: Choose, S: Held> Balanced<R, S> {
 impl<S: Held> Any<S> {
     /// The same filter over other storage. `convert` takes the words, the ledger, and the number of levels whose
     /// blocks are locked.
-    fn converted<T: Held>(
-        self,
-        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
-    ) -> Any<T> {
+    fn converted<T: Held>(self, convert: Convert<S, T>) -> Any<T> {
         match self {
+            Self::Parts(Parts { parts }) => {
+                let convert = |Part { keys, design, filter }| Part {
+                    keys,
+                    design,
+                    filter: Any::converted(filter, convert),
+                };
+                Any::Parts(Parts { parts: parts.into_iter().map(convert).collect() })
+            }
             Self::Classical(Classical { plan, words, ledger }) => {
                 let (words, ledger) = convert(words, ledger, 0);
                 Any::Classical(Classical { plan, words, ledger })
@@ -157,7 +165,14 @@ impl Shared {
     /// insert has returned before: blocks are copied in the order of lookups, and the list after them, because
     /// keys only move that way.
     pub(crate) fn snapshot(&self, design: &Design) -> Result<Any, BuildError> {
-        let (words, ledger) = self.contents();
+        if let Self::Parts(Parts { parts }) = self {
+            let copy = |&Part { keys, design, ref filter }| {
+                filter.snapshot(&design).map(|filter| Part { keys, design, filter })
+            };
+            let parts: Result<Vec<Part>, _> = parts.iter().map(copy).collect();
+            return parts.map(|parts| Any::Parts(Parts { parts }));
+        }
+        let (words, ledger) = self.contents()[0];
         let mut copy = Words::zeroed(words.atomics().len() as u64)?;
         match self {
             Self::Fingerprint(filter) => filter.copy_blocks(&mut copy),
@@ -171,6 +186,7 @@ impl Shared {
     /// Removes all keys and keeps the memory.
     pub(crate) fn clear(&mut self) {
         match self {
+            Self::Parts(Parts { parts }) => parts.iter_mut().for_each(|part| part.filter.clear()),
             Self::Classical(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::List(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::FirstWithRoom(filter) => clear(&mut filter.words, &mut filter.ledger),
@@ -187,6 +203,13 @@ impl Shared {
                 Ok(plan.insert(words, ledger, key, ()))
             }
             Self::List(List { plan, ledger, .. }) => plan.insert(ledger, key, ()),
+            Self::Parts(parts) => {
+                let open = parts.roomiest();
+                if parts.holds_beside(open, key) {
+                    return Ok(Insertion::AlreadyPresent);
+                }
+                parts.parts[open].filter.insert(key)
+            }
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
             Self::Fingerprint(filter) => filter.insert(key),
