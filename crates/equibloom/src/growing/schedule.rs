@@ -206,7 +206,7 @@ impl Schedule {
         let schedule = Self { lists, widths, first_step, is_common: true };
         let is_valid = lists
             .iter()
-            .all(|&lists| lists >= 2 && lists <= 2 * MAX_LISTS && lists % 2 == 0)
+            .all(|&lists| (2..=2 * MAX_LISTS).contains(&lists) && lists % 2 == 0)
             && widths.iter().all(|&width| (MIN_WIDTH..=MAX_FIRST_WIDTH).contains(&width.into()))
             && first_step < MAX_STEPS as u32
             && (0..MAX_STEPS as u32).map(|step| schedule.geometry(step)).all(|geometry| {
