@@ -44,7 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod atomic;
+pub(crate) mod atomic;
 mod design;
 mod error;
 mod fields;
@@ -370,7 +370,7 @@ fn input(path: &Path) -> Result<Input<'static>, FileErrorKind> {
 }
 
 /// A file, opened for reading. Only a regular file has a size to check against.
-fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
+pub(crate) fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
     let metadata = file.metadata().map_err(|error| FileErrorKind::io("examine", error))?;
     Ok((file, metadata.is_file().then_some(metadata.len())))

@@ -184,6 +184,12 @@ impl Shape {
             .map(move |(slot, one)| (one - slot, self.field(t, line, slot)))
     }
 
+    /// Whether the block can be one of this shape: a zero for each list, and an end in each field.
+    #[cfg(feature = "file")]
+    pub(super) fn is_valid<T: Target>(&self, t: T, line: &Line) -> bool {
+        self.load(t, line) <= self.slots && self.contents(t, line, 0).all(|(_, field)| field != 0)
+    }
+
     #[inline(always)]
     const fn hint(&self, list: u32) -> u64 {
         1 << (u64::BITS - HINTS + ((list * self.hints_per_list) >> 16))

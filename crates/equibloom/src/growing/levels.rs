@@ -19,7 +19,7 @@ use crate::storage::Line;
 const MAX_COPIES: usize = 4;
 
 /// One level of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Level {
     pub(super) shape: Shape,
     /// `log2` of the number of lists.
@@ -129,7 +129,7 @@ pub(super) struct Match {
 }
 
 /// A table of one geometry.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Levels {
     pub(super) geometry: Geometry,
     pub(super) levels: [Level; LEVELS],
@@ -305,6 +305,14 @@ impl Levels {
         if let Some(line) = level.lines.get_mut(found.place.block) {
             level.shape.remove(ANY, line, found.run, found.slot);
         }
+    }
+
+    /// The blocks with some lists of the first level, level by level; `None` for those that are not allocated.
+    pub(super) fn lines(&self, lists: &Range<u64>) -> impl Iterator<Item = Option<&Line>> {
+        self.levels.iter().flat_map(|level| {
+            let blocks = level.blocks_with(lists, self.geometry.list_bits);
+            blocks.map(|block| level.lines.get(block))
+        })
     }
 
     /// Number of blocks with some lists of the first level.

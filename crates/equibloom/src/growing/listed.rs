@@ -48,6 +48,12 @@ impl Listed {
         self.0.iter().map(|(&string, &copies)| (string, copies))
     }
 
+    /// Number of different strings.
+    #[cfg(feature = "file")]
+    pub(super) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         self.0.len() as u64 * BYTES_PER_STRING
     }

@@ -17,6 +17,8 @@
 //! map takes what is left ([`listed`]).
 
 mod block;
+#[cfg(feature = "file")]
+mod file;
 mod filter;
 mod kernels;
 mod levels;

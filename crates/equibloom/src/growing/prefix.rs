@@ -26,6 +26,18 @@ impl Prefix {
         Self(list | u128::from(field) << (u128::BITS - width) >> list_bits)
     }
 
+    /// The coded string; `None` if it has no end.
+    #[cfg(feature = "file")]
+    pub(super) const fn from_bits(bits: u128) -> Option<Self> {
+        if bits == 0 { None } else { Some(Self(bits)) }
+    }
+
+    /// The coded string.
+    #[cfg(feature = "file")]
+    pub(super) const fn to_bits(self) -> u128 {
+        self.0
+    }
+
     /// All strings of some lists, of which there are `2^list_bits`.
     pub(super) fn range(list_bits: u32, lists: &Range<u64>) -> Range<Self> {
         // Only the string of no bits begins at or after the last list's end.

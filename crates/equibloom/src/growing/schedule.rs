@@ -22,7 +22,7 @@ pub(super) const LEVELS: usize = 3;
 pub(super) const FEWER_BITS: [u32; LEVELS] = [0, 4, 6];
 
 /// Steps from one doubling of the lists to the next.
-const STEPS: u32 = 4;
+pub(super) const STEPS: u32 = 4;
 
 /// `log2` of the lists of the smallest table.
 const FIRST_LIST_BITS: u32 = 6;
@@ -31,7 +31,7 @@ const FIRST_LIST_BITS: u32 = 6;
 const MAX_LIST_BITS: u32 = 56;
 
 /// Number of steps from the smallest table to that.
-const MAX_STEPS: usize = ((MAX_LIST_BITS - FIRST_LIST_BITS) * STEPS) as usize;
+pub(super) const MAX_STEPS: usize = ((MAX_LIST_BITS - FIRST_LIST_BITS) * STEPS) as usize;
 
 /// The narrowest field: with fewer bits, all strings are soon without remainder.
 const MIN_WIDTH: u32 = 8;
@@ -188,6 +188,40 @@ impl Schedule {
         let enough = geometry.capacity() + geometry.capacity() / 16;
         let steps = geometry.step + 1..MAX_STEPS as u32;
         steps.map(|step| self.geometry(step)).find(|next| next.capacity() >= enough)
+    }
+
+    /// The numbers that a file keeps.
+    #[cfg(feature = "file")]
+    pub(super) const fn to_numbers(self) -> ([u32; STEPS as usize], [u8; MAX_STEPS], u32) {
+        (self.lists, self.widths, self.first_step)
+    }
+
+    /// The schedule of such numbers, if they make one.
+    #[cfg(feature = "file")]
+    pub(super) fn from_numbers(
+        lists: [u32; STEPS as usize],
+        widths: [u8; MAX_STEPS],
+        first_step: u32,
+    ) -> Option<Self> {
+        let schedule = Self { lists, widths, first_step, is_common: true };
+        let is_valid = lists
+            .iter()
+            .all(|&lists| (2..=2 * MAX_LISTS).contains(&lists) && lists % 2 == 0)
+            && widths.iter().all(|&width| (MIN_WIDTH..=MAX_FIRST_WIDTH).contains(&width.into()))
+            && first_step < MAX_STEPS as u32
+            && (0..MAX_STEPS as u32).map(|step| schedule.geometry(step)).all(|geometry| {
+                FEWER_BITS.iter().all(|fewer| {
+                    let slots = Shape::slots(geometry.lists, geometry.width + fewer);
+                    slots > FREE_SLOTS && slots + geometry.lists <= 128
+                })
+            });
+        is_valid.then_some(schedule)
+    }
+
+    /// The geometry after a number of steps, if there is one.
+    #[cfg(feature = "file")]
+    pub(super) fn geometry_at(&self, step: u64) -> Option<Geometry> {
+        (step < MAX_STEPS as u64).then(|| self.geometry(step as u32))
     }
 
     /// The geometry after a number of steps below [`MAX_STEPS`].

@@ -16,7 +16,7 @@ const MIN_SEGMENT: usize = 16;
 const SEGMENTS: usize = 32;
 
 /// A number of zeroed lines, of which a first part is allocated, and a first part of that freed again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Segments {
     segments: Vec<Words>,
     lines: usize,
@@ -43,6 +43,11 @@ impl Segments {
         let missing = self.lines.div_ceil(1 << self.bits) - self.segments.len();
         let refused = |_| BuildError::OutOfMemory { bytes: (missing * size_of::<Words>()) as u64 };
         self.segments.try_reserve_exact(missing).map_err(refused)?;
+        self.extend_to(line)
+    }
+
+    /// The same, with memory for the pointers as it is needed.
+    pub(super) fn extend_to(&mut self, line: usize) -> Result<u64, BuildError> {
         let mut bytes = 0;
         while self.segments.len() <= self.place(line).0 {
             let left = self.lines - (self.segments.len() << self.bits);
@@ -51,6 +56,12 @@ impl Segments {
             self.segments.push(segment);
         }
         Ok(bytes)
+    }
+
+    /// Leaves out the segments before the one of line `line`; nothing is allocated yet.
+    #[cfg(feature = "file")]
+    pub(super) fn skip_to(&mut self, line: usize) {
+        self.segments.resize_with(self.place(line).0, Words::none);
     }
 
     /// Frees the segments before the one of line `line`.

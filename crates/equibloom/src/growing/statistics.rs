@@ -32,14 +32,8 @@ impl Table {
     /// Scans the table. The header is the caller's.
     pub(super) fn statistics(&self) -> Statistics {
         let mut survey = Survey::default();
-        let mut moved = 1 << self.current.geometry.list_bits;
-        if let Some(Previous { levels, next, .. }) = self.previous.as_deref() {
-            let doublings = self.current.geometry.list_bits - levels.geometry.list_bits;
-            moved = self.current.lists_of(*next).start;
-            survey.add(levels, &(moved >> doublings..1 << levels.geometry.list_bits));
-        }
-        if moved > 0 {
-            survey.add(&self.current, &(0..moved));
+        for (levels, lists) in self.parts() {
+            survey.add(levels, &lists);
         }
         let listed: f64 = self.listed.iter().map(|(string, _)| share(string.length())).sum();
         let level = |loads: Vec<u64>| LevelStatistics {

@@ -1,7 +1,7 @@
 //! A table that grows: strings move from one geometry to the next, a few blocks at each insert.
 
 use alloc::boxed::Box;
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use super::kernels::Kernels;
 use super::levels::{Found, Levels, Match};
@@ -60,15 +60,17 @@ pub(super) struct Table {
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         self.schedule == other.schedule
-            && self.current == other.current
-            && self.previous == other.previous
             && self.listed == other.listed
             && (self.elements, self.removable) == (other.elements, other.removable)
+            && self.parts().map(|(_, lists)| lists).eq(other.parts().map(|(_, lists)| lists))
+            && self.parts().zip(other.parts()).all(|((ours, lists), (theirs, _))| {
+                ours.geometry == theirs.geometry && ours.lines(&lists).eq(theirs.lines(&lists))
+            })
     }
 }
 
 /// A table that strings leave, in the order of their lists.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Previous {
     pub(super) levels: Levels,
     /// The block of the current table that is filled next.
@@ -238,20 +240,28 @@ impl Table {
         Ok(())
     }
 
+    /// The tables that hold strings, and for which lists.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Levels, Range<u64>)> {
+        let all = |levels: &Levels| 1 << levels.geometry.list_bits;
+        let (moved, rest) = match self.previous.as_deref() {
+            None => (all(&self.current), None),
+            Some(Previous { levels, next, .. }) => {
+                let doublings = self.current.geometry.list_bits - levels.geometry.list_bits;
+                let moved = self.current.lists_of(*next).start;
+                (moved, Some((levels, moved >> doublings..all(levels))))
+            }
+        };
+        let moved = (moved > 0).then_some((&self.current, 0..moved));
+        moved.into_iter().chain(rest)
+    }
+
     /// Visits all strings and their copies, strewn over the table.
     pub(super) fn for_each<B>(
         &self,
         mut visit: impl FnMut(Prefix, u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut moved = 1 << self.current.geometry.list_bits;
-        if let Some(Previous { levels, next, .. }) = self.previous.as_deref() {
-            let doublings = self.current.geometry.list_bits - levels.geometry.list_bits;
-            moved = self.current.lists_of(*next).start;
-            let lists = moved >> doublings..1 << levels.geometry.list_bits;
+        for (levels, lists) in self.parts() {
             levels.for_each(&lists, |string| visit(string, 1))?;
-        }
-        if moved > 0 {
-            self.current.for_each(&(0..moved), |string| visit(string, 1))?;
         }
         self.listed.iter().try_for_each(|(string, copies)| visit(string, copies))
     }
