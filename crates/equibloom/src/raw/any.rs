@@ -68,21 +68,23 @@ impl<S: Held> Any<S> {
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
         match self {
             Self::Fingerprint(filter) => filter.contains(key),
-            _ => self.contains_in_any(key),
+            Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
+            Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
+            Self::Classical(_) | Self::List(_) | Self::Parts(_) => {
+                self.contains_without_blocks(key)
+            }
         }
     }
 
-    /// The same for any kind. Out of line: a lookup among fingerprints would begin with a jump table.
+    /// The same for kinds without blocks of their own. Out of line: with more cases, every lookup would begin with
+    /// a jump table and save registers.
     #[inline(never)]
-    fn contains_in_any(&self, key: KeyHash) -> bool {
+    fn contains_without_blocks(&self, key: KeyHash) -> bool {
         match self {
-            Self::Fingerprint(filter) => filter.contains(key),
-            Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
-            Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
-            // Not inlined, so that no register is saved for it: all others are tail calls.
             Self::Classical(filter) => filter.contains_observed(key, ()),
             Self::List(filter) => filter.contains_observed(key, ()),
             Self::Parts(parts) => parts.contains(key),
+            _ => self.contains(key),
         }
     }
 
@@ -159,20 +161,17 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
-            _ => self.insert_into_any(key),
+            _ => self.insert_into_others(key),
         }
     }
 
-    /// The same for any kind, out of line for the same reason.
+    /// The same for other kinds, out of line for the same reason.
     #[inline(never)]
-    fn insert_into_any(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+    fn insert_into_others(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
-            Self::Fingerprint(filter) => filter.insert(key),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            Self::Classical(filter) => filter.insert_observed(key, ()),
-            Self::List(filter) => filter.insert_observed(key, ()),
-            Self::Parts(parts) => parts.insert_observed(key, &mut ()),
+            _ => self.insert_observed(key, ()),
         }
     }
 
