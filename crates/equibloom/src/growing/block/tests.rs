@@ -134,3 +134,18 @@ fn every_list_has_one_of_the_eight_hints_and_they_are_even() {
         assert!(*most <= lists.div_ceil(HINTS), "{lists}: {per_hint:?}");
     }
 }
+
+/// Also if all of its strings are of one list: a run is counted in one word.
+#[test]
+fn every_string_of_a_full_block_is_read() {
+    for width in 1..=MAX_WIDTH {
+        for lists in [2, 14, 40, 80] {
+            let shape = Shape::new(lists, width);
+            let strings: Vec<_> = (0..shape.slots).map(|_| (lists / 2, 1 << 63)).collect();
+            let mut line = Line::default();
+            shape.fill(&mut line, &strings);
+            let run = shape.run(ANY, &line, lists / 2).unwrap();
+            assert_eq!(run.count, shape.slots, "{lists} lists, {width} bits");
+        }
+    }
+}
