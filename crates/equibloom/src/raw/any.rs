@@ -70,21 +70,20 @@ impl<S: Held> Any<S> {
             Self::Fingerprint(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
-            Self::Classical(_) | Self::List(_) | Self::Parts(_) => {
-                self.contains_without_blocks(key)
-            }
+            _ => self.contains_in_other(key),
         }
     }
 
-    /// The same for kinds without blocks of their own. Out of line: with more cases, every lookup would begin with
-    /// a jump table and save registers.
+    /// The same for other kinds. Out of line: more than three kinds would be told apart by a jump table.
     #[inline(never)]
-    fn contains_without_blocks(&self, key: KeyHash) -> bool {
+    fn contains_in_other(&self, key: KeyHash) -> bool {
         match self {
+            Self::Fingerprint(filter) => filter.contains(key),
+            Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
+            Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
             Self::Classical(filter) => filter.contains_observed(key, ()),
             Self::List(filter) => filter.contains_observed(key, ()),
             Self::Parts(parts) => parts.contains(key),
-            _ => self.contains(key),
         }
     }
 
@@ -161,18 +160,23 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
-            _ => self.insert_into_others(key),
+            _ => self.insert_into_bits(key),
         }
     }
 
-    /// The same for other kinds, out of line for the same reason.
+    /// The same for filters of bits, out of line: they return their results in another way, by tail calls.
     #[inline(never)]
-    fn insert_into_others(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+    fn insert_into_bits(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            _ => self.insert_observed(key, ()),
+            _ => self.insert_into_other(key),
         }
+    }
+
+    #[inline(never)]
+    fn insert_into_other(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.insert_observed(key, ())
     }
 
     pub(crate) fn insert_observed<O: Observer>(
