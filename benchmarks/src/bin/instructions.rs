@@ -146,43 +146,47 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
 /// The same with a shared filter, on one thread.
 fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     let filter: Filter<u64> = Filter::from_hash_filter(empty_filter(kind)?, Stable::default());
-    let filter = filter.into_shared()?;
-    let [keys, absent] = present_and_absent();
-    if operation != "empty" {
-        for &key in &keys {
-            filter.insert_hash(key)?;
-        }
-    }
-    match operation {
-        "empty" | "filled" | "insert" => {}
-        "miss" | "hit" => {
-            let asked = if operation == "hit" { &keys } else { &absent };
-            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
-        }
-        _ => return Err("no such operation".into()),
-    }
-    black_box(&filter);
-    Ok(())
+    let mut filter = filter.into_shared()?;
+    work_one_by_one(
+        &mut filter,
+        operation,
+        |filter, key| Ok(filter.insert_hash(key).map(|_| ())?),
+        |filter, key| filter.contains_hash(key),
+    )
 }
 
 /// The same with a growing filter of 1 %: inserts let it grow from nothing.
 fn work_on_growing(operation: &str) -> Result<(), Box<dyn Error>> {
     let mut filter = Filter::<u64>::builder().rate(0.01).build_growing()?;
+    work_one_by_one(
+        &mut filter,
+        operation,
+        |filter, key| Ok(filter.insert_hash(key).map(|_| ())?),
+        |filter, key| filter.contains_hash(key),
+    )
+}
+
+/// The operations of a filter that are counted one by one.
+#[inline(always)]
+fn work_one_by_one<F>(
+    filter: &mut F,
+    operation: &str,
+    insert: impl Fn(&mut F, KeyHash) -> Result<(), Box<dyn Error>>,
+    contains: impl Fn(&F, KeyHash) -> bool,
+) -> Result<(), Box<dyn Error>> {
     let [keys, absent] = present_and_absent();
     if operation != "empty" {
-        for &key in &keys {
-            filter.insert_hash(key)?;
-        }
+        keys.iter().try_for_each(|&key| insert(filter, key))?;
     }
     match operation {
         "empty" | "filled" | "insert" => {}
         "miss" | "hit" => {
             let asked = if operation == "hit" { &keys } else { &absent };
-            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
+            black_box(asked.iter().filter(|&&key| contains(filter, key)).count());
         }
         _ => return Err("no such operation".into()),
     }
-    black_box(&filter);
+    black_box(filter);
     Ok(())
 }
 
