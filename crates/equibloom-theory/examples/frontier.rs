@@ -5,7 +5,7 @@ use equibloom_layout::HEADER_BYTES;
 use equibloom_theory::planner::{Plan, Requirements, plan};
 
 /// Numbers of keys. In small tables blocks are whole numbers, so that sizes are counted in cache lines.
-const KEYS: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 1_000_000_000];
+const KEYS: [u64; 8] = [1_000, 2_000, 4_000, 10_000, 30_000, 100_000, 1_000_000, 1_000_000_000];
 
 /// Bits per key: a filter of fewer has Bloom blocks, and no rate is lower than that of the last.
 const FEWEST: f64 = 7.5;

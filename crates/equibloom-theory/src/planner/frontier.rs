@@ -1,7 +1,7 @@
-//! Which blocks are best at which size: a table for many keys within the default limits.
+//! Which blocks are best at which size: tables for some numbers of keys, within the default limits.
 //!
-//! The best number of slots hardly depends on the number of keys. The table says where to look, never what to promise:
-//! every filter is predicted by the exact model. `cargo xtask frontier` writes it by trying every number of slots.
+//! They say where to look, never what to promise: every filter is predicted by the exact model, and the search walks on
+//! from here. `cargo xtask frontier` writes them by trying every number of slots.
 
 mod rows;
 

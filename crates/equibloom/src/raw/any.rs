@@ -68,18 +68,19 @@ impl<S: Held> Any<S> {
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
         match self {
             Self::Fingerprint(filter) => filter.contains(key),
-            _ => self.contains_in_any(key),
+            Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
+            Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
+            _ => self.contains_in_other(key),
         }
     }
 
-    /// The same for any kind. Out of line: a lookup among fingerprints would begin with a jump table.
+    /// The same for other kinds. Out of line: more than three kinds would be told apart by a jump table.
     #[inline(never)]
-    fn contains_in_any(&self, key: KeyHash) -> bool {
+    fn contains_in_other(&self, key: KeyHash) -> bool {
         match self {
             Self::Fingerprint(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
-            // Not inlined, so that no register is saved for it: all others are tail calls.
             Self::Classical(filter) => filter.contains_observed(key, ()),
             Self::List(filter) => filter.contains_observed(key, ()),
             Self::Parts(parts) => parts.contains(key),
@@ -159,21 +160,23 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
-            _ => self.insert_into_any(key),
+            _ => self.insert_into_bits(key),
         }
     }
 
-    /// The same for any kind, out of line for the same reason.
+    /// The same for filters of bits, out of line: they return their results in another way, by tail calls.
     #[inline(never)]
-    fn insert_into_any(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+    fn insert_into_bits(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
-            Self::Fingerprint(filter) => filter.insert(key),
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            Self::Classical(filter) => filter.insert_observed(key, ()),
-            Self::List(filter) => filter.insert_observed(key, ()),
-            Self::Parts(parts) => parts.insert_observed(key, &mut ()),
+            _ => self.insert_into_other(key),
         }
+    }
+
+    #[inline(never)]
+    fn insert_into_other(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.insert_observed(key, ())
     }
 
     pub(crate) fn insert_observed<O: Observer>(

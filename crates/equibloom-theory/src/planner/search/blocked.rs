@@ -147,6 +147,11 @@ impl Search {
         if accesses > self.limits.accesses_miss.min(self.limits.accesses_insert) {
             return Err(Refusal::AccessesPerMiss { accesses });
         }
+        self.has_choices()
+    }
+
+    /// Refuses choices among too few blocks.
+    pub(super) fn has_choices(&self) -> Result<(), Refusal> {
         let (bytes, blocks) = (self.sizing.bytes, Blocks::bloom(self.limits.block_bits, 1));
         let (_, count) = self.whole_table()?;
         let enough = HEADER_BYTES + bytes_of_bits(FEWEST * blocks.stride_bits());

@@ -39,7 +39,7 @@ const MEDIUM: u64 = 20_000;
 const MOST_TRIALS: usize = 8;
 
 /// So many blocks are moved at most.
-const MOST_MOVES: usize = 24;
+const MOST_MOVES: usize = 16;
 
 /// A move must shorten the distance from the limits to this share of it.
 const NEARER: f64 = 0.8;

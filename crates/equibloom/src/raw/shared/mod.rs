@@ -199,6 +199,17 @@ impl Shared {
     #[inline]
     pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
+            Self::Fingerprint(filter) => filter.insert(key),
+            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
+            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
+            Self::Classical(_) | Self::List(_) | Self::Parts(_) => self.insert_without_blocks(key),
+        }
+    }
+
+    /// The same for kinds without blocks of their own, out of line as for filters with one owner.
+    #[inline(never)]
+    fn insert_without_blocks(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        match self {
             Self::Classical(Classical { plan, words, ledger }) => {
                 Ok(plan.insert(words, ledger, key, ()))
             }
@@ -210,9 +221,7 @@ impl Shared {
                 }
                 parts.parts[open].filter.insert(key)
             }
-            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
-            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            Self::Fingerprint(filter) => filter.insert(key),
+            _ => self.insert(key),
         }
     }
 
