@@ -33,8 +33,8 @@ const MAX_LIST_BITS: u32 = 56;
 /// Number of steps from the smallest table to that.
 pub(super) const MAX_STEPS: usize = ((MAX_LIST_BITS - FIRST_LIST_BITS) * STEPS) as usize;
 
-/// The narrowest field: with fewer bits, all strings are soon without remainder.
-const MIN_WIDTH: u32 = 8;
+/// The narrowest field: with fewer bits there are more slots, and the unary code takes more than two words.
+const MIN_WIDTH: u32 = 7;
 
 /// The widest field of the first level: those of the last have the bits that its list numbers lack.
 const MAX_FIRST_WIDTH: u32 = MAX_WIDTH - FEWER_BITS[LEVELS - 1];
