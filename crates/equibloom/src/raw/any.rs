@@ -48,6 +48,12 @@ impl<S: Held> Any<S> {
         self.contents().1.elements()
     }
 
+    /// Whether there are more elements than these, or the list was full when one needed it.
+    pub(crate) fn is_over_capacity(&self, keys: u64) -> bool {
+        let ledger = self.contents().1;
+        ledger.elements() > keys || ledger.was_full()
+    }
+
     #[inline]
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
         match self {
@@ -179,17 +185,15 @@ impl Any {
         Ok(())
     }
 
-    /// Scans the whole filter. The bytes of its own fields are the caller's to know.
+    /// Scans the whole filter. The bytes of its own fields and the plan are the caller's to know.
     pub(crate) fn statistics(&self) -> Statistics {
-        let (words, OwnLedger { overflow, budget, elements, saturated }) = self.contents();
+        let (words, OwnLedger { overflow, budget, elements, saturated, .. }) = self.contents();
         let Survey { levels, rate, accesses } = delegate!(self, filter => filter.survey());
         Statistics {
             elements: *elements,
             overflowed: overflow.copies(),
-            saturated: match self {
-                Self::Fingerprint(filter) => filter.listed_beyond_plan(),
-                _ => *saturated,
-            },
+            beyond_plan: 0,
+            saturated: *saturated,
             budget_spent: budget.spent,
             levels,
             memory: Memory { blocks: words.bytes(), overflow: overflow.slots.bytes(), header: 0 },
@@ -218,6 +222,9 @@ impl Any {
         let (words, ledger) = self.contents_mut();
         words.fill([0; WORDS_PER_LINE]);
         ledger.clear();
+        if let Self::Fingerprint(filter) = self {
+            filter.choose_lookups();
+        }
     }
 
     /// Copies borrowed parts into memory.

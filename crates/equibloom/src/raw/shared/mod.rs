@@ -49,6 +49,7 @@ const AHEAD: usize = 16;
 pub(crate) type Shared = Any<SharedWords>;
 
 impl Held for SharedWords {
+    const IS_SHARED: bool = true;
     type Ledger = SharedLedger;
     type Inserts<R: Choose> = SharedInserts<R>;
     type FingerprintInserts = SharedFingerprintInserts;
