@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 
 use super::{Entry, FingerprintShape, WATERMARK_WORD, watermark};
 use crate::block::code::UnaryCode;
-use crate::block::fields::{Field, LINE_BITS, ones, window, write};
+use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::isa::{ANY, Isa, Target};
 use crate::storage::Line;
 
@@ -51,6 +51,11 @@ const MARK: u64 = 255;
 const EVERYTHING: u32 = 254;
 /// Steps by which every remainder loses a bit.
 const PER_BIT: u32 = 4;
+/// New entries that steps make room for: with fewer, steps would be made at every insert; with more, remainders
+/// would be shorter than they need be.
+const NEW_ENTRIES: u32 = 3;
+/// Bits of a window.
+const WINDOW: u32 = 57;
 
 /// The widths of a block's remainders.
 #[derive(Debug, Clone, Copy)]
@@ -161,7 +166,8 @@ impl FingerprintShape {
     fn parts<T: Target>(&self, t: T, line: &Line, widths: Widths) -> Option<Parts> {
         let start = CODE.zero(t, line, self.lists - 1)? + 1;
         let narrow = self.slots_before(t, line, widths.pivot)?;
-        Some(Parts { widths, entries: start - self.lists, start, narrow })
+        let parts = Parts { widths, entries: start - self.lists, start, narrow };
+        (parts.end() < LINE_BITS).then_some(parts)
     }
 
     /// Number of entries of the lists before this one.
@@ -194,11 +200,17 @@ impl FingerprintShape {
         parts: &Parts,
         ShortEntry { list, width, remainder }: ShortEntry,
     ) -> Option<(u32, bool)> {
-        let begin = self.slots_before(t, line, list)?;
         let zero = CODE.zero(t, line, list)?;
-        let first = parts.at(begin);
-        let is_there = (0..zero - list - begin)
-            .any(|slot| (window(line, first + slot * width) ^ remainder) & ones(width) == 0);
+        let mut count = CODE.run_before(t, line, zero);
+        if count == u64::BITS {
+            count = zero - list - self.slots_before(t, line, list)?;
+        }
+        let mut at = parts.at(zero - list - count);
+        let mut is_there = false;
+        for _ in 0..count {
+            is_there |= t.lowest(t.window(line, at) ^ remainder, width) == 0;
+            at += width;
+        }
         Some((zero, is_there))
     }
 
@@ -208,7 +220,7 @@ impl FingerprintShape {
     pub(crate) fn add_shortened<T: Target>(&self, t: T, line: &mut Line, entry: Entry) -> bool {
         let was_ordinary = !is_shortened(line);
         if was_ordinary {
-            *line = self.shortened(line, 1, Some(entry.list));
+            *line = self.shortened(t, line, 1, Some(entry.list));
         }
         // By now another entry may stand for it.
         self.add(t, line, self.whole(entry)) || was_ordinary
@@ -221,18 +233,17 @@ impl FingerprintShape {
         if step > self.last_step() {
             return false;
         }
-        let parts = self.parts(t, line, self.widths(step));
-        let found = parts.and_then(|parts| {
-            let (zero, is_there) = self.find(t, line, &parts, entry.at(parts.widths))?;
-            Some((parts, zero, is_there))
-        });
-        let Some((mut parts, zero, is_there)) = found else { return hold_everything(line) };
+        let Some(mut parts) = self.parts(t, line, self.widths(step)) else {
+            return hold_everything(line);
+        };
+        let Some((zero, is_there)) = self.find(t, line, &parts, entry.at(parts.widths)) else {
+            return hold_everything(line);
+        };
         if is_there {
             return false;
         }
-        let more = |widths: Widths| 1 + widths.of(entry.list);
-        if parts.end() + more(parts.widths) > ROOM {
-            let Some((step, after)) = self.fit(t, line, &parts, step + 1, more) else {
+        if parts.end() + 1 + parts.widths.of(entry.list) > ROOM {
+            let Some((step, after)) = self.fit(t, line, &parts, step + 1, Some(entry.list)) else {
                 return hold_everything(line);
             };
             *line = narrowed(t, line, &parts, &after, step);
@@ -246,7 +257,7 @@ impl FingerprintShape {
         true
     }
 
-    /// The first of the steps from `first` on after which so many more bits have room.
+    /// The first of the steps from `first` on that leaves room, for new entries of a list if one is given.
     #[inline(always)]
     fn fit<T: Target>(
         &self,
@@ -254,52 +265,59 @@ impl FingerprintShape {
         line: &Line,
         parts: &Parts,
         first: u32,
-        more: impl Fn(Widths) -> u32,
+        list: Option<u32>,
     ) -> Option<(u32, Parts)> {
-        (first..=self.last_step()).find_map(|step| {
+        let mut step = first;
+        while step <= self.last_step() {
             let widths = self.widths(step);
-            let after =
-                Parts { widths, narrow: self.slots_before(t, line, widths.pivot)?, ..*parts };
-            (after.end() + more(widths) <= ROOM).then_some((step, after))
-        })
+            let narrow = self.slots_before(t, line, widths.pivot)?;
+            let after = Parts { widths, narrow, ..*parts };
+            let each = list.map_or(0, |list| 1 + widths.of(list));
+            let needed = after.end() + each * NEW_ENTRIES;
+            if needed <= ROOM || step == self.last_step() && after.end() + each <= ROOM {
+                return Some((step, after));
+            }
+            // The steps of a whole bit free one bit of each entry, old or new.
+            step += 1 + (needed - ROOM - 1) / (parts.entries + NEW_ENTRIES) * PER_BIT;
+            step = if step > self.last_step() && widths.wide > 0 { self.last_step() } else { step };
+        }
+        None
     }
 
-    /// Any block in shortened form, after at least so many steps, perhaps with room for an entry of a list.
-    #[inline(never)]
-    fn shortened(&self, line: &Line, least: u32, list: Option<u32>) -> Line {
-        let (whole, step) = self.contents(line);
-        let more = |widths: Widths| list.map_or(0, |list| 1 + widths.of(list));
-        let fit =
-            self.parts(ANY, &whole, self.widths(step.min(self.last_step()))).and_then(|parts| {
-                let (step, after) = self.fit(ANY, &whole, &parts, step.max(least), more)?;
-                Some(narrowed(ANY, &whole, &parts, &after, step))
-            });
-        let mut shortened = fit.unwrap_or_else(|| {
-            let mut line = *line;
-            hold_everything(&mut line);
-            line
-        });
+    /// Any block in shortened form, after at least so many steps, perhaps with room for entries of a list.
+    #[inline(always)]
+    fn shortened<T: Target>(&self, t: T, line: &Line, least: u32, list: Option<u32>) -> Line {
+        let (whole, step) = self.contents(t, line);
+        let mut shortened = whole;
+        if step <= self.last_step()
+            && let Some(parts) = self.parts(t, &whole, self.widths(step))
+            && let Some((step, after)) = self.fit(t, &whole, &parts, step.max(least), list)
+        {
+            shortened = narrowed(t, &whole, &parts, &after, step);
+        } else {
+            hold_everything(&mut shortened);
+        }
         let step = step_of(&shortened);
         seal(&mut shortened, sent_on(line), step);
         shortened
     }
 
     /// Code and remainders of any block, and the steps that it has made.
-    fn contents(&self, line: &Line) -> (Line, u32) {
+    #[inline(always)]
+    fn contents<T: Target>(&self, t: T, line: &Line) -> (Line, u32) {
         if is_shortened(line) {
             return (*line, step_of(line));
         }
-        let (entries, width) = (self.load(ANY, line), self.remainder_bits());
-        let mut whole = *line;
+        let (entries, width) = (self.load(t, line), self.remainder_bits());
         // Those of a full block without bytes are right behind the code.
-        if self.byte_mask != 0 || entries < self.slots {
-            let start = self.lists + entries;
-            for slot in 0..entries {
-                let entry = self.whole(self.entry_at(ANY, line, slot, 0));
-                write(&mut whole, start + slot * width, width, entry.remainder);
-            }
+        if self.byte_mask == 0 && entries == self.slots {
+            return (*line, 0);
         }
-        (whole, 0)
+        let mut to = Writer::new(line, self.lists + entries);
+        for slot in 0..entries {
+            to.put(self.whole(self.entry_at(t, line, slot, 0)).remainder, width);
+        }
+        (to.finish(), 0)
     }
 
     /// Adds what one block has stored and sent on to another; returns how many entries more this has. At least
@@ -307,8 +325,8 @@ impl FingerprintShape {
     pub(crate) fn merge_shortened(&self, ours: &mut Line, theirs: &Line) -> u64 {
         // A shortened one has at least as many entries as an ordinary one has slots: it must not lose any.
         let (base, other) = if is_shortened(theirs) { (theirs, &*ours) } else { (&*ours, theirs) };
-        let (whole, step) = self.contents(other);
-        let mut merged = self.shortened(base, step, None);
+        let (whole, step) = self.contents(ANY, other);
+        let mut merged = self.shortened(ANY, base, step, None);
         for entry in self.short_entries(&whole, step) {
             self.add(ANY, &mut merged, entry);
         }
@@ -321,7 +339,7 @@ impl FingerprintShape {
 
     /// Number of entries of any block.
     fn entries_of(&self, line: &Line) -> u64 {
-        let (whole, step) = self.contents(line);
+        let (whole, step) = self.contents(ANY, line);
         self.short_entries(&whole, step.min(self.last_step())).len() as u64
     }
 
@@ -335,7 +353,7 @@ impl FingerprintShape {
         self.raise_watermark(&mut raised, byte);
         // A full block that has sent on less than another one must not look like a shortened one.
         if is_shortened(&raised) {
-            raised = self.shortened(line, 1, None);
+            raised = self.shortened(ANY, line, 1, None);
             let step = step_of(&raised);
             seal(&mut raised, byte, step);
         }
@@ -380,29 +398,73 @@ const fn sent_on(line: &Line) -> u8 {
 /// The same block after more steps, by which remainders have lost their lowest bits.
 #[inline(always)]
 fn narrowed<T: Target>(t: T, line: &Line, from: &Parts, to: &Parts, step: u32) -> Line {
-    let mut narrowed = *line;
+    // The widths, old and new, are the same up to one of these slots, and up to the other.
     let (first, second) = (from.narrow.min(to.narrow), from.narrow.max(to.narrow));
-    for (first, end) in [(0, first), (first, second), (second, from.entries)] {
-        let (mut at, mut to_at, mut left) = (from.at(first), to.at(first), end - first);
-        // All of them have the same width.
-        let (old, new) = (from.at(first + 1) - at, to.at(first + 1) - to_at);
-        if left == 0 || new == 0 {
+    let mut writer = Writer::new(line, to.start);
+    for (slot, end) in [(0, first), (first, second), (second, from.entries)] {
+        if slot == end {
             continue;
         }
-        // As many as a word has room for, each without its lowest bits.
-        let at_once = u64::BITS / old;
-        let lowest = (u64::MAX / ones(old)) >> (u64::BITS % old);
-        let kept = lowest * (ones(new) << (old - new));
-        while left > 0 {
+        let (mut at, mut left) = (from.at(slot), end - slot);
+        let (old, new) = (from.at(slot + 1) - at, to.at(slot + 1) - to.at(slot));
+        // As many as a window has, each without its lowest bits.
+        let (at_once, kept) = if old == new {
+            (WINDOW / old.max(1), u64::MAX)
+        } else {
+            let lowest = (u64::MAX / ones(old)) >> (u64::BITS % old);
+            (WINDOW / old, lowest * (ones(new) << (old - new)))
+        };
+        while left > 0 && new > 0 {
             let count = left.min(at_once);
-            write(&mut narrowed, to_at, count * new, t.extract(window(line, at), kept));
-            (at, to_at, left) = (at + count * old, to_at + count * new, left - count);
+            let bits = t.extract(t.window(line, at), kept);
+            writer.put(t.lowest(bits, count * new), count * new);
+            (at, left) = (at + count * old, left - count);
         }
     }
-    let before_free = Field::new(0, to.end()).mask;
-    narrowed.iter_mut().zip(before_free).for_each(|(word, mask)| *word &= mask);
+    let mut narrowed = writer.finish();
     seal(&mut narrowed, old_watermark(line), step);
     narrowed
+}
+
+/// Writes bits one after the other; what lies behind them becomes zero.
+struct Writer {
+    line: Line,
+    word: usize,
+    bits: u64,
+    /// How many there are.
+    count: u32,
+}
+
+impl Writer {
+    /// From bit `at` (< 512) on.
+    #[inline(always)]
+    fn new(line: &Line, at: u32) -> Self {
+        let (word, count) = ((at / u64::BITS) as usize % line.len(), at % u64::BITS);
+        Self { line: *line, word, bits: line[word] & ones(count), count }
+    }
+
+    /// Writes a value of `width` (< 64) bits.
+    #[inline(always)]
+    fn put(&mut self, value: u64, width: u32) {
+        self.bits |= value << self.count;
+        let count = self.count + width;
+        if count >= u64::BITS {
+            let length = self.line.len();
+            self.line[self.word % length] = self.bits;
+            self.bits = value >> 1 >> (u64::BITS - 1 - self.count);
+            self.word += 1;
+        }
+        self.count = count % u64::BITS;
+    }
+
+    #[inline(always)]
+    fn finish(mut self) -> Line {
+        if let Some((last, behind)) = self.line[self.word.min(7)..].split_first_mut() {
+            *last = self.bits;
+            behind.fill(0);
+        }
+        self.line
+    }
 }
 
 /// From now on the block holds every key, which it did not before.

@@ -167,9 +167,9 @@ pub(super) fn insert_level<T: Target>(
 ) -> Outcome {
     let first = first as usize;
     let mut outcome = Outcome::default();
-    let mut some = [KeyHash::from_u64(0); CHUNK];
     let blocks = plan.levels[level % plan.levels.len()];
     let is_whole = lines.len() as u64 == blocks.size;
+    let mut some = alloc::vec![KeyHash::from_u64(0); if is_whole { 0 } else { CHUNK }];
     let place_of = |key: KeyHash| blocks.block_of(key.candidate(0)).0 as usize;
     let start = lines.as_ptr();
     let fetch = |key: &KeyHash| {

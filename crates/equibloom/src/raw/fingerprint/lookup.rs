@@ -135,17 +135,20 @@ pub(super) fn walk<
         let block = level.block_of(key.candidate(0));
         let line = words.snapshot(number, block.0 as usize);
         let entry = shape.entry_of(t, key);
-        let (holds, sends_on) = if SHORTENED && plan.shortens && is_shortened(&line) {
-            (shape.holds_shortened(t, &line, entry), entry.byte() <= old_watermark(&line))
+        if SHORTENED && plan.shortens && is_shortened(&line) {
+            if shape.holds_shortened(t, &line, entry) {
+                return true;
+            }
+            if entry.byte() > old_watermark(&line) {
+                return false;
+            }
         } else {
-            let holds = shape.holds(t, &line, entry);
-            (holds, !holds && shape.sends_on(t, &line, entry.byte(), *multiset))
-        };
-        if holds {
-            return true;
-        }
-        if !sends_on {
-            return false;
+            if shape.holds(t, &line, entry) {
+                return true;
+            }
+            if !shape.sends_on(t, &line, entry.byte(), *multiset) {
+                return false;
+            }
         }
         key = entry.onward(block.0);
     }
