@@ -223,7 +223,7 @@ impl Any {
         words.fill([0; WORDS_PER_LINE]);
         ledger.clear();
         if let Self::Fingerprint(filter) = self {
-            filter.choose_lookups();
+            filter.choose_kernels();
         }
     }
 

@@ -53,7 +53,7 @@ const EVERYTHING: u32 = 254;
 const PER_BIT: u32 = 4;
 /// New entries that steps make room for: with fewer, steps would be made at every insert; with more, remainders
 /// would be shorter than they need be.
-const NEW_ENTRIES: u32 = 3;
+const NEW_ENTRIES: u32 = 4;
 /// Bits of a window.
 const WINDOW: u32 = 57;
 

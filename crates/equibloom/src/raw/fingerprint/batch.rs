@@ -32,7 +32,7 @@ const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
 /// Keys that pass all levels together: bounds the memory beside the filter. (Tests need several.)
 const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 /// With less room in the list, keys are inserted one by one.
-const FEW: usize = 16;
+const FEW: usize = 32;
 /// With fewer keys per thread, fewer threads are started.
 const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
@@ -143,12 +143,12 @@ impl Fingerprints {
 }
 
 /// The keys that were sent on, in their order among all: where they go may depend on it.
-fn in_order(keys: &[KeyHash], outcomes: Vec<Outcome>) -> Vec<KeyHash> {
+fn in_order(keys: &[KeyHash], mut outcomes: Vec<Outcome>) -> Vec<KeyHash> {
+    if let [outcome] = &mut outcomes[..] {
+        return core::mem::take(&mut outcome.sent_on);
+    }
     let mut parts: Vec<_> =
         outcomes.into_iter().map(|outcome| outcome.sent_on.into_iter().peekable()).collect();
-    if let [part] = &mut parts[..] {
-        return part.collect();
-    }
     let mut next = |key| parts.iter_mut().find_map(|part| part.next_if_eq(key));
     keys.iter().filter_map(&mut next).collect()
 }

@@ -23,13 +23,22 @@ kernel_table! {
     pub(crate) struct OwnFingerprintInserts[] [] {
         fn insert(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, ListFull>;
         #[any]
-        fn insert_overloaded(filter: &mut Fingerprints, key: KeyHash) -> Insertion;
+        fn insert_overloaded(
+            filter: &mut Fingerprints, key: KeyHash,
+        ) -> Result<Insertion, ListFull>;
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
             plan: &Plan, level: usize, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
             only_with_room: bool,
         ) -> Outcome;
+    }
+}
+
+impl OwnFingerprintInserts {
+    /// The same for an overloaded filter.
+    pub(super) fn overloaded(self) -> Self {
+        Self { insert: self.insert_overloaded, ..self }
     }
 }
 

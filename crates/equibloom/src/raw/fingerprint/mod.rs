@@ -100,7 +100,7 @@ impl<S: Held> Fingerprints<S> {
     }
 
     /// Lookups cope with shortened blocks if there may be any.
-    pub(super) fn choose_lookups(&mut self) {
+    fn choose_lookups(&mut self) {
         self.lookups = Lookups::new(self.isa, self.plan.shape.is_common());
         if self.ledger.is_overloaded() {
             self.lookups = self.lookups.overloaded();
@@ -116,6 +116,8 @@ impl<S: Held> Fingerprints<S> {
 impl Fingerprints {
     /// The filter of a checked layout; `None` if that is of another kind.
     pub(super) fn over(layout: &Layout, words: Words, ledger: OwnLedger) -> Option<Self> {
-        Some(Self::new(Plan::new(layout)?, words, ledger, DetectedIsa::detect()))
+        let mut filter = Self::new(Plan::new(layout)?, words, ledger, DetectedIsa::detect());
+        filter.choose_kernels();
+        Some(filter)
     }
 }

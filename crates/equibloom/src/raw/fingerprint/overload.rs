@@ -10,7 +10,7 @@ use super::insert::Visit;
 use super::lookup::walk;
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::{Arrival, is_shortened, old_watermark, watermark};
-use crate::block::isa::{ANY, Nearness, Target};
+use crate::block::isa::{ANY, KernelTable, Nearness, Target};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
@@ -80,10 +80,10 @@ pub(super) fn insert_overloaded<T: Target>(
     t: T,
     filter: &mut Fingerprints,
     key: KeyHash,
-) -> Insertion {
+) -> Result<Insertion, ListFull> {
     let Fingerprints { plan, words, ledger, .. } = filter;
     let first = Visit::first(t, plan, key);
-    place_overloaded(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
+    Ok(place_overloaded(t, plan, &mut { words }, &mut { ledger }, first, &mut ()))
 }
 
 impl Fingerprints {
@@ -97,7 +97,7 @@ impl Fingerprints {
                 inserted => return inserted,
             }
         }
-        Ok(self.inserts.insert_overloaded(self, key))
+        self.inserts.insert_overloaded(self, key)
     }
 
     /// The same with an observer. Uses the portable ISA.
@@ -120,7 +120,16 @@ impl Fingerprints {
     #[cold]
     fn overload(&mut self) {
         self.ledger.overloaded = true;
+        self.choose_kernels();
+    }
+
+    /// Chooses the entry points, which depend on whether blocks may be shortened.
+    pub(in crate::raw) fn choose_kernels(&mut self) {
         self.choose_lookups();
+        self.inserts = KernelTable::new(self.isa, self.plan.shape.is_common());
+        if self.ledger.is_overloaded() {
+            self.inserts = self.inserts.overloaded();
+        }
     }
 
     /// Inserts keys in order.
