@@ -12,7 +12,7 @@
 //!
 //! *Steps.* After `4 q + p` steps every remainder has lost `q` bits, and those of the first `p` quarters of the
 //! lists one more. Quarters, because a whole bit of every remainder doubles the rate at once: with whole bits
-//! the rate at twice the keys is 1.6 times that of a Bloom filter of the same bytes, with quarters 1.3 times.
+//! the rate at twice the keys is 1.6 times that of a Bloom filter of the same bytes, with quarters 1.4 times.
 //! When no bits are left and the code fills the block, the step [`EVERYTHING`] says that the block holds every
 //! key.
 //!
