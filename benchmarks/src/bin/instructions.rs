@@ -24,8 +24,17 @@ use equibloom_tables::{BalancedMap, BucketPlan, CuckooMap, Map, RawTable};
 const KEYS: u64 = 20_000;
 const FILTERS: [&str; 6] =
     ["blocked", "multi-level", "fingerprint", "short-fingerprint", "plan-11.55", "plan-16"];
-const FILTER_OPERATIONS: [&str; 6] =
-    ["insert", "miss", "hit", "insert-batch", "miss-batch", "hit-batch"];
+const FILTER_OPERATIONS: [&str; 8] = [
+    "insert",
+    "miss",
+    "hit",
+    "insert-batch",
+    "miss-batch",
+    "hit-batch",
+    // As many keys again as planned.
+    "overload",
+    "overload-batch",
+];
 /// Filters that are also measured in their shared form.
 const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-plan-16"];
 /// The balanced map with buckets of one cache line and with the default bucket, and the cuckoo map.
@@ -130,6 +139,14 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
         }
         "insert-batch" => {
             filter.insert_batch(&keys)?;
+        }
+        "overload" => {
+            for &key in &absent {
+                filter.insert(key)?;
+            }
+        }
+        "overload-batch" => {
+            filter.insert_batch(&absent)?;
         }
         "miss" | "hit" => {
             let asked = if operation == "hit" { &keys } else { &absent };

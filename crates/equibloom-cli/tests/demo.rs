@@ -124,3 +124,27 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         assert!(output.stdout.is_empty() && !message.contains("panicked"), "{message}");
     }
 }
+
+/// The policies past capacity, on few keys: what they promise holds at every load.
+#[test]
+fn overload_compares_the_policies() {
+    let output = demo(&["--overload", "--keys", "20k", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let loads = results["loads"].as_array().unwrap();
+    assert_eq!(loads.len(), 14);
+    for load in loads {
+        let number = |name: &str| load[name].as_f64().unwrap();
+        assert_eq!(load["lost"], 0, "{load}");
+        // Lookups deviate by less than a tenth from the filters' rates, which the tests of the library measure.
+        if number("percent") <= 200.0 {
+            assert!(number("rate_saturate") <= 1.1 * 1.6 * number("rate_bloom"), "{load}");
+        }
+        assert!(number("rate_refuse") <= 1.3 * number("rate_planned"), "{load}");
+        assert!(number("rate_grow") <= 1.1 * number("rate_planned"), "{load}");
+        let planned = loads.iter().find(|other| other["rate_planned"] == load["rate_planned"]);
+        assert_eq!(load["bits_saturate"], planned.unwrap()["bits_saturate"]);
+        assert_eq!(load["bits_refuse"], planned.unwrap()["bits_refuse"]);
+        assert_eq!(load["refused"] == 0, number("percent") <= 100.0, "{load}");
+    }
+}

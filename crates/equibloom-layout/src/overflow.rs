@@ -20,11 +20,12 @@ pub struct Overflow {
     serde(rename_all = "kebab-case")
 )]
 pub enum WhenFull {
-    /// The insert fails and changes nothing. (A batch into fingerprint blocks is refused after it was
-    /// stored: the list grows.)
+    /// The insert fails and changes nothing.
     Refuse,
-    /// The key is stored in a candidate block past its threshold, and the rate rises. Fingerprint blocks
-    /// have a fixed number of slots: there the overflow list grows instead.
+    /// The key is stored all the same, in the same memory, and the rate rises about as that of a Bloom filter
+    /// does: in a candidate block past its threshold, or in a full fingerprint block whose remainders lose
+    /// some bits (the filter is *overloaded*). In removable filters nothing can be shortened: there the
+    /// list grows.
     Saturate,
 }
 

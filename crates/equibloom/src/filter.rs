@@ -125,6 +125,27 @@ impl<K: ?Sized, H> Filter<K, H> {
         statistics
     }
 
+    /// Whether the filter holds more keys than it is planned for, or its overflow list was full when a key needed
+    /// it. The false-positive rate is then above the planned one, or soon will be; [`statistics`](Self::statistics)
+    /// tells how far. Scans nothing.
+    ///
+    /// ```
+    /// use equibloom::{Filter, WhenFull};
+    ///
+    /// let builder = Filter::builder().keys(10_000).rate(0.01).when_full(WhenFull::Saturate);
+    /// let mut filter: Filter<u64> = builder.build()?;
+    /// filter.try_extend(0..10_000)?;
+    /// assert!(!filter.is_over_capacity());
+    /// filter.try_extend(10_000..12_000)?;
+    /// assert!(filter.is_over_capacity());
+    /// assert!(filter.statistics().beyond_plan > 1_800);
+    /// assert!(filter.statistics().expected_rate > 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_over_capacity(&self) -> bool {
+        self.hashes.is_over_capacity()
+    }
+
     /// Adds all keys of another filter with the same hash and seed.
     ///
     /// ```
@@ -141,9 +162,10 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// ```
     ///
     /// A filter of the same plan is merged in place, which fills this one as inserting the keys one by one would.
-    /// With fingerprint blocks the result is the same, word for word, unless the filter is removable. Beyond
-    /// the planned number of keys the rate rises (see [`statistics`](Self::statistics)), and a full overflow
-    /// list [refuses or grows](crate::WhenFull).
+    /// With fingerprint blocks the result is the same, word for word, unless the filter is removable or
+    /// [overloaded](crate::WhenFull::Saturate). Beyond the planned number of keys the rate rises (see
+    /// [`statistics`](Self::statistics)), or the merge is [refused](crate::WhenFull::Refuse). What both overflow
+    /// lists hold has room in the merged one: it grows if the filter saturates.
     ///
     /// A filter of another plan is kept beside this one, as another [part](HashFilter::part_count): rates and
     /// accesses of the parts add up. Removable filters have one part only.

@@ -110,10 +110,13 @@ impl HashFilter {
     /// are prefetched. (A removable filter counts the copies of a key, but where it holds more than four of
     /// them, its words depend on the way they came.)
     ///
+    /// In an [overloaded](crate::WhenFull::Saturate) filter of fingerprint blocks the words depend on the way the
+    /// keys came, too.
+    ///
     /// # Errors
-    /// [`FullError`] at the first key that is refused; the keys before it are in the filter. Fingerprint
-    /// blocks take up to four million keys at once: those that include the refused one are all stored, the
-    /// list growing past its capacity, and none after them.
+    /// [`FullError`] at the first key that is refused; it has changed nothing, and the keys before it are in the
+    /// filter. Fingerprint blocks take up to four million keys at once: those after it that found room in
+    /// their first block are in the filter, too.
     pub fn insert_batch(&mut self, hashes: &[KeyHash]) -> Result<u64, FullError> {
         self.raw.insert_batch(hashes, 1)
     }
@@ -316,7 +319,14 @@ impl HashFilter {
         let mut statistics = self.raw.statistics();
         // Includes the fields of this struct.
         statistics.memory.header = size_of::<Self>() as u64;
+        statistics.beyond_plan = statistics.elements.saturating_sub(self.parameters.keys);
         statistics
+    }
+
+    /// Whether the filter holds more keys than it is planned for, or its overflow list was full when a key needed
+    /// it: see [`Filter::is_over_capacity`](crate::Filter::is_over_capacity).
+    pub fn is_over_capacity(&self) -> bool {
+        self.raw.is_over_capacity(self.parameters.keys)
     }
 
     /// The filter's contents, word by word: the same seed and keys in the same order give the same words;

@@ -73,6 +73,19 @@ impl OverflowList {
         Ok(())
     }
 
+    /// Gives the list another capacity, which must suffice.
+    pub(crate) fn resize(&mut self, capacity: u64) -> Result<(), BuildError> {
+        if capacity != self.capacity {
+            *self = self.resized(capacity)?;
+        }
+        Ok(())
+    }
+
+    /// Number of entries that can be added without allocating memory.
+    pub(crate) fn room(&self) -> u64 {
+        if self.slots.is_mapped() { 0 } else { self.capacity.saturating_sub(self.len) }
+    }
+
     /// The same entries in a list of another capacity, which must suffice.
     fn resized(&self, capacity: u64) -> Result<Self, BuildError> {
         let mut copy = Self::new(capacity, self.is_counted)?;

@@ -164,6 +164,11 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     pub fn elements(&self) -> u64 {
         self.raw.elements()
     }
+
+    /// As [`Filter::is_over_capacity`].
+    pub fn is_over_capacity(&self) -> bool {
+        self.raw.is_over_capacity(self.parameters.keys)
+    }
 }
 
 impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {

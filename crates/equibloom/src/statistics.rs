@@ -27,8 +27,11 @@ pub struct Statistics {
     pub elements: u64,
     /// Elements in the overflow list, copies of a key included.
     pub overflowed: u64,
-    /// Elements inserted while the overflow list was full, and stored in a block past its threshold. For
-    /// fingerprint blocks: entries of the list beyond its planned capacity.
+    /// Elements beyond the number of keys that the filter is planned for. In an overfull filter some keys
+    /// seem to be there when they come, and are not counted.
+    pub beyond_plan: u64,
+    /// Elements that came while the overflow list was full: stored in a block past its threshold, or in a
+    /// fingerprint block whose remainders were shortened.
     pub saturated: u64,
     /// Whether the access budget is spent, so that new keys go to the overflow list.
     pub budget_spent: bool,

@@ -60,6 +60,7 @@ struct Reader {
     hints: u32,
     seed: u64,
     spent: bool,
+    shortened: bool,
     capacity: u64,
     words: Vec<u64>,
     overflow: Vec<u64>,
@@ -101,7 +102,8 @@ impl Reader {
         let mut fields = Fields(&header[8..]);
         assert_eq!(fields.u32(), 3);
         assert_eq!(fields.u32() as usize, header.len());
-        assert_eq!(fields.u64(), 0);
+        let flags = fields.u64();
+        assert!(flags <= 1);
         assert_eq!(fields.u64(), file.len() as u64);
         let mut unsigned = header.to_vec();
         unsigned[32..40].fill(0);
@@ -143,6 +145,7 @@ impl Reader {
             hints: 0,
             seed,
             spent,
+            shortened: flags == 1,
             capacity,
             words,
             overflow,
@@ -269,6 +272,23 @@ impl Reader {
             let byte = b & ((1 << r.min(8)) - 1);
             let high = if r > 8 { p & ((1 << (r - 8)) - 1) } else { 0 };
             let list = scale(p, lists.into());
+            let onward = || {
+                let f = list << 56 | high << 8 | byte;
+                let b = mix(f.wrapping_add(G.wrapping_mul(block + 1)));
+                (b, mix(b ^ 0xd6e8_feb8_6659_fd93))
+            };
+            let step = self.number(block, 8 * 62, 8) as u32;
+            if self.shortened && self.number(block, 8 * 63, 8) == 255 && step != 255 {
+                let whole = if bytes { high << 8 | byte } else { byte };
+                if self.short_block_holds(block, step, lists, r, list, whole) {
+                    return true;
+                }
+                if byte > self.number(block, 8 * 61, 8) {
+                    return false;
+                }
+                (b, p) = onward();
+                continue;
+            }
             let (mut at, mut slot, mut holds) = (0, 0, false);
             for bit in 0..lists + slots {
                 if !self.bit(block, bit) {
@@ -291,11 +311,39 @@ impl Reader {
             if byte > self.number(block, 8 * 63, 8) || !self.multiset && slot < slots {
                 return false;
             }
-            let f = list << 56 | high << 8 | byte;
-            b = mix(f.wrapping_add(G.wrapping_mul(block + 1)));
-            p = mix(b ^ 0xd6e8_feb8_6659_fd93);
+            (b, p) = onward();
         }
         self.is_listed(b)
+    }
+
+    fn short_block_holds(
+        &self,
+        block: u64,
+        step: u32,
+        lists: u32,
+        r: u32,
+        list: u64,
+        whole: u64,
+    ) -> bool {
+        if step == 254 {
+            return true;
+        }
+        let width = |list: u64| r - step / 4 - u32::from(list < u64::from(lists * (step % 4) / 4));
+        // The lists of the entries, in their order.
+        let (mut lists_of_entries, mut at, mut bit) = (Vec::new(), 0, 0);
+        while at < u64::from(lists) {
+            if self.bit(block, bit) {
+                lists_of_entries.push(at);
+            } else {
+                at += 1;
+            }
+            bit += 1;
+        }
+        lists_of_entries.into_iter().any(|at| {
+            let stored = self.number(block, bit, width(at));
+            bit += width(at);
+            at == list && stored == whole >> (r - width(at))
+        })
     }
 
     fn is_listed(&self, entry: u64) -> bool {

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 use designs::{cases, enlarged, fingerprints, keys, parameters};
 use equibloom::{
-    Blocks, Filter, Layout, MergeError, Overflow, Parameters, Rule, Share, ShrinkError, WhenFull,
+    BlockKind, Blocks, Filter, Layout, MergeError, Overflow, Parameters, Rule, Share, ShrinkError,
+    WhenFull,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -105,6 +106,12 @@ fn merging_is_commutative_and_associative_in_the_answers() {
             prop_assert!(errors.all(|error| matches!(error, MergeError::Full(_))));
             return Ok(());
         };
+        // Blocks that are shortened in another order hold other keys besides.
+        let fingerprints = parameters.design.block_kind() == Some(BlockKind::Fingerprint);
+        let is_overloaded = |filter: &&Filter<u16>| filter.statistics().saturated > 0;
+        if fingerprints && [one, two, three].iter().any(is_overloaded) {
+            return Ok(());
+        }
         compared.set(compared.get() + 1);
         for key in 0..2_000_u16 {
             prop_assert_eq!(one.contains(&key), two.contains(&key), "{}", key);

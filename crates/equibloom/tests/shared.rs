@@ -180,7 +180,9 @@ fn a_published_key_is_found_during_other_inserts() {
                     if parameters.design.block_kind() == Some(BlockKind::Fingerprint) {
                         let mut plain = Filter::new(&parameters).unwrap();
                         plain.try_extend(0..keys).unwrap();
-                        assert!(filter == plain, "{parameters:?}");
+                        // The words of shortened blocks depend on the order.
+                        let is_overloaded = statistics.saturated > 0;
+                        assert!(filter == plain || is_overloaded, "{parameters:?}");
                         assert!(statistics.elements <= new, "{parameters:?}");
                         continue;
                     }

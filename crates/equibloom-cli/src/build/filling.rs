@@ -68,16 +68,20 @@ impl Filling {
             planned_keys: self.filter.parameters().keys,
             rate_now: statistics.expected_rate,
         };
-        if saved.keys > saved.planned_keys {
-            eprintln!(
-                "warning: {}: {} keys in a filter planned for {}: its false-positive rate is now {}",
-                saved.file,
-                HumanCount(saved.keys),
-                HumanCount(saved.planned_keys),
-                number(saved.rate_now)
-            );
-        }
+        warn_over_capacity(&saved.file, &self.filter, &statistics);
         Ok((saved, statistics))
+    }
+}
+
+/// Warns on standard error of a filter with more keys than planned.
+pub(crate) fn warn_over_capacity(file: &str, filter: &HashFilter, statistics: &Statistics) {
+    if filter.is_over_capacity() {
+        eprintln!(
+            "warning: {file}: {} keys in a filter planned for {}: its false-positive rate is now {}",
+            HumanCount(statistics.elements),
+            HumanCount(filter.parameters().keys),
+            number(statistics.expected_rate)
+        );
     }
 }
 

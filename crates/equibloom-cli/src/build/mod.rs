@@ -23,7 +23,7 @@ use crate::keys::{self, Input, KeyFiles};
 use crate::progress::{self, Unit};
 use crate::quantity;
 use crate::requirements::RequirementFlags;
-pub(crate) use filling::{Filling, Saved, WhenFull};
+pub(crate) use filling::{Filling, Saved, WhenFull, warn_over_capacity};
 use spool::Spool;
 
 /// The rate if neither rate nor size is given.

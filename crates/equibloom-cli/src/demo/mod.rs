@@ -3,6 +3,7 @@
 mod addresses;
 mod contest;
 mod lineup;
+mod overload;
 mod report;
 
 use anyhow::ensure;
@@ -28,6 +29,11 @@ pub(crate) struct Arguments {
     /// Seed of the hash function.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Compare instead what happens with up to three times the planned keys: saturate, refuse, grow, beside a
+    /// Bloom filter of the same bytes.
+    #[arg(long, conflicts_with_all = ["bits_per_key", "block_bits"])]
+    #[serde(skip)]
+    overload: bool,
     /// Print one JSON object instead of the table.
     #[arg(long)]
     #[serde(skip)]
@@ -36,8 +42,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.keys > 0, "--keys is 0: give at least 1");
-    let filters = lineup::lineup(arguments)?;
     let style = progress::style("{bar:30} {percent:>3} %  {msg}");
+    if arguments.overload {
+        let progress = ProgressBar::new(overload::STEPS).with_style(style);
+        let results = overload::run(arguments, &progress)?;
+        progress.finish_and_clear();
+        return answer::print(&results, arguments.json);
+    }
+    let filters = lineup::lineup(arguments)?;
     let progress = ProgressBar::new(contest::steps(filters.len())).with_style(style);
     let results = contest::run(arguments, &filters, &progress)?;
     progress.finish_and_clear();

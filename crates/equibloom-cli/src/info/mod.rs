@@ -11,6 +11,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use crate::answer::{self, number};
+use crate::build::warn_over_capacity;
 use crate::query::open;
 
 /// Shows a filter file: parameters, keys, current false-positive rate, block loads, and bytes by part.
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         statistics: filter.statistics(),
         header,
     };
+    warn_over_capacity(&info.file, &filter, &info.statistics);
     answer::print(&info, arguments.json)
 }
 
@@ -89,7 +91,7 @@ impl fmt::Display for Info {
         }
         if statistics.saturated > 0 {
             let keys = HumanCount(statistics.saturated);
-            writeln!(f, "  past the thresholds   {keys} keys, which came when the list was full")?;
+            writeln!(f, "  past capacity         {keys} keys, which came when the list was full")?;
         }
         writeln!(f, "  hash                  {}, seed {}", header.hash, parameters.seed)?;
         writeln!(f, "  format                version {}\n", header.version)?;

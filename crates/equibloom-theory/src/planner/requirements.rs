@@ -186,6 +186,15 @@ impl Requirements {
         let real = |argument, value: Option<f64>, holds: fn(f64) -> bool, accepted: &str| {
             value.map_or(Ok(()), |value| require(holds(value), argument, value, accepted))
         };
+        if self.multiset && self.when_full == Some(WhenFull::Saturate) {
+            return Err(Error::Contradiction {
+                conflict:
+                    "keys cannot be removed from a filter that saturates: what it shortens to \
+                           make room stands for several keys"
+                        .to_owned(),
+                remedies: vec!["refuse keys when the filter is full".to_owned()],
+            });
+        }
         whole("keys", self.keys, 1, MOST_KEYS)?;
         whole("memory", self.memory, 1, MOST_BYTES)?;
         for (argument, value, least, most) in [

@@ -25,10 +25,12 @@
 //! early.
 
 mod arrival;
+mod shortened;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arrival::{Arrival, Smallest};
+pub(crate) use shortened::{is_shortened, old_watermark};
 
 use super::code::UnaryCode;
 use super::fields::{Field, LINE_BYTES, ones, window};

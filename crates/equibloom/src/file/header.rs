@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use equibloom_layout::{BlockKind, MAX_OVERFLOW, Overflow, WhenFull};
+use equibloom_layout::{Blocks, Layout, MAX_OVERFLOW, Overflow, WhenFull};
 
 use super::fields::{Checked, Fields, NAME_BYTES, check};
 use super::{FileErrorKind, VERSION, design};
@@ -35,7 +35,10 @@ const OVERFLOW_CAPACITY_OFFSET: u64 = 112;
 const SECTIONS_OFFSET: u64 = 128;
 const SECTION_BYTES: u64 = 48;
 const MOST_SECTIONS: u32 = (MOST_HEADER_BYTES / SECTION_BYTES) as u32;
-const KNOWN_FLAGS: u64 = 0;
+/// Flag of a filter with shortened fingerprint blocks.
+const OVERLOADED: u64 = 1;
+const KNOWN_FLAGS: u64 = OVERLOADED;
+const FLAGS_OFFSET: u64 = 16;
 /// Flag of a section that no reader may skip.
 const REQUIRED: u64 = 1;
 
@@ -164,12 +167,14 @@ impl Header {
 
     /// All fields in the order of the file.
     fn fields(&mut self, io: &mut Fields<'_>) -> Checked {
-        let (mut magic, mut length, mut flags) = (MAGIC, self.header_length as u32, KNOWN_FLAGS);
+        let (mut magic, mut length) = (MAGIC, self.header_length as u32);
+        let mut flags = if self.counters.overloaded { OVERLOADED } else { 0 };
         io.bytes("the magic number", &mut magic)?;
         io.u32("the version", &mut self.version)?;
         io.u32("the header's length", &mut length)?;
         self.header_length = length.into();
         io.flags("the flags", &mut flags, KNOWN_FLAGS)?;
+        self.counters.overloaded = flags & OVERLOADED != 0;
         io.u64("the file's length", &mut self.file_length)?;
         io.u64("the header's checksum", &mut self.checksum)?;
         io.name("the hash's name", &mut self.hash)?;
@@ -233,20 +238,32 @@ impl Header {
     }
 
     /// Checks that the list has the planned capacity, or more if it may grow, and no more entries than
-    /// that. That of fingerprint blocks takes a whole batch before it refuses.
+    /// that. In an overloaded filter, which must be of fingerprint blocks that saturate, it is full.
     fn check_overflow(&self) -> Checked {
         let planned = self.parameters.design.overflow();
         let Counters { overflow_capacity: capacity, overflow_entries: entries, .. } = self.counters;
         let offset = OVERFLOW_CAPACITY_OFFSET;
-        let grows = planned.when_full == WhenFull::Saturate
-            || self.parameters.design.block_kind() == Some(BlockKind::Fingerprint);
+        let grows = planned.when_full == WhenFull::Saturate;
         let fits = capacity == planned.capacity || grows && capacity > planned.capacity;
         let more = if grows { "at least " } else { "" };
         let accepted = || format!("{more}{}, as planned,", planned.capacity);
         let is_valid = fits && capacity <= MAX_OVERFLOW;
         check(is_valid, "the overflow list's capacity", offset, capacity, accepted)?;
         let accepted = || format!("at most {capacity}");
-        check(entries <= capacity, "the number of overflow entries", offset - 8, entries, accepted)
+        check(
+            entries <= capacity,
+            "the number of overflow entries",
+            offset - 8,
+            entries,
+            accepted,
+        )?;
+        let of_set = |layout: &Layout| {
+            matches!(layout.blocks, Blocks::Fingerprint { .. }) && !layout.multiset
+        };
+        let may_be = grows && self.parameters.design.layout().is_some_and(of_set);
+        let is_valid = !self.counters.overloaded || may_be && entries == capacity;
+        let accepted = || "0, because the overflow list has room or no block is shortened,".into();
+        check(is_valid, "the flags", FLAGS_OFFSET, OVERLOADED, accepted)
     }
 
     /// Checks that the sections follow the header and each other within the file, and have the lengths that

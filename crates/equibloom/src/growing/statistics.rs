@@ -44,6 +44,7 @@ impl Table {
         let overflow = self.listed.bytes();
         Statistics {
             elements: self.elements,
+            beyond_plan: 0,
             overflowed: self.listed.iter().map(|(_, copies)| copies).sum(),
             saturated: 0,
             budget_spent: false,

@@ -64,6 +64,11 @@ impl<S: Held> Any<S> {
         )
     }
 
+    /// Whether there are more elements than these, or the list was full when one needed it.
+    pub(crate) fn is_over_capacity(&self, keys: u64) -> bool {
+        self.elements() > keys || self.contents().iter().any(|(_, ledger)| ledger.was_full())
+    }
+
     #[inline]
     pub(crate) fn contains(&self, key: KeyHash) -> bool {
         match self {
@@ -257,20 +262,20 @@ impl Any {
         Ok(())
     }
 
-    /// Scans the whole filter. The bytes of its own fields are the caller's to know.
+    /// Scans the whole filter. The bytes of its own fields and the plan are the caller's to know.
     pub(crate) fn statistics(&self) -> Statistics {
         let (words, ledger, survey) = delegate!(
             self,
             filter => (&filter.words, &filter.ledger, filter.survey()),
             parts => return parts.statistics()
         );
-        let OwnLedger { overflow, budget, elements, saturated } = ledger;
+        let OwnLedger { overflow, budget, elements, saturated, .. } = ledger;
         let Survey { levels, rate, accesses } = survey;
         Statistics {
             elements: *elements,
             overflowed: if let Self::List(_) = self { 0 } else { overflow.copies() },
+            beyond_plan: 0,
             saturated: match self {
-                Self::Fingerprint(filter) => filter.listed_beyond_plan(),
                 Self::List(filter) => filter.listed_beyond_plan(),
                 _ => *saturated,
             },
@@ -308,6 +313,18 @@ impl Any {
         for (words, ledger) in self.contents_mut() {
             words.fill([0; WORDS_PER_LINE]);
             ledger.clear();
+        }
+        self.choose_kernels();
+    }
+
+    /// Chooses the entry points anew, for a filter that is no longer overloaded.
+    fn choose_kernels(&mut self) {
+        match self {
+            Self::Fingerprint(filter) => filter.choose_kernels(),
+            Self::Parts(Parts { parts }) => {
+                parts.iter_mut().for_each(|part| part.filter.choose_kernels());
+            }
+            _ => {}
         }
     }
 

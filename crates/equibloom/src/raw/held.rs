@@ -10,6 +10,9 @@ use crate::storage::{Storage, Words};
 /// Storage of a filter: [`Words`] if it has one owner,
 /// [`SharedWords`](crate::storage::SharedWords) if threads share it.
 pub(crate) trait Held: Storage + Sized {
+    /// Whether other threads may change the filter meanwhile.
+    const IS_SHARED: bool;
+
     /// What the filter counts and lists.
     type Ledger: Ledger;
 
@@ -21,6 +24,7 @@ pub(crate) trait Held: Storage + Sized {
 }
 
 impl Held for Words {
+    const IS_SHARED: bool = false;
     type Ledger = OwnLedger;
     type Inserts<R: Choose> = OwnInserts<R>;
     type FingerprintInserts = OwnFingerprintInserts;

@@ -17,6 +17,12 @@ pub(crate) trait Ledger {
     /// Whether the budget is spent, so that keys may be in the overflow list although their blocks have room.
     fn is_spent(&self) -> bool;
 
+    /// Whether blocks may be shortened, because the list of a set that saturates was full.
+    fn is_overloaded(&self) -> bool;
+
+    /// Whether the overflow list was full when an element needed it.
+    fn was_full(&self) -> bool;
+
     /// Whether the overflow list has any entries.
     fn lists_any(&self) -> bool;
 
@@ -55,7 +61,7 @@ pub(super) trait Record: Deref<Target: Ledger> {
     /// Counts an element, for which `reads` blocks were read.
     fn count(&mut self, reads: u32);
 
-    /// Counts an element that was stored past a threshold.
+    /// Counts an element that was stored although the overflow list was full.
     fn count_saturated(&mut self);
 }
 
@@ -66,8 +72,10 @@ pub(super) trait Record: Deref<Target: Ledger> {
 pub struct Counters {
     /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
     pub elements: u64,
-    /// Keys inserted while the overflow list was full; 0 for fingerprint blocks, whose list grows.
+    /// Keys inserted while the overflow list was full.
     pub saturated: u64,
+    /// Whether fingerprint blocks may be shortened, because the overflow list was full.
+    pub overloaded: bool,
     /// Block accesses spent on placing the keys.
     pub budget_used: u64,
     /// Whether the access budget is spent, so that new keys go to the overflow list.
@@ -86,17 +94,19 @@ pub(crate) struct OwnLedger {
     // Both may have any value in a hostile file: sums saturate.
     pub(super) elements: u64,
     pub(super) saturated: u64,
+    /// Then the list has no room.
+    pub(super) overloaded: bool,
 }
 
 impl OwnLedger {
     /// The ledger of a design with these words of the list; `None` if they do not fit.
     pub(super) fn over(design: &Design, list: Words, counters: Counters) -> Option<Self> {
-        let Counters { elements, saturated, budget_used, budget_spent, .. } = counters;
+        let Counters { elements, saturated, overloaded, budget_used, budget_spent, .. } = counters;
         let (capacity, entries) = (counters.overflow_capacity, counters.overflow_entries);
         let budget = design.layout().and_then(|layout| layout.budget);
         let budget = AccessBudget::new(budget).restored(budget_used, budget_spent);
         let overflow = OverflowList::over(list, capacity, entries, design.is_multiset())?;
-        Some(Self { overflow, budget, elements, saturated })
+        Some(Self { overflow, budget, elements, saturated, overloaded })
     }
 
     /// Whether the list is borrowed.
@@ -110,6 +120,7 @@ impl OwnLedger {
         Counters {
             elements: self.elements,
             saturated: self.saturated,
+            overloaded: self.overloaded,
             budget_used: self.budget.used,
             budget_spent: self.budget.spent,
             overflow_entries: self.overflow.len(),
@@ -120,7 +131,7 @@ impl OwnLedger {
     pub(super) fn clear(&mut self) {
         self.overflow.clear();
         self.budget.reset();
-        (self.elements, self.saturated) = (0, 0);
+        (self.elements, self.saturated, self.overloaded) = (0, 0, false);
     }
 
     /// Adds all that another filter has counted and listed. Entries of both lists are there once, or counted.
@@ -145,6 +156,15 @@ impl Ledger for OwnLedger {
     #[inline(always)]
     fn is_spent(&self) -> bool {
         self.budget.spent
+    }
+
+    #[inline(always)]
+    fn is_overloaded(&self) -> bool {
+        self.overloaded
+    }
+
+    fn was_full(&self) -> bool {
+        self.overloaded || self.saturated > 0
     }
 
     #[inline(always)]

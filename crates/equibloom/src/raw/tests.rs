@@ -66,7 +66,10 @@ proptest! {
             prop_assert!(filter == plain);
             let mut in_batches = on(isa, &empty);
             if in_batches.insert_batch(&hashes, 1).is_ok() {
-                prop_assert!(in_batches == plain);
+                // The words of shortened blocks depend on the order.
+                let is_overloaded = plain.contents()[0].1.overloaded;
+                prop_assert!(in_batches == plain || is_overloaded);
+                prop_assert!(hashes.iter().all(|&hash| in_batches.contains(hash)));
             }
             let mut found = vec![0_u64; queried.len().div_ceil(64)];
             filter.contains_batch(&queried, &mut found);

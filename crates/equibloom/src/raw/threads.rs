@@ -38,6 +38,9 @@ pub(super) fn each_by_a_thread<T: Send, U: Send>(
     run: impl Fn(T) -> U + Sync,
 ) -> Vec<U> {
     let run = &run;
+    if tasks.len() <= 1 {
+        return tasks.into_iter().map(run).collect();
+    }
     let mut tasks = tasks.into_iter();
     let first = tasks.next();
     std::thread::scope(|scope| {

@@ -67,7 +67,7 @@ impl Sample {
 }
 
 /// One of each kind, covering all parts of a file: hints, watermarks, a list that is full, one that has grown,
-/// one that counts, a spent budget, odd block sizes, several parts.
+/// one that counts, a spent budget, odd block sizes, shortened blocks, several parts.
 pub fn samples() -> Vec<Sample> {
     let (blocks, odd) = (Blocks::bloom(512, 7), Blocks::bloom(200, 5));
     let rule = Rule::FirstWithRoom { below: 6, coin: Share::clamped(0.25) };
@@ -107,6 +107,16 @@ pub fn samples() -> Vec<Sample> {
         ("fingerprint-one-table", in_subtables(wide, &[8]).with_overflow(saturate(30)), 60),
         ("fingerprint-short", in_subtables(short, &[4, 2]).with_overflow(saturate(9)), 80),
         ("fingerprint", in_subtables(fingerprints, &[5, 2, 1, 1]).with_overflow(refuse), 90),
+        (
+            "fingerprint-overloaded",
+            in_subtables(fingerprints, &[3, 1]).with_overflow(saturate(4)),
+            120,
+        ),
+        (
+            "fingerprint-short-overloaded",
+            in_subtables(short, &[2, 1]).with_overflow(saturate(2)),
+            120,
+        ),
         (
             "fingerprint-multiset-grown",
             in_subtables(fingerprints, &[5, 2, 1]).with_overflow(saturate(3)).with_removal(),

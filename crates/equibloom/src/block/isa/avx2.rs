@@ -16,7 +16,7 @@ use core::arch::x86_64::{
     _mm256_setr_epi8, _mm256_setr_epi16, _mm256_setr_epi32, _mm256_setr_epi64x,
     _mm256_setzero_si256, _mm256_sll_epi64, _mm256_slli_epi32, _mm256_sllv_epi32,
     _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srli_epi32, _mm256_storeu_si256, _mm256_subs_epu16,
-    _mm256_testz_si256, _pdep_u64,
+    _mm256_testz_si256, _pdep_u64, _pext_u64,
 };
 
 use super::{BEFORE, DRAWS_AT_ONCE, Isa};
@@ -274,6 +274,12 @@ impl Isa for Avx2 {
         let mask = 0x0101_0101_0101_0101 * ((1 << (width % 8)) - 1);
         // SAFETY: `self` exists, so the processor has BMI2.
         unsafe { _pdep_u64(word, mask) }
+    }
+
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` exists, so the processor has BMI2.
+        unsafe { _pext_u64(word, mask) }
     }
 
     #[inline(always)]

@@ -250,6 +250,11 @@ impl Isa for Avx512 {
         self.0.select(word, rank)
     }
 
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        self.0.extract(word, mask)
+    }
+
     /// Tests all draws, sixteen at a time.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {

@@ -184,6 +184,21 @@ pub(crate) trait Isa: Copy {
         (0..8).fold(0, |bytes, byte| bytes | (word >> (byte * width) & ones(width)) << (8 * byte))
     }
 
+    /// The bits of a word that a mask selects, moved together to the lowest bits.
+    #[inline(always)]
+    fn extract(self, word: u64, mask: u64) -> u64 {
+        let (mut mask, mut extracted, mut count) = (mask, 0, 0);
+        while mask != 0 {
+            // A run of selected bits at a time.
+            let start = mask.trailing_zeros();
+            let run = (mask >> start).trailing_ones();
+            extracted |= (word >> start & ones(run)) << count;
+            count += run;
+            mask &= !(ones(run) << start);
+        }
+        extracted
+    }
+
     /// Position of the set bit with `rank` (< 64) set bits below it; 64 if there is none.
     fn select(self, word: u64, rank: u32) -> u32;
 

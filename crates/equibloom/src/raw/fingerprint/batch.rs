@@ -31,6 +31,8 @@ const AHEAD: usize = 16;
 const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
 /// Keys that pass all levels together: bounds the memory beside the filter. (Tests need several.)
 const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
+/// With less room in the list, keys are inserted one by one.
+const FEW: usize = 32;
 /// With fewer keys per thread, fewer threads are started.
 const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
@@ -47,14 +49,17 @@ pub(super) struct Outcome {
 
 impl Fingerprints {
     pub(in crate::raw) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
+        if self.ledger.is_overloaded() {
+            return self.contains_each(keys, found);
+        }
         self.inserts.contains_batch(self, keys, found);
     }
 
     /// Inserts keys with up to `threads` threads; returns how many entries more the filter holds.
     ///
     /// # Errors
-    /// The list is full and refuses keys. It has grown all the same, so that all keys of the slab are stored
-    /// and none after it.
+    /// The list is full and refuses a key, which has changed nothing. The keys before it are stored, and all that
+    /// their first blocks have room for.
     pub(in crate::raw) fn insert_batch(
         &mut self,
         keys: &[KeyHash],
@@ -62,17 +67,42 @@ impl Fingerprints {
     ) -> Result<u64, FullError> {
         let before = self.ledger.elements;
         for slab in keys.chunks(SLAB) {
-            self.insert_slab(slab, threads)?;
+            self.insert_slab(slab, threads).map_err(|ListFull| self.ledger.full())?;
         }
         Ok(self.ledger.elements - before)
     }
 
-    fn insert_slab(&mut self, keys: &[KeyHash], threads: usize) -> Result<(), FullError> {
+    /// Inserts keys in parts that the list has room for, even if all of them came there.
+    fn insert_slab(&mut self, keys: &[KeyHash], threads: usize) -> Result<(), ListFull> {
+        let room = |filter: &Self| filter.ledger.overflow.room().min(usize::MAX as u64) as usize;
+        if keys.len() <= room(self) || self.plan.when_full == WhenFull::Saturate {
+            self.pass_levels(keys, threads);
+            return Ok(());
+        }
+        if self.ledger.is_overloaded() {
+            return self.insert_one_by_one(keys);
+        }
+        // Most keys find room in their first blocks.
+        let outcomes = self.pass_level(0, &[], keys, threads, true);
+        let added = outcomes.iter().fold(0, |sum, outcome| sum + outcome.added);
+        self.ledger.elements = self.ledger.elements.saturating_add(added);
+        let others = in_order(keys, outcomes);
+        let mut others = &others[..];
+        while room(self) >= FEW.min(others.len()) && !others.is_empty() {
+            let (some, later) = others.split_at(room(self).min(others.len()));
+            self.pass_levels(some, threads);
+            others = later;
+        }
+        self.insert_one_by_one(others)
+    }
+
+    /// Takes keys through all levels. The list must have room for as many, or grow.
+    fn pass_levels(&mut self, keys: &[KeyHash], threads: usize) {
         let mut sent_on: Vec<Vec<KeyHash>> = Vec::new();
         let mut repeats = Vec::new();
         for level in 0..self.plan.count {
             let keys = if level == 0 { keys } else { &[] };
-            let outcomes = self.pass_level(level, &sent_on, keys, threads);
+            let outcomes = self.pass_level(level, &sent_on, keys, threads, false);
             sent_on.clear();
             for outcome in outcomes {
                 let elements = &mut self.ledger.elements;
@@ -85,19 +115,13 @@ impl Fingerprints {
         let Self { plan, ledger, .. } = self;
         let mut ledger = ledger;
         for entry in left.chain(repeats) {
-            // The entry has left its blocks: the list must take it.
-            match ledger.list(entry, !plan.multiset, WhenFull::Saturate, false) {
+            match ledger.list(entry, !plan.multiset, plan.when_full, false) {
                 Ok(insertion) if insertion.is_new() => ledger.count(0),
                 Ok(_) => {}
                 // Memory is short. The program aborts, as collections do, rather than lose an entry.
                 Err(ListFull) => handle_alloc_error(Layout::new::<Line>()),
             }
         }
-        let refuses = plan.when_full == WhenFull::Refuse;
-        if refuses && ledger.overflow.len() > plan.list_capacity {
-            return Err(FullError { capacity: plan.list_capacity, ..ledger.full() });
-        }
-        Ok(())
     }
 
     /// Takes keys through one level, by one thread for each of its parts.
@@ -107,17 +131,30 @@ impl Fingerprints {
         sent_on: &[Vec<KeyHash>],
         keys: &[KeyHash],
         threads: usize,
+        only_with_room: bool,
     ) -> Vec<Outcome> {
         let count = keys.len() + sent_on.iter().map(Vec::len).sum::<usize>();
         let threads = (count / KEYS_PER_THREAD).clamp(1, threads.max(1));
         let Self { plan, words, inserts, .. } = self;
         let parts = Part::all(words, WORDS_PER_LINE, plan.levels[level], threads);
-        let run = |part| inserts.insert_level(plan, level, part, sent_on, keys);
+        let run = |part| inserts.insert_level(plan, level, part, sent_on, keys, only_with_room);
         each_by_a_thread(parts.collect(), run)
     }
 }
 
-/// Inserts the keys whose blocks belong to a part of a level.
+/// The keys that were sent on, in their order among all: where they go may depend on it.
+fn in_order(keys: &[KeyHash], mut outcomes: Vec<Outcome>) -> Vec<KeyHash> {
+    if let [outcome] = &mut outcomes[..] {
+        return core::mem::take(&mut outcome.sent_on);
+    }
+    let mut parts: Vec<_> =
+        outcomes.into_iter().map(|outcome| outcome.sent_on.into_iter().peekable()).collect();
+    let mut next = |key| parts.iter_mut().find_map(|part| part.next_if_eq(key));
+    keys.iter().filter_map(&mut next).collect()
+}
+
+/// Inserts the keys whose blocks belong to a part of a level; if `only_with_room`, those that displace no entry, and
+/// the others are what is sent on.
 #[inline(always)]
 pub(super) fn insert_level<T: Target>(
     t: T,
@@ -126,12 +163,13 @@ pub(super) fn insert_level<T: Target>(
     Part { first, lines }: Part<'_>,
     sent_on: &[Vec<KeyHash>],
     keys: &[KeyHash],
+    only_with_room: bool,
 ) -> Outcome {
     let first = first as usize;
     let mut outcome = Outcome::default();
-    let mut some = [KeyHash::from_u64(0); CHUNK];
     let blocks = plan.levels[level % plan.levels.len()];
     let is_whole = lines.len() as u64 == blocks.size;
+    let mut some = alloc::vec![KeyHash::from_u64(0); if is_whole { 0 } else { CHUNK }];
     let place_of = |key: KeyHash| blocks.block_of(key.candidate(0)).0 as usize;
     let start = lines.as_ptr();
     let fetch = |key: &KeyHash| {
@@ -158,7 +196,12 @@ pub(super) fn insert_level<T: Target>(
             own.get(index + AHEAD).into_iter().for_each(fetch);
             let Some(visit) = Visit::of(t, plan, level, key) else { continue };
             let Some(line) = lines.get_mut(visit.block as usize - first) else { continue };
-            match visit.arrive(t, plan, line) {
+            let arrived = if only_with_room {
+                visit.take_room(t, plan, line, key)
+            } else {
+                visit.arrive(t, plan, line)
+            };
+            match arrived {
                 Arrived::Added => outcome.added += 1,
                 Arrived::Present => {}
                 Arrived::Left { onward, .. } => outcome.sent_on.push(onward),

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Fingerprints;
 use super::insert::Visit;
 use crate::block::BlockStats;
-use crate::block::fingerprint::watermark;
+use crate::block::fingerprint::{is_shortened, old_watermark, watermark};
 use crate::block::isa::ANY;
 use crate::error::{FullError, RemoveError};
 use crate::hashing::KeyHash;
@@ -41,6 +41,9 @@ impl Fingerprints {
 
     /// Adds all entries of a filter of the same layout.
     pub(in crate::raw) fn merge(&mut self, other: &Self) -> Result<(), FullError> {
+        if self.plan.shortens {
+            return self.merge_saturating(other);
+        }
         // Whether the list has room is known only at the end.
         if self.plan.when_full == WhenFull::Refuse {
             let mut merged = self.clone();
@@ -73,23 +76,26 @@ impl Fingerprints {
         Ok(())
     }
 
-    /// Entries of the list beyond its planned capacity.
-    pub(in crate::raw) fn listed_beyond_plan(&self) -> u64 {
-        self.ledger.overflow.len().saturating_sub(self.plan.list_capacity)
-    }
-
     /// The levels, and what a miss costs.
     pub(in crate::raw) fn survey(&self) -> Survey {
         let Self { plan, words, ledger, .. } = self;
         let (entries, bytes) = (plan.shape.entries_in_all(), plan.shape.byte_values());
-        let mut surveys: Vec<LevelSurvey> = Vec::new();
+        let mut surveys: Vec<(LevelSurvey, f64)> = Vec::new();
         for &level in plan.levels() {
+            let mut stored = 0.0;
             let lines = &words[level.offset as usize..][..level.size as usize];
-            surveys.push(LevelSurvey::take(
+            let survey = LevelSurvey::take(
                 level,
                 lines.iter().map(|line| {
+                    if plan.shortens && is_shortened(line) {
+                        let (load, matching) = plan.shape.survey_shortened(line);
+                        stored += f64::from(load);
+                        let continuing = (f64::from(old_watermark(line)) + 1.0).min(bytes) / bytes;
+                        return BlockStats { load, set_bits: None, matching, continuing };
+                    }
                     let load = plan.shape.load(ANY, line);
                     let different = if plan.multiset { plan.shape.different(line) } else { load };
+                    stored += f64::from(different);
                     let sends_on = plan.multiset || plan.shape.is_full(ANY, line);
                     let passing = f64::from(u32::from(watermark(line)) + 1).min(bytes) / bytes;
                     BlockStats {
@@ -99,16 +105,16 @@ impl Fingerprints {
                         continuing: if sends_on { passing } else { 0.0 },
                     }
                 }),
-            ));
+            );
+            surveys.push((survey, stored));
         }
         // An absent key also matches an entry that its block has sent on: the key follows it.
         let mut sent_on = ledger.overflow.len() as f64;
-        for survey in surveys.iter_mut().rev() {
+        for (survey, stored) in surveys.iter_mut().rev() {
             let blocks = survey.statistics.blocks as f64;
-            let stored = survey.matching * entries * blocks;
             survey.matching += (1.0 - survey.matching) * (sent_on / blocks / entries).min(1.0);
-            sent_on += stored;
+            sent_on += *stored;
         }
-        Survey::of(surveys, plan.count, 1.0)
+        Survey::of(surveys.into_iter().map(|(survey, _)| survey).collect(), plan.count, 1.0)
     }
 }

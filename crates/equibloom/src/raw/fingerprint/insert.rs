@@ -3,6 +3,7 @@
 //! Most keys are new and find room in their first block: a short entry point of its own.
 
 use super::batch::{Outcome, contains_batch, insert_level};
+use super::overload::insert_overloaded;
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::{Arrival, Entry, Smallest};
 use crate::block::isa::{ANY, Target, kernel_table};
@@ -21,11 +22,23 @@ kernel_table! {
     /// Inserts into a filter with one owner, and batches.
     pub(crate) struct OwnFingerprintInserts[] [] {
         fn insert(filter: &mut Fingerprints, key: KeyHash) -> Result<Insertion, ListFull>;
+        #[any]
+        fn insert_overloaded(
+            filter: &mut Fingerprints, key: KeyHash,
+        ) -> Result<Insertion, ListFull>;
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
             plan: &Plan, level: usize, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
+            only_with_room: bool,
         ) -> Outcome;
+    }
+}
+
+impl OwnFingerprintInserts {
+    /// The same for an overloaded filter.
+    pub(super) fn overloaded(self) -> Self {
+        Self { insert: self.insert_overloaded, ..self }
     }
 }
 
@@ -65,9 +78,8 @@ impl Fingerprints {
     /// The whole insert.
     #[inline(never)]
     fn insert_further(&mut self, key: KeyHash) -> Result<Insertion, ListFull> {
-        // If the list may not take an entry, no block changes before it has.
         if !self.ledger.overflow.has_room() {
-            return self.place(Visit::first(ANY, &self.plan, key), &mut ());
+            return self.insert_without_list(key);
         }
         let (mut level, mut key) = (0, key);
         let mut insertion = Insertion::AlreadyPresent;
@@ -105,7 +117,7 @@ impl Fingerprints {
         mut observer: O,
     ) -> Result<Insertion, FullError> {
         let first = Visit::first(ANY, &self.plan, key);
-        self.place(first, &mut observer).map_err(|ListFull| self.ledger.full())
+        self.place_at_last(first, &mut observer).map_err(|ListFull| self.ledger.full())
     }
 
     /// [Stores](place) an entry. Few inserts need it: it uses the portable ISA, and is compiled once.
@@ -178,6 +190,22 @@ impl Visit {
         }
     }
 
+    /// The arrival, if the block has room; otherwise the key is what is sent on.
+    #[inline(always)]
+    pub(super) fn take_room<T: Target>(
+        &self,
+        t: T,
+        plan: &Plan,
+        line: &mut Line,
+        key: KeyHash,
+    ) -> Arrived {
+        let Some(place) = plan.shape.usual_place(t, line, self.entry) else {
+            return Arrived::Left { onward: key, stays: false };
+        };
+        plan.shape.insert(t, line, place, self.entry);
+        Arrived::Added
+    }
+
     /// What [`arrive`](Self::arrive) does, for multisets, equal bytes and blocks without bytes too. Uses the
     /// portable ISA.
     #[inline(never)]
@@ -243,6 +271,11 @@ pub(super) fn place<T: Target, U: Update, L: Record, O: Observer>(
         observer.block_read();
         to.lock(level, line);
         let arrival = visit.arrival(t, plan, &to.load(line));
+        // Full blocks may be shortened by now, and send nothing on.
+        if !matches!(arrival, Arrival::Room(_)) && ledger.is_overloaded() {
+            to.unlock(level, line);
+            break Err(ListFull);
+        }
         let (leaving, smallest) = match arrival {
             Arrival::GoesOn => (entry, None),
             Arrival::Displaces(smallest) => (smallest.entry, Some(smallest)),

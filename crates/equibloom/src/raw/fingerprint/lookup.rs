@@ -5,12 +5,13 @@
 //! Everything else is an entry point of its own.
 
 use super::{Fingerprints, Plan};
-use crate::block::fingerprint::Glance;
+use crate::block::fingerprint::{Glance, is_shortened, old_watermark};
 use crate::block::isa::{ANY, Target, kernel_table};
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::raw::held::Held;
 use crate::raw::ledger::Ledger;
+use crate::storage::Storage;
 
 kernel_table! {
     /// The steps of a lookup.
@@ -19,6 +20,15 @@ kernel_table! {
         fn look_further(filter: &Fingerprints<S>, key: KeyHash) -> bool;
         #[any]
         fn look_closely(filter: &Fingerprints<S>, key: KeyHash, level: usize) -> bool;
+        #[any]
+        fn contains_overloaded(filter: &Fingerprints<S>, key: KeyHash) -> bool;
+    }
+}
+
+impl<S: Held> Lookups<S> {
+    /// The same for a filter with shortened blocks.
+    pub(super) fn overloaded(self) -> Self {
+        Self { contains: self.contains_overloaded, ..self }
     }
 }
 
@@ -30,6 +40,10 @@ fn contains<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) ->
     let block = levels[0].first_block_of(key.candidate(0));
     let line = filter.words.snapshot(0, block.0 as usize);
     match shape.glance(t, &line, key) {
+        // Another thread may have shortened the block, whose bits mean something else then.
+        Glance::Holds if S::IS_SHARED && is_shortened(&line) => {
+            filter.lookups.contains_overloaded(filter, key)
+        }
         Glance::Holds => true,
         Glance::Lacks => false,
         Glance::SentOn => filter.lookups.look_further(filter, key),
@@ -48,6 +62,13 @@ fn look_closely<T: Target, S: Held>(
     filter.walk(t, level, key, &mut ())
 }
 
+/// The whole lookup, in filters with shortened blocks.
+#[inline(always)]
+fn contains_overloaded<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
+    let Fingerprints { plan, words, ledger, .. } = filter;
+    walk::<T, S, _, _, true>(t, plan, words, ledger, 0, key, &mut ())
+}
+
 /// Tests the second block, if the first has sent on what the key stands for.
 #[inline(always)]
 fn look_further<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
@@ -55,6 +76,9 @@ fn look_further<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash
     let first = levels[0].first_block_of(key.candidate(0));
     let line = filter.words.snapshot(0, first.0 as usize);
     let entry = shape.entry_of(t, key);
+    if S::IS_SHARED && is_shortened(&line) {
+        return filter.lookups.contains_overloaded(filter, key);
+    }
     // Another thread may have sent it on after the first block was tested: it is further on then, too.
     if !shape.sends_on(t, &line, entry.byte(), *multiset) {
         return false;
@@ -80,6 +104,10 @@ impl<S: Held> Fingerprints<S> {
         key: KeyHash,
         mut observer: O,
     ) -> bool {
+        if self.ledger.is_overloaded() {
+            let Self { plan, words, ledger, .. } = self;
+            return walk::<_, S, _, _, true>(ANY, plan, words, ledger, 0, key, &mut observer);
+        }
         self.walk(ANY, 0, key, &mut observer)
     }
 
@@ -89,27 +117,62 @@ impl<S: Held> Fingerprints<S> {
         &self,
         t: T,
         from: usize,
-        mut key: KeyHash,
+        key: KeyHash,
         observer: &mut O,
     ) -> bool {
-        let Plan { shape, multiset, .. } = &self.plan;
-        for (number, level) in self.plan.levels().iter().enumerate().skip(from) {
-            observer.block_read();
-            let block = level.block_of(key.candidate(0));
-            let line = self.words.snapshot(number, block.0 as usize);
-            let entry = shape.entry_of(t, key);
+        let Self { plan, words, ledger, .. } = self;
+        // Another thread may have shortened blocks.
+        if S::IS_SHARED {
+            walk::<T, S, _, O, true>(t, plan, words, ledger, from, key, observer)
+        } else {
+            walk::<T, S, _, O, false>(t, plan, words, ledger, from, key, observer)
+        }
+    }
+}
+
+/// Looks for a key in the level numbered `from` and further on. `SHORTENED`: blocks may be.
+#[inline(always)]
+pub(super) fn walk<
+    T: Target,
+    S: Storage,
+    L: Ledger + ?Sized,
+    O: Observer,
+    const SHORTENED: bool,
+>(
+    t: T,
+    plan: &Plan,
+    words: &S,
+    ledger: &L,
+    from: usize,
+    mut key: KeyHash,
+    observer: &mut O,
+) -> bool {
+    let Plan { shape, multiset, .. } = plan;
+    for (number, level) in plan.levels().iter().enumerate().skip(from) {
+        observer.block_read();
+        let block = level.block_of(key.candidate(0));
+        let line = words.snapshot(number, block.0 as usize);
+        let entry = shape.entry_of(t, key);
+        if SHORTENED && plan.shortens && is_shortened(&line) {
+            if shape.holds_shortened(t, &line, entry) {
+                return true;
+            }
+            if entry.byte() > old_watermark(&line) {
+                return false;
+            }
+        } else {
             if shape.holds(t, &line, entry) {
                 return true;
             }
             if !shape.sends_on(t, &line, entry.byte(), *multiset) {
                 return false;
             }
-            key = entry.onward(block.0);
         }
-        if !self.ledger.lists_any() {
-            return false;
-        }
-        observer.overflow_probed();
-        self.ledger.lists(key.candidate(0))
+        key = entry.onward(block.0);
     }
+    if !ledger.lists_any() {
+        return false;
+    }
+    observer.overflow_probed();
+    ledger.lists(key.candidate(0))
 }

@@ -15,6 +15,7 @@ mod insert;
 mod lookup;
 #[cfg(all(test, loom))]
 mod models;
+mod overload;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod shared;
 #[cfg(test)]
@@ -25,7 +26,7 @@ pub(super) use insert::OwnFingerprintInserts;
 pub(super) use shared::SharedFingerprintInserts;
 
 use super::held::Held;
-use super::ledger::OwnLedger;
+use super::ledger::{Ledger, OwnLedger};
 use crate::block::FingerprintShape;
 use crate::block::isa::{DetectedIsa, KernelTable, Nearness};
 use crate::hashing::KeyHash;
@@ -41,9 +42,10 @@ struct Plan {
     count: usize,
     shape: FingerprintShape,
     multiset: bool,
+    /// What the list does when it is full: that of a multiset may grow.
     when_full: WhenFull,
-    /// Planned capacity of the list.
-    list_capacity: u64,
+    /// Whether full blocks are [shortened](overload) when the list refuses an entry. Otherwise the key is refused.
+    shortens: bool,
 }
 
 impl Plan {
@@ -64,8 +66,8 @@ impl Plan {
             count: sizes.len().min(levels.len()),
             shape: FingerprintShape::new(slots, lists, remainder_bits),
             multiset: layout.multiset,
-            when_full: layout.overflow.when_full,
-            list_capacity: layout.overflow.capacity,
+            when_full: if layout.multiset { layout.overflow.when_full } else { WhenFull::Refuse },
+            shortens: layout.overflow.when_full == WhenFull::Saturate && !layout.multiset,
         })
     }
 
@@ -92,7 +94,17 @@ impl<S: Held> Fingerprints<S> {
         let is_common = plan.shape.is_common();
         let lookups = Lookups::new(isa, is_common);
         let inserts = KernelTable::new(isa, is_common);
-        Self { words, plan, ledger, isa, lookups, inserts }
+        let mut filter = Self { words, plan, ledger, isa, lookups, inserts };
+        filter.choose_lookups();
+        filter
+    }
+
+    /// Lookups cope with shortened blocks if there may be any.
+    fn choose_lookups(&mut self) {
+        self.lookups = Lookups::new(self.isa, self.plan.shape.is_common());
+        if self.ledger.is_overloaded() {
+            self.lookups = self.lookups.overloaded();
+        }
     }
 
     #[inline]
@@ -111,6 +123,8 @@ impl<S: Held> Fingerprints<S> {
 impl Fingerprints {
     /// The filter of a checked layout; `None` if that is of another kind.
     pub(super) fn over(layout: &Layout, words: Words, ledger: OwnLedger) -> Option<Self> {
-        Some(Self::new(Plan::new(layout)?, words, ledger, DetectedIsa::detect()))
+        let mut filter = Self::new(Plan::new(layout)?, words, ledger, DetectedIsa::detect());
+        filter.choose_kernels();
+        Some(filter)
     }
 }

@@ -10,6 +10,7 @@
 
 use super::Fingerprints;
 use super::insert::{Visit, place};
+use super::overload::place_overloaded;
 use crate::block::isa::{Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
@@ -25,6 +26,8 @@ kernel_table! {
         fn insert(
             filter: &Fingerprints<SharedWords>, key: KeyHash,
         ) -> Result<Insertion, ListFull>;
+        #[any]
+        fn insert_overloaded(filter: &Fingerprints<SharedWords>, key: KeyHash) -> Insertion;
     }
 }
 
@@ -36,7 +39,23 @@ fn insert<T: Target>(
 ) -> Result<Insertion, ListFull> {
     let Fingerprints { words, plan, ledger, .. } = filter;
     let first = Visit::first(t, plan, key);
-    place(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
+    match place(t, plan, &mut { words }, &mut { ledger }, first, &mut ()) {
+        Err(ListFull) if plan.shortens => Ok(filter.inserts.insert_overloaded(filter, key)),
+        inserted => inserted,
+    }
+}
+
+#[inline(always)]
+fn insert_overloaded<T: Target>(
+    t: T,
+    filter: &Fingerprints<SharedWords>,
+    key: KeyHash,
+) -> Insertion {
+    let Fingerprints { words, plan, ledger, .. } = filter;
+    // Before the first block is shortened: a thread that locks that one knows it.
+    ledger.set_overloaded();
+    let first = Visit::first(t, plan, key);
+    place_overloaded(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
 }
 
 impl<S: Held> Fingerprints<S> {

@@ -28,11 +28,12 @@ pub(crate) struct SharedLedger {
     before: u64,
     tally: Tally,
     saturated: AtomicU64,
+    overloaded: AtomicBool,
 }
 
 impl SharedLedger {
     pub(in crate::raw) fn new(ledger: OwnLedger) -> Self {
-        let OwnLedger { overflow, budget, elements, saturated } = ledger;
+        let OwnLedger { overflow, budget, elements, saturated, overloaded } = ledger;
         Self {
             lists_any: AtomicBool::new(!overflow.is_empty()),
             list: RwLock::new(overflow),
@@ -42,6 +43,14 @@ impl SharedLedger {
             before: elements,
             tally: Tally::new(),
             saturated: AtomicU64::new(saturated),
+            overloaded: AtomicBool::new(overloaded),
+        }
+    }
+
+    /// From now on blocks may be shortened.
+    pub(in crate::raw) fn set_overloaded(&self) {
+        if !self.is_overloaded() {
+            self.overloaded.store(true, Relaxed);
         }
     }
 
@@ -69,6 +78,7 @@ impl SharedLedger {
         OwnLedger {
             elements: self.elements(),
             saturated: self.saturated.load(Relaxed),
+            overloaded: self.overloaded.load(Relaxed),
             budget: self.budget.restored(used, self.spent.load(Relaxed)),
             overflow: OverflowList::none(),
         }
@@ -79,6 +89,15 @@ impl Ledger for SharedLedger {
     #[inline(always)]
     fn is_spent(&self) -> bool {
         self.spent.load(Relaxed)
+    }
+
+    #[inline(always)]
+    fn is_overloaded(&self) -> bool {
+        self.overloaded.load(Relaxed)
+    }
+
+    fn was_full(&self) -> bool {
+        self.is_overloaded() || self.saturated.load(Relaxed) > 0
     }
 
     #[inline(always)]

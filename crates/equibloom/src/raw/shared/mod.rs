@@ -57,6 +57,7 @@ type Convert<S, T> = fn(S, <S as Held>::Ledger, usize) -> (T, <T as Held>::Ledge
 pub(crate) type Shared = Any<SharedWords>;
 
 impl Held for SharedWords {
+    const IS_SHARED: bool = true;
     type Ledger = SharedLedger;
     type Inserts<R: Choose> = SharedInserts<R>;
     type FingerprintInserts = SharedFingerprintInserts;
