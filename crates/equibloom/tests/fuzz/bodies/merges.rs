@@ -1,6 +1,6 @@
 //! Two or three filters merged in every order: the same answers, and no key is lost.
 
-use equibloom::{Filter, MergeError};
+use equibloom::{BlockKind, Filter, MergeError};
 
 use super::input::Input;
 
@@ -34,6 +34,14 @@ pub fn merges(bytes: &[u8]) {
             let sum = parts.iter().map(|(_, keys)| keys.len() as u64).sum();
             assert_eq!(filter.elements(), sum, "{parameters:?}");
         }
+    }
+    // Shortened blocks hold other keys besides, depending on the order.
+    let is_overloaded = |filter: &Filter<u8>| {
+        let fingerprints = parameters.design.block_kind() == Some(BlockKind::Fingerprint);
+        fingerprints && filter.statistics().saturated > 0
+    };
+    if merged.iter().any(is_overloaded) {
+        return;
     }
     for pair in merged.windows(2) {
         let differs = (0..=u8::MAX).find(|key| pair[0].contains(key) != pair[1].contains(key));
