@@ -8,7 +8,7 @@ use crate::overflow::{ListFull, OverflowList};
 use crate::raw::Insertion;
 use crate::raw::budget::AccessBudget;
 use crate::raw::ledger::{Ledger, OwnLedger, Record};
-use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::storage::sync::{AtomicBool, AtomicU64, RwLock};
 use equibloom_layout::WhenFull;
 
@@ -50,7 +50,7 @@ impl SharedLedger {
     /// From now on blocks may be shortened.
     pub(in crate::raw) fn set_overloaded(&self) {
         if !self.is_overloaded() {
-            self.overloaded.store(true, Relaxed);
+            self.overloaded.store(true, Release);
         }
     }
 
@@ -62,8 +62,10 @@ impl SharedLedger {
 
     /// A copy. Inserts that need the list wait while it is copied.
     pub(in crate::raw) fn snapshot(&self) -> OwnLedger {
+        // First, so that the list of an overloaded filter is full.
+        let overloaded = self.overloaded.load(Acquire);
         let overflow = self.list.read().unwrap_or_else(PoisonError::into_inner).clone();
-        OwnLedger { overflow, ..self.counted() }
+        OwnLedger { overflow, overloaded, ..self.counted() }
     }
 
     pub(in crate::raw) fn clear(&mut self) {
