@@ -39,18 +39,30 @@ const FILTER_OPERATIONS: [&str; 8] = [
 const SHARED: [&str; 3] = ["shared-multi-level", "shared-plan-11.55", "shared-plan-16"];
 /// The balanced map with buckets of one cache line and with the default bucket, and the cuckoo map.
 const MAPS: [&str; 3] = ["balanced-map-2", "balanced-map-6", "cuckoo-map-4"];
-/// Operations of shared filters and of maps.
+/// Operations of shared filters, growing filters and maps.
 const FEW_OPERATIONS: [&str; 3] = ["insert", "miss", "hit"];
-/// Plans: keys, and bits per key (from 1 on) or a rate.
-const PLANS: [(&str, u64, f64); 8] = [
-    ("1k-rate-1e-3", 1_000, 1e-3),
-    ("10k-rate-1e-6", 10_000, 1e-6),
-    ("1M-rate-0.1", 1_000_000, 0.1),
-    ("1M-rate-1e-3", 1_000_000, 1e-3),
-    ("1G-rate-1e-2", 1_000_000_000, 1e-2),
-    ("1G-rate-1e-9", 1_000_000_000, 1e-9),
-    ("1M-16-bits", 1_000_000, 16.0),
-    ("1G-30-bits", 1_000_000_000, 30.0),
+/// Plans: keys, bits per key (from 1 on) or a rate, and whether keys can be removed.
+const PLANS: [(&str, u64, f64, bool); 20] = [
+    ("1k-rate-0.1", 1_000, 0.1, false),
+    ("1k-rate-1e-3", 1_000, 1e-3, false),
+    ("1k-rate-1e-9", 1_000, 1e-9, false),
+    ("1k-24-bits", 1_000, 24.0, false),
+    ("1k-rate-1e-3-removable", 1_000, 1e-3, true),
+    ("10k-rate-1e-2", 10_000, 1e-2, false),
+    ("10k-rate-1e-6", 10_000, 1e-6, false),
+    ("10k-24-bits", 10_000, 24.0, false),
+    ("10k-rate-1e-4-removable", 10_000, 1e-4, true),
+    ("100k-rate-1e-3", 100_000, 1e-3, false),
+    ("100k-12-bits", 100_000, 12.0, false),
+    ("100k-20-bits-removable", 100_000, 20.0, true),
+    ("1M-rate-0.1", 1_000_000, 0.1, false),
+    ("1M-rate-1e-3", 1_000_000, 1e-3, false),
+    ("1M-16-bits", 1_000_000, 16.0, false),
+    ("1M-rate-1e-6-removable", 1_000_000, 1e-6, true),
+    ("1G-rate-1e-2", 1_000_000_000, 1e-2, false),
+    ("1G-rate-1e-9", 1_000_000_000, 1e-9, false),
+    ("1G-30-bits", 1_000_000_000, 30.0, false),
+    ("1G-16-bits-removable", 1_000_000_000, 16.0, true),
 ];
 /// Allowed growth over the baseline.
 const TOLERANCE: f64 = 0.05;
@@ -151,22 +163,47 @@ fn work(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
 /// The same with a shared filter, on one thread.
 fn work_on_shared(kind: &str, operation: &str) -> Result<(), Box<dyn Error>> {
     let filter: Filter<u64> = Filter::from_hash_filter(empty_filter(kind)?, Stable::default());
-    let filter = filter.into_shared()?;
+    let mut filter = filter.into_shared()?;
+    work_one_by_one(
+        &mut filter,
+        operation,
+        |filter, key| Ok(filter.insert_hash(key).map(|_| ())?),
+        |filter, key| filter.contains_hash(key),
+    )
+}
+
+/// The same with a growing filter of 1 %: inserts let it grow from nothing.
+fn work_on_growing(operation: &str) -> Result<(), Box<dyn Error>> {
+    let mut filter = Filter::<u64>::builder().rate(0.01).build_growing()?;
+    work_one_by_one(
+        &mut filter,
+        operation,
+        |filter, key| Ok(filter.insert_hash(key).map(|_| ())?),
+        |filter, key| filter.contains_hash(key),
+    )
+}
+
+/// The operations of a filter that are counted one by one.
+#[inline(always)]
+fn work_one_by_one<F>(
+    filter: &mut F,
+    operation: &str,
+    insert: impl Fn(&mut F, KeyHash) -> Result<(), Box<dyn Error>>,
+    contains: impl Fn(&F, KeyHash) -> bool,
+) -> Result<(), Box<dyn Error>> {
     let [keys, absent] = present_and_absent();
     if operation != "empty" {
-        for &key in &keys {
-            filter.insert_hash(key)?;
-        }
+        keys.iter().try_for_each(|&key| insert(filter, key))?;
     }
     match operation {
         "empty" | "filled" | "insert" => {}
         "miss" | "hit" => {
             let asked = if operation == "hit" { &keys } else { &absent };
-            black_box(asked.iter().filter(|&&key| filter.contains_hash(key)).count());
+            black_box(asked.iter().filter(|&&key| contains(filter, key)).count());
         }
         _ => return Err("no such operation".into()),
     }
-    black_box(&filter);
+    black_box(filter);
     Ok(())
 }
 
@@ -238,8 +275,10 @@ fn work_on_plan(operation: &str) -> Result<(), Box<dyn Error>> {
     if operation == "build" {
         black_box(Filter::<u64>::builder().keys(1_000).rate(0.01).build()?);
     }
-    if let Some(&(_, keys, number)) = PLANS.iter().find(|(name, ..)| *name == operation) {
+    if let Some(&(_, keys, number, removable)) = PLANS.iter().find(|(name, ..)| *name == operation)
+    {
         let builder = Filter::<u64>::builder().keys(keys);
+        let builder = if removable { builder.removable() } else { builder };
         let builder =
             if number < 1.0 { builder.rate(number) } else { builder.bits_per_key(number) };
         black_box(builder.plan()?);
@@ -271,7 +310,8 @@ fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
     let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
     let shared = SHARED.map(|kind| (kind, &FEW_OPERATIONS[..]));
     let maps = MAPS.map(|kind| (kind, &FEW_OPERATIONS[..]));
-    for (kind, operations) in filters.into_iter().chain(shared).chain(maps) {
+    let growing = [("growing", &FEW_OPERATIONS[..])];
+    for (kind, operations) in filters.into_iter().chain(shared).chain(growing).chain(maps) {
         let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
         for operation in operations {
             let without = if operation.starts_with("insert") { empty } else { filled };
@@ -323,6 +363,7 @@ fn main() -> ExitCode {
     let outcome = match arguments[..] {
         [] => check(false),
         ["--bless"] => check(true),
+        ["work", "growing", operation] => work_on_growing(operation).map(|()| true),
         ["work", "planning", operation] => work_on_plan(operation).map(|()| true),
         ["work", kind, operation] if MAPS.contains(&kind) => {
             work_on_map(kind, operation).map(|()| true)

@@ -46,7 +46,9 @@ enum Command {
     // Others.
     Plan(plan::Arguments),
     Demo(demo::Arguments),
-    Theory(theory::Arguments),
+    /// Answers questions about the theory: bounds, optimal parameters, rates, fluid limits.
+    #[command(subcommand)]
+    Theory(theory::Question),
     Reproduce(reproduce::Arguments),
     Tables(tables::Arguments),
     Trace(trace::Arguments),
@@ -77,7 +79,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Verify(arguments) => verify::run(&arguments)?,
         Command::Plan(arguments) => plan::run(&arguments)?,
         Command::Demo(arguments) => demo::run(&arguments)?,
-        Command::Theory(arguments) => theory::run(&arguments)?,
+        Command::Theory(question) => theory::run(&question)?,
         // A claim that does not hold is not an error of the command.
         Command::Reproduce(arguments) => return reproduce::run(&arguments).map(success_if),
         Command::Tables(arguments) => tables::run(&arguments)?,

@@ -12,10 +12,10 @@ use crate::answer::{Output, number};
 use crate::build::{Filling, Saved, WhenFull, directory_for};
 use crate::query::open;
 
-/// Merges filters that were built with the same --keys, requirements and --seed: the result contains the keys
-/// of all.
+/// Merges filters that were built with the same --seed: the result contains the keys of all.
 ///
-/// All are checked first. The output may be one of them; it is replaced when the result is complete.
+/// Filters with the same --keys and requirements become one. Others stay apart in one file, and a query asks one
+/// part after the other: their false-positive rates add up. All are checked first. The output may be one of them; it is replaced when the result is complete.
 ///
 /// Example: equibloom merge monday.eqb tuesday.eqb -o week.eqb
 #[derive(clap::Args)]
@@ -47,35 +47,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         filling.check()?;
     }
     let (saved, _) = filling.save(&arguments.output)?;
-    arguments.printing.print(&Merged { saved, filters: arguments.files.len() })
+    let (filters, parts) = (arguments.files.len(), filling.filter.part_count());
+    arguments.printing.print(&Merged { saved, filters, parts })
 }
 
-/// The difference between two filters, in terms of the flags of `build`.
+/// Why two filters are not merged, in terms of the flags of `build`.
 fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error {
     let (first, other) = (first.display(), other.display());
-    if let MergeError::OtherKeys { ours, theirs } = &error {
-        return anyhow::anyhow!(
-            "{first} and {other} cannot be merged: one holds {ours}, the other {theirs}; \
-             build both with the same --type"
-        );
-    }
-    let MergeError::OtherShape { ours, theirs } = &error else {
-        return anyhow::anyhow!("{first} and {other}: {error}");
+    let cure = match &error {
+        MergeError::OtherKeys { .. } => "build both with the same --type",
+        MergeError::OtherSeed { .. } => "build both with the same --seed",
+        MergeError::OtherRemovable { .. } => "build both with the same --keys and requirements",
+        _ => return anyhow::anyhow!("{first} and {other}: {error}"),
     };
-    let difference = if ours.seed != theirs.seed {
-        format!("their seeds differ, {} and {}", ours.seed, theirs.seed)
-    } else if ours.keys != theirs.keys {
-        let (ours, theirs) = (HumanCount(ours.keys), HumanCount(theirs.keys));
-        format!("one is planned for {ours} keys, the other for {theirs}")
-    } else if ours.design.name() != theirs.design.name() {
-        format!("one is {}, the other {}", ours.design.name(), theirs.design.name())
-    } else {
-        format!("their shapes differ, {:?} and {:?}", ours.design, theirs.design)
-    };
-    anyhow::anyhow!(
-        "{first} and {other} cannot be merged: {difference}; \
-         build them with the same --keys, --seed and requirements"
-    )
+    anyhow::anyhow!("{first} and {other} cannot be merged: {error} ({cure})")
 }
 
 #[derive(Serialize)]
@@ -83,6 +68,7 @@ struct Merged {
     #[serde(flatten)]
     saved: Saved,
     filters: usize,
+    parts: usize,
 }
 
 impl fmt::Display for Merged {
@@ -90,6 +76,9 @@ impl fmt::Display for Merged {
         let Saved { file, keys, planned_keys, rate_now } = &self.saved;
         let (keys, planned) = (HumanCount(*keys), HumanCount(*planned_keys));
         writeln!(f, "{file}: {} filters, {keys} keys of {planned} planned", self.filters)?;
+        if self.parts > 1 {
+            writeln!(f, "  parts                 {}, because the plans differ", self.parts)?;
+        }
         writeln!(f, "  false-positive rate   {} now", number(*rate_now))
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 #[derive(Serialize)]
 struct Answer {
     placement: &'static str,
-    /// `None` for the classical filter.
+    /// `None` for the classical filter and for a list.
     block: Option<Blocks>,
     /// Whether keys can be removed.
     removable: bool,
@@ -59,6 +59,7 @@ struct Answer {
     accesses_insert: f64,
     accesses_hit: f64,
     lines_miss: f64,
+    lines_insert: f64,
     overflow: f64,
     /// Lookups of absent keys that also read the overflow list.
     overflow_probes_miss: f64,
@@ -74,7 +75,7 @@ impl From<Plan> for Answer {
         Self {
             placement: plan.design.placement().as_str(),
             block: layout.map(|layout| layout.blocks),
-            removable: layout.is_some_and(|layout| layout.multiset),
+            removable: plan.design.is_multiset(),
             keys: plan.keys,
             rate: plan.rate(),
             rate_deviation: plan.expected.rate_deviation,
@@ -84,6 +85,7 @@ impl From<Plan> for Answer {
             accesses_insert: plan.expected.accesses_insert,
             accesses_hit: plan.expected.accesses_hit,
             lines_miss: plan.lines_miss,
+            lines_insert: plan.lines_insert,
             overflow: plan.expected.overflow_fraction,
             overflow_probes_miss: plan.expected.overflow_probes_miss,
             alternatives: plan.alternatives(),
@@ -109,7 +111,8 @@ impl fmt::Display for Answer {
         writeln!(f, "  memory                {bytes} bytes, {bits:.2} bits per key")?;
         let (miss, lines) = (self.accesses_miss, self.lines_miss);
         writeln!(f, "  accesses per miss     {miss:.3} ({lines:.3} cache lines)")?;
-        writeln!(f, "  accesses per insert   {:.3}", self.accesses_insert)?;
+        let (insert, lines) = (self.accesses_insert, self.lines_insert);
+        writeln!(f, "  accesses per insert   {insert:.3} ({lines:.3} cache lines)")?;
         writeln!(f, "  accesses per hit      {:.3}", self.accesses_hit)?;
         if self.overflow > 0.0 {
             writeln!(f, "  keys in overflow      {:.4} %", 100.0 * self.overflow)?;

@@ -23,6 +23,16 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 
 /// Parses a share from 0 to 1, also in per cent.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = ratio(text)?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` is not between 0 and 1 (or 0% and 100%)"))
+    }
+}
+
+/// Parses a real number, also in per cent.
+pub(crate) fn ratio(text: &str) -> Result<f64, String> {
     // A product by 0.01 would turn 0.1% into 0.0010000000000000002.
     let (digits, divisor) = match text.strip_suffix('%') {
         Some(digits) => (digits.trim_end(), 100.0),
@@ -30,12 +40,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     };
     let share =
         real(digits).map_err(|_| not_a_number(text, "give a share such as 0.001, 1e-6 or 0.1%"))?;
-    let share = share / divisor;
-    if (0.0..=1.0).contains(&share) {
-        Ok(share)
-    } else {
-        Err(format!("`{text}` is not between 0 and 1 (or 0% and 100%)"))
-    }
+    Ok(share / divisor)
 }
 
 /// Parses a finite real number.

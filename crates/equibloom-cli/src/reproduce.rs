@@ -8,7 +8,7 @@ use equibloom_lab::experiments::{self, Experiment};
 use equibloom_lab::figure::{Figure, agreement};
 use equibloom_lab::number::significant;
 use equibloom_lab::report::Provenance;
-use equibloom_lab::run::{Observer, Request};
+use equibloom_lab::run::Request;
 use indicatif::{MultiProgress, ProgressBar};
 
 use crate::{answer, progress};
@@ -64,7 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     });
     let provenance = Provenance::here(command, length, arguments.seed);
     let request = Request { directory: &arguments.out, figures: &figures, provenance: &provenance };
-    let made = request.run(&Bars::new(figures.len()))?;
+    let bars = Bars::new(figures.len());
+    let made = request.run(&|number, experiment, share| bars.show(number, experiment, share))?;
+    drop(bars);
     let claims = made.iter().flat_map(|figure| &figure.claims);
     answer::write(&format!(
         "{}\n\n{} Report: {}\n",
@@ -128,20 +130,11 @@ impl Bars {
             figure: bar(STEPS, "{bar:30} {percent:>3} %  {msg}"),
         }
     }
-}
 
-impl Observer for Bars {
-    fn begin(&self, experiment: &Experiment) {
-        self.figure.set_position(0);
+    fn show(&self, finished: usize, experiment: &Experiment, share: f64) {
+        self.whole.set_position(finished as u64);
         self.figure.set_message(experiment.id);
-    }
-
-    fn progress(&self, share: f64) {
         self.figure.set_position((share * STEPS as f64) as u64);
-    }
-
-    fn end(&self, _figure: &Figure, _kept: bool) {
-        self.whole.inc(1);
     }
 }
 

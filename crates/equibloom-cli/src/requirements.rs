@@ -27,6 +27,12 @@ pub(crate) struct RequirementFlags {
     /// Maximum accesses of an insert, on average.
     #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
     accesses_insert: Option<f64>,
+    /// Maximum cache lines of a lookup of an absent key, on average: for blocks larger than a line.
+    #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
+    lines_miss: Option<f64>,
+    /// Maximum cache lines of an insert, on average.
+    #[arg(long, value_name = "MEAN", value_parser = quantity::real, allow_negative_numbers = true)]
+    lines_insert: Option<f64>,
     /// Bits of a block: 64 to 32768 [default: a cache line, 512].
     #[arg(long, value_name = "BITS")]
     block_bits: Option<u32>,
@@ -50,8 +56,11 @@ pub(crate) struct RequirementFlags {
     /// blocks.
     #[arg(long)]
     removable: bool,
+    /// Filters of parts of the keys will be merged (`equibloom merge`) into one that is as good as a filter of all.
+    #[arg(long)]
+    mergeable: bool,
     /// Plan for so many keys more, at the same rate, such as 20%.
-    #[arg(long, value_name = "SHARE", value_parser = quantity::share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", value_parser = quantity::ratio, allow_negative_numbers = true)]
     headroom: Option<f64>,
     /// Keys will be looked up one by one: in the given memory, accept up to a quarter more false positives for
     /// faster lookups.
@@ -72,6 +81,8 @@ impl RequirementFlags {
             rate: self.fpr,
             accesses_miss: self.accesses_miss,
             accesses_insert: self.accesses_insert,
+            lines_miss: self.lines_miss,
+            lines_insert: self.lines_insert,
             block_bits: self.block_bits,
             choices: self.choices,
             overflow: self.overflow,
@@ -79,6 +90,7 @@ impl RequirementFlags {
             block: self.block,
             hints: self.hints,
             multiset: self.removable,
+            mergeable: self.mergeable,
             headroom: self.headroom,
             prefer: self.one_by_one.then_some(Lookup::OneByOne),
             ..Requirements::default()

@@ -128,6 +128,17 @@ fn bad_requirements_are_refused_by_name_value_and_range() {
         ("--keys 1M --fpr 1% --removable --block bloom", &["removal", "fingerprint"]),
         ("--keys 1M --bits-per-key 6 --removable", &["64 slots", "raise memory to"]),
         ("--keys 1M --bits-per-key 9 --placement two-choice", &["raise accesses_miss from"]),
+        ("--keys 1M --fpr 1% --headroom -1", &["--headroom", "-1", "between 0 and 100"]),
+        ("--keys 1125899906842624 --fpr 1%", &["1125899906842624 bytes", "lower keys to"]),
+        ("--memory 890 --fpr 1%", &["890 bytes", "raise memory to 896 bytes"]),
+        (
+            "--keys 1M --fpr 1% --mergeable --placement sequential",
+            &["sequential", "merging", "do without merging"],
+        ),
+        (
+            "--keys 1M --bits-per-key 10 --block-bits 32768 --lines-miss 2",
+            &["lines_miss is 2", "blocks of 32768 bits", "lower block_bits to 512"],
+        ),
     ] {
         let output = run(arguments);
         let error = String::from_utf8(output.stderr).unwrap();
@@ -141,14 +152,14 @@ fn bad_requirements_are_refused_by_name_value_and_range() {
 
 #[test]
 fn a_filter_that_says_yes_to_nearly_everything_needs_force() {
-    let refused = run("--keys 100000 --memory 1100");
+    let refused = run("--keys 100000 --memory 1kB");
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success());
     assert!(text.contains("100.0 % of absent keys") && text.contains("--force"), "{text}");
     let enough: u64 =
         text.split("--memory ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(json(&format!("--keys 100000 --memory {enough}"))["rate"].as_f64().unwrap() <= 0.0101);
-    assert!(json("--keys 100000 --memory 1100 --force")["rate"].as_f64().unwrap() > 0.99);
+    assert!(json("--keys 100000 --memory 1kB --force")["rate"].as_f64().unwrap() > 0.99);
 }
 
 #[test]
@@ -158,4 +169,5 @@ fn headroom_is_planned_for() {
     assert!(plan["rate"].as_f64().unwrap() <= 0.01);
     let bytes = json("--keys 1.2M --fpr 1%")["bytes"].as_u64();
     assert_eq!(plan["bytes"].as_u64(), bytes);
+    assert_eq!(json("--keys 1M --fpr 1% --headroom 150%")["keys"], 2_500_000);
 }

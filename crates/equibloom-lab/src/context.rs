@@ -69,6 +69,21 @@ impl Context<'_> {
         items.par_iter().map(each).collect()
     }
 
+    /// Maps the points of several curves; the results are curve by curve.
+    pub fn map_curves<C: Sync, P: Sync, R: Send>(
+        &self,
+        curves: &[C],
+        points: fn(&C) -> &[P],
+        work: impl Fn(&C, &P) -> Result<R, Error> + Sync,
+    ) -> Result<Vec<Vec<R>>, Error> {
+        let jobs: Vec<(&C, &P)> = curves
+            .iter()
+            .flat_map(|curve| points(curve).iter().map(move |point| (curve, point)))
+            .collect();
+        let mut found = self.map(&jobs, |(curve, point)| work(curve, point))?.into_iter();
+        Ok(curves.iter().map(|curve| found.by_ref().take(points(curve).len()).collect()).collect())
+    }
+
     /// Maps repetitions, each with a seed of its own.
     pub fn repeat<R: Send>(
         &self,

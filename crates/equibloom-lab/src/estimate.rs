@@ -23,6 +23,22 @@ impl Estimate {
         Self { mean, sigma: (sample.max(floor * floor) / count).sqrt() }
     }
 
+    /// The mean of counts, of which one more or less in all `repetitions` is always possible.
+    pub fn of_counts(counts: &[f64], repetitions: u64) -> Self {
+        let Self { mean, sigma } = Self::of(counts.iter().copied(), 0.0);
+        Self { mean, sigma: sigma + 0.5 / repetitions as f64 }
+    }
+
+    /// The share of buckets at each load that the model has, over all repetitions' numbers of buckets by load.
+    pub fn of_loads(counts: &[Vec<u64>], model: &[f64]) -> Vec<Self> {
+        let buckets = counts.iter().flatten().sum::<u64>() as f64;
+        let at = |(load, &expected): (usize, &f64)| {
+            let count = counts.iter().filter_map(|counts| counts.get(load)).sum();
+            Self::of_share(count, buckets, expected)
+        };
+        model.iter().enumerate().map(at).collect()
+    }
+
     /// A share of `trials` independent trials, given as counts in all repetitions together. One count more or
     /// less is always possible.
     pub fn of_share(counts: u64, trials: f64, expected: f64) -> Self {

@@ -5,7 +5,7 @@ use equibloom_theory::paper::Scheme;
 use crate::context::Context;
 use crate::error::Error;
 use crate::estimate::Estimate;
-use crate::figure::{Claim, Hue, Kind, Origin, Series};
+use crate::figure::{Claim, Hue, Kind, Origin, Plot, Series};
 use crate::observables::Observables;
 use crate::subject::Subject;
 
@@ -62,26 +62,30 @@ impl Measured {
     }
 }
 
+/// A curve with all results for its points.
+pub(crate) struct Gathered {
+    pub(crate) name: String,
+    pub(crate) hue: Hue,
+    pub(crate) points: Vec<Evidence>,
+}
+
 /// Gathers the evidence for all points of all curves, on all cores.
-pub(crate) fn gather(context: &Context<'_>, curves: &[Curve]) -> Result<Vec<Vec<Evidence>>, Error> {
-    let jobs: Vec<(&str, &Point)> = curves
-        .iter()
-        .flat_map(|curve| curve.points.iter().map(|point| (&curve.name[..], point)))
-        .collect();
-    let mut found = context.map(&jobs, |(name, point)| evidence(context, name, point))?.into_iter();
-    Ok(curves.iter().map(|curve| found.by_ref().take(curve.points.len()).collect()).collect())
+pub(crate) fn gather(context: &Context<'_>, curves: Vec<Curve>) -> Result<Vec<Gathered>, Error> {
+    let find = |curve: &Curve, point: &Point| evidence(context, &curve.name, point);
+    let found = context.map_curves(&curves, |curve| &curve.points, find)?;
+    let gathered = |(Curve { name, hue, .. }, points)| Gathered { name, hue, points };
+    Ok(curves.into_iter().zip(found).map(gathered).collect())
 }
 
 fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidence, Error> {
     let Point { x, subject, elements, moment, repetitions, lookups } = *point;
-    let moments = [moment];
-    let (exact, deviation) = subject.exact_model(elements, &moments)?[0];
+    let (exact, deviation) = subject.exact_model(elements, moment)?;
     let name = |kind: &str| format!("{curve} {kind} {x} {elements} {moment}");
     let simulation = context.repeat(&name("simulation"), repetitions, |seed| {
-        Ok(subject.simulate(elements, &moments, seed)?[0])
+        subject.simulate(elements, moment, seed)
     })?;
     let filter = context.repeat(&name("filter"), repetitions, |seed| {
-        Ok(subject.run_filter(elements, &moments, lookups, seed)?[0])
+        subject.run_filter(elements, moment, lookups, seed)
     })?;
     // Counts of rare events vary as their square root; blocks vary individually.
     let (keys, blocks) = (moment.max(1) as f64, subject.blocks(elements) as f64);
@@ -97,62 +101,80 @@ fn evidence(context: &Context<'_>, curve: &str, point: &Point) -> Result<Evidenc
     Ok(Evidence {
         x,
         paper: if moment == elements { Some(subject.paper_model()?) } else { None },
-        definition: subject.definition_model(elements, &moments)?[0],
+        definition: subject.definition_model(elements, moment)?,
         exact,
         simulation: Measured { runs: simulation, floor },
         filter: Measured { runs: filter, floor },
     })
 }
 
-/// A curve as drawn: the models, then simulation and filter with their deviations.
-pub(crate) fn series(curve: &Curve, evidence: &[Evidence], quantity: Quantity) -> Vec<Series> {
-    let x: Vec<f64> = evidence.iter().map(|point| point.x).collect();
-    let make = |origin, y| Series::new(&curve.name, curve.hue, origin, &x, y);
-    let of = |pick: fn(&Evidence) -> &Observables| -> Vec<f64> {
-        evidence.iter().map(|point| quantity(pick(point))).collect()
-    };
-    let (definition, exact) = (of(|point| &point.definition), of(|point| &point.exact));
-    let mut series = Vec::new();
-    let paper: Vec<f64> =
-        evidence.iter().filter_map(|point| point.paper.as_ref()).map(quantity).collect();
-    if paper.len() == x.len() {
-        series.push(make(Origin::Paper, paper));
+impl Gathered {
+    /// The curve as drawn: the models, then simulation and filter with their deviations.
+    pub(crate) fn series(&self, quantity: Quantity) -> Vec<Series> {
+        self.series_from(0, quantity)
     }
-    // One curve is enough where definition and filter agree.
-    if definition.iter().zip(&exact).any(|(a, b)| (a - b).abs() > 0.01 * b.abs()) {
-        series.push(make(Origin::Definition, definition));
+
+    /// The same without the points before `first`.
+    pub(crate) fn series_from(&self, first: usize, quantity: Quantity) -> Vec<Series> {
+        let points = &self.points[first..];
+        let x: Vec<f64> = points.iter().map(|point| point.x).collect();
+        let make = |origin, y| Series::new(&self.name, self.hue, origin, &x, y);
+        let of = |pick: fn(&Evidence) -> &Observables| -> Vec<f64> {
+            points.iter().map(|point| quantity(pick(point))).collect()
+        };
+        let (definition, exact) = (of(|point| &point.definition), of(|point| &point.exact));
+        let mut series = Vec::new();
+        let paper: Vec<f64> =
+            points.iter().filter_map(|point| point.paper.as_ref()).map(quantity).collect();
+        if paper.len() == x.len() {
+            series.push(make(Origin::Paper, paper));
+        }
+        // One curve is enough where definition and filter agree.
+        if definition.iter().zip(&exact).any(|(a, b)| (a - b).abs() > 0.01 * b.abs()) {
+            series.push(make(Origin::Definition, definition));
+        }
+        series.push(make(Origin::Exact, exact));
+        let measured = |origin, pick: fn(&Evidence) -> &Measured| {
+            let measured: Vec<Estimate> =
+                points.iter().map(|point| pick(point).estimate(quantity)).collect();
+            Series::measured(&self.name, self.hue, origin, &x, &measured)
+        };
+        series.push(measured(Origin::Simulation, |point| &point.simulation));
+        series.push(measured(Origin::Filter, |point| &point.filter));
+        series
     }
-    series.push(make(Origin::Exact, exact));
-    for (origin, pick) in [
-        (Origin::Simulation, (|point| &point.simulation) as fn(&Evidence) -> &Measured),
-        (Origin::Filter, |point| &point.filter),
-    ] {
-        let measured: Vec<Estimate> =
-            evidence.iter().map(|point| pick(point).estimate(quantity)).collect();
-        series.push(Series::measured(&curve.name, curve.hue, origin, &x, &measured));
+
+    /// Claims that the simulation agrees with the model of its definition, which shares no code with it, and the
+    /// filter with the exact model.
+    pub(crate) fn on_models(&self, name: &str, quantity: Quantity) -> [Claim; 2] {
+        let check = |what: &str, pick: fn(&Evidence) -> (&Observables, &Measured)| {
+            let picked = self.points.iter().map(pick);
+            let (model, measured): (Vec<f64>, Vec<Estimate>) = picked
+                .map(|(model, measured)| (quantity(model), measured.estimate(quantity)))
+                .unzip();
+            Claim::on_model(&format!("{name}: the {what}"), &model, &measured)
+        };
+        [
+            check("simulation lies on the model of its definition", |point| {
+                (&point.definition, &point.simulation)
+            })
+            .of_kind(Kind::Derived),
+            check("filter lies on the exact model", |point| (&point.exact, &point.filter)),
+        ]
     }
-    series
+
+    /// The filter's result at a point.
+    pub(crate) fn filter(&self, point: usize, quantity: Quantity) -> f64 {
+        self.points[point].filter.estimate(quantity).mean
+    }
 }
 
-/// Claims that the simulation agrees with the model of its definition, which shares no code with it, and the filter
-/// with the exact model.
-pub(crate) fn on_models(name: &str, evidence: &[Evidence], quantity: Quantity) -> [Claim; 2] {
-    let check =
-        |what: &str, model: fn(&Evidence) -> &Observables, measured: fn(&Evidence) -> &Measured| {
-            let model: Vec<f64> = evidence.iter().map(|point| quantity(model(point))).collect();
-            let measured: Vec<Estimate> =
-                evidence.iter().map(|point| measured(point).estimate(quantity)).collect();
-            Claim::on_model(&format!("{name}: {what}"), &model, &measured)
-        };
-    [
-        check(
-            "the simulation lies on the model of its definition",
-            |point| &point.definition,
-            |point| &point.simulation,
-        )
-        .of_kind(Kind::Derived),
-        check("the filter lies on the exact model", |point| &point.exact, |point| &point.filter),
-    ]
+impl Plot {
+    /// Draws a curve and claims that it agrees with the models.
+    pub(crate) fn add(&mut self, curve: &Gathered, quantity: Quantity) {
+        self.series.extend(curve.series(quantity));
+        self.claims.extend(curve.on_models(&curve.name, quantity));
+    }
 }
 
 /// The papers' schemes of the balanced comparison: accesses 1.2, three choices.

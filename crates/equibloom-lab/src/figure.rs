@@ -145,8 +145,44 @@ impl Series {
     }
 }
 
-/// The source of numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a figure draws and checks, gathered curve by curve.
+#[derive(Debug, Default)]
+pub(crate) struct Plot {
+    pub(crate) series: Vec<Series>,
+    pub(crate) claims: Vec<Claim>,
+}
+
+impl Plot {
+    /// Begins with these claims.
+    pub(crate) fn of(claims: Vec<Claim>) -> Self {
+        Self { claims, ..Self::default() }
+    }
+
+    /// Draws measurements on a curve and claims that each source lies on it. In `claim`, `{}` stands for the source.
+    pub(crate) fn compare(
+        &mut self,
+        curve: &Series,
+        claim: &str,
+        sides: impl IntoIterator<Item = (Origin, Vec<Estimate>)>,
+    ) {
+        for (origin, measured) in sides {
+            let text = claim.replace("{}", origin.name());
+            let claim = Claim::on_model(&text, &curve.y, &measured);
+            self.claims.push(claim.of_kind(Kind::against_model(origin)));
+            let points = Series::measured(&curve.subject, curve.hue, origin, &curve.x, &measured);
+            self.series.push(points.in_panel(curve.panel));
+        }
+    }
+}
+
+/// The points of the simulation and of the library's filters or maps, source by source.
+pub(crate) fn sides(library: Origin, points: &[[Estimate; 2]]) -> [(Origin, Vec<Estimate>); 2] {
+    [(Origin::Simulation, 0), (library, 1)]
+        .map(|(origin, side)| (origin, points.iter().map(|sides| sides[side]).collect()))
+}
+
+/// The source of numbers, in the order of a legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// A model of placement alone, in which papers and library agree.
@@ -169,18 +205,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// All of them, in the order of a legend.
-    pub const ALL: [Self; 8] = [
-        Self::Model,
-        Self::Paper,
-        Self::Definition,
-        Self::Exact,
-        Self::Simulation,
-        Self::Peer,
-        Self::Filter,
-        Self::Map,
-    ];
-
     /// Its name in a legend.
     pub const fn name(self) -> &'static str {
         match self {
@@ -379,6 +403,15 @@ impl Claim {
         let text = format!("{what}: worst of {count} points, as a share of 4σ + 1 %");
         // JSON has no infinity.
         Self::new(text, 0.0, worst.min(1e9), 1.0)
+    }
+
+    /// Two measurements agree: within 4σ of their difference + 1 %.
+    pub fn same(what: &str, expected: &[Estimate], measured: &[Estimate]) -> Self {
+        let means: Vec<f64> = expected.iter().map(|estimate| estimate.mean).collect();
+        let both = expected.iter().zip(measured);
+        let measured: Vec<Estimate> =
+            both.map(|(a, b)| Estimate { sigma: a.sigma.hypot(b.sigma), ..*b }).collect();
+        Self::on_model(what, &means, &measured)
     }
 
     /// Measured values are at most a bound + 4σ. The claim's number is the worst excess in units of that, or 0

@@ -1,7 +1,6 @@
 //! The measured quantities of a filter, and how they follow from the loads of its blocks.
 
 use core::cmp::Ordering;
-use std::cell::RefCell;
 
 use equibloom_layout::{Layout, Rule};
 
@@ -36,88 +35,72 @@ impl Observables {
     }
 }
 
-/// A lookup by the papers' rule with a coin of key and probe: it goes on while a block rejects the key.
-pub(crate) struct Lookup<'a> {
-    layout: &'a Layout,
-    /// φ by load, computed on demand.
-    rates: RefCell<Vec<f64>>,
+/// The quantities of a simulated table. A lookup follows the papers' rule with a coin of key and probe: it goes on
+/// while a block rejects the key.
+pub(crate) fn observe(layout: &Layout, snapshot: &Snapshot) -> Observables {
+    if snapshot.elements == 0 {
+        return Observables::EMPTY;
+    }
+    let elements = snapshot.elements as f64;
+    let miss = miss(layout, &snapshot.shares());
+    Observables {
+        insert: snapshot.accesses as f64 / elements,
+        hit: (snapshot.accesses_to_find as f64 + snapshot.late as f64 * miss.miss) / elements,
+        overflow: snapshot.overflow as f64 / elements,
+        ..miss
+    }
 }
 
-impl<'a> Lookup<'a> {
-    pub(crate) fn new(layout: &'a Layout) -> Self {
-        Self { layout, rates: RefCell::default() }
-    }
+/// Share of the keys that have more than the first candidate.
+fn share(layout: &Layout) -> f64 {
+    layout.candidates.proportions().share().get()
+}
 
-    /// The quantities of a simulated table.
-    pub(crate) fn observe(&self, snapshot: &Snapshot) -> Observables {
-        if snapshot.elements == 0 {
-            return Observables::EMPTY;
+/// Accesses of looking up all elements, if inserting them took this many.
+pub(crate) fn to_find(layout: &Layout, accesses: f64) -> f64 {
+    match layout.rule {
+        // An element is equally often in each of its candidates.
+        Rule::LeastLoaded => {
+            let others = f64::from(layout.candidates.choices() - 1) * share(layout);
+            accesses * (1.0 + others / 2.0) / (1.0 + others)
         }
-        let elements = snapshot.elements as f64;
-        let miss = self.miss(&snapshot.shares());
-        Observables {
-            insert: snapshot.accesses as f64 / elements,
-            hit: (snapshot.accesses_to_find as f64 + snapshot.late as f64 * miss.miss) / elements,
-            overflow: snapshot.overflow as f64 / elements,
-            ..miss
-        }
+        Rule::FirstWithRoom { .. } | Rule::KeepLargest => accesses,
     }
+}
 
-    /// Accesses of looking up all elements, if inserting them took this many.
-    pub(crate) fn to_find(&self, accesses: f64) -> f64 {
-        match self.layout.rule {
-            // An element is equally often in each of its candidates.
-            Rule::LeastLoaded => {
-                let others = f64::from(self.layout.candidates.choices() - 1) * self.share();
-                accesses * (1.0 + others / 2.0) / (1.0 + others)
-            }
-            Rule::FirstWithRoom { .. } | Rule::KeepLargest => accesses,
+/// Rate and accesses of a miss, from the shares of blocks by load in each table.
+pub(crate) fn miss(layout: &Layout, tables: &[Vec<f64>]) -> Observables {
+    let longest = tables.iter().map(Vec::len).max().unwrap_or(0);
+    let rates = block_rates(layout.data_bits(), layout.blocks.hashes(), longest);
+    let mut found = Observables::default();
+    let mut reached = 1.0;
+    // Candidates are in one table, or in one each.
+    let of_candidates = tables.iter().cycle().take(layout.candidates.choices() as usize);
+    for (number, table) in of_candidates.enumerate() {
+        if number == 1 {
+            reached *= share(layout);
         }
+        found.miss += reached;
+        let (mut matched, mut passed) = (0.0, 0.0);
+        for (load, &share) in table.iter().enumerate() {
+            matched += share * rates[load];
+            passed += share * (1.0 - rates[load]) * rejects(layout.rule, load);
+        }
+        found.rate += reached * matched;
+        reached *= passed;
     }
+    found
+}
 
-    /// Share of the keys that have more than the first candidate.
-    fn share(&self) -> f64 {
-        self.layout.candidates.proportions().share().get()
-    }
-
-    /// Rate and accesses of a miss, from the shares of blocks by load in each table.
-    pub(crate) fn miss(&self, tables: &[Vec<f64>]) -> Observables {
-        let longest = tables.iter().map(Vec::len).max().unwrap_or(0);
-        if self.rates.borrow().len() < longest {
-            let (bits, hashes) = (self.layout.data_bits(), self.layout.blocks.hashes());
-            self.rates.replace(block_rates(bits, hashes, longest + 8));
-        }
-        let rates = self.rates.borrow();
-        let mut found = Observables::default();
-        let mut reached = 1.0;
-        // Candidates are in one table, or in one each.
-        let of_candidates = tables.iter().cycle().take(self.layout.candidates.choices() as usize);
-        for (number, table) in of_candidates.enumerate() {
-            if number == 1 {
-                reached *= self.share();
-            }
-            found.miss += reached;
-            let (mut matched, mut passed) = (0.0, 0.0);
-            for (load, &share) in table.iter().enumerate() {
-                matched += share * rates[load];
-                passed += share * (1.0 - rates[load]) * self.rejects(load);
-            }
-            found.rate += reached * matched;
-            reached *= passed;
-        }
-        found
-    }
-
-    /// Probability that a lookup goes on past a block with this load that does not match.
-    fn rejects(&self, load: usize) -> f64 {
-        match self.layout.rule {
-            // Fingerprint blocks, which alone keep the largest, are not simulated.
-            Rule::LeastLoaded | Rule::KeepLargest => 1.0,
-            Rule::FirstWithRoom { below, coin } => match load.cmp(&(below as usize)) {
-                Ordering::Less => 0.0,
-                Ordering::Equal => 1.0 - coin.get(),
-                Ordering::Greater => 1.0,
-            },
-        }
+/// Probability that a lookup goes on past a block with this load that does not match.
+fn rejects(rule: Rule, load: usize) -> f64 {
+    match rule {
+        // Fingerprint blocks, which alone keep the largest, are not simulated.
+        Rule::LeastLoaded | Rule::KeepLargest => 1.0,
+        Rule::FirstWithRoom { below, coin } => match load.cmp(&(below as usize)) {
+            Ordering::Less => 0.0,
+            Ordering::Equal => 1.0 - coin.get(),
+            Ordering::Greater => 1.0,
+        },
     }
 }

@@ -25,15 +25,8 @@ pub struct Request<'a> {
     pub provenance: &'a Provenance,
 }
 
-/// Receives the progress of a run.
-pub trait Observer: Sync {
-    /// A figure begins.
-    fn begin(&self, experiment: &Experiment);
-    /// This share of it is done.
-    fn progress(&self, share: f64);
-    /// A figure is finished; `kept` if an earlier run had made it.
-    fn end(&self, figure: &Figure, kept: bool);
-}
+/// Receives the number of finished figures, the present one, and the share of it that is done.
+pub type Progress<'a> = &'a (dyn Fn(usize, &Experiment, f64) + Sync);
 
 /// Parameters that distinguish the figures of different runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,19 +45,19 @@ struct Finished {
 
 impl Request<'_> {
     /// Makes the missing figures, and the report of all.
-    pub fn run(&self, observer: &dyn Observer) -> Result<Vec<Figure>, Error> {
+    pub fn run(&self, progress: Progress<'_>) -> Result<Vec<Figure>, Error> {
         fs::create_dir_all(self.directory)
             .map_err(|source| Error::Write { path: self.directory.to_owned(), source })?;
         // Fails before the first figure if the directory is not writable.
         self.write_report()?;
         let mut figures = Vec::new();
-        for experiment in self.figures {
-            observer.begin(experiment);
+        for (number, experiment) in self.figures.iter().enumerate() {
+            progress(number, experiment, 0.0);
             let (figure, kept) = match self.finished(experiment) {
                 Some(figure) => (figure, true),
                 None => {
                     let Provenance { length, seed, .. } = *self.provenance;
-                    let progress = |share| observer.progress(share);
+                    let progress = |share| progress(number, experiment, share);
                     (experiment.run(&Context { length, seed, progress: &progress })?, false)
                 }
             };
@@ -75,7 +68,6 @@ impl Request<'_> {
                 self.write(&format!("{}.json", figure.id), &serde_json::to_string(&finished)?)?;
             }
             self.write_report()?;
-            observer.end(&figure, kept);
             figures.push(figure);
         }
         Ok(figures)

@@ -1,7 +1,7 @@
 //! A filter under study, in five views: paper model, model of its definition, exact model, simulation, and the
 //! library's filter.
 
-use equibloom::{AccessStatistics, Filter, Parameters};
+use equibloom::{AccessStatistics, Filter, Parameters, Statistics};
 use equibloom_layout::{Blocks, Design, Layout, MAX_HASHES, Overflow, WhenFull};
 use equibloom_theory::exact;
 use equibloom_theory::fluid::{Process, State};
@@ -9,7 +9,7 @@ use equibloom_theory::optimum::{Optimum, paper_hashes};
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
 use crate::error::Error;
-use crate::observables::{Lookup, Observables};
+use crate::observables::{Observables, miss, observe, to_find};
 use crate::simulator::{fill, share_of_set_bits};
 
 /// A scheme with the papers' optimal parameters for a block size and a number of bits per element.
@@ -66,6 +66,11 @@ impl Subject {
         Ok(Filter::new(&Parameters { keys: elements, seed, design })?)
     }
 
+    /// One of the library's filters with all its keys.
+    pub fn fill_filter(&self, elements: u64, seed: u64) -> Result<Statistics, Error> {
+        filled(self.design(elements)?, elements, seed)
+    }
+
     /// The papers' model of the full filter.
     pub fn paper_model(&self) -> Result<Observables, Error> {
         let rate = paper::rate(self.scheme, self.block_bits, self.bits_per_element, Hashes::Paper)?;
@@ -78,60 +83,44 @@ impl Subject {
         })
     }
 
-    /// The exact model of the library's filter for `elements`, after `moments` of them, and the standard
-    /// deviation of the rate from one filter to the next.
-    pub fn exact_model(
-        &self,
-        elements: u64,
-        moments: &[u64],
-    ) -> Result<Vec<(Observables, f64)>, Error> {
-        let design = self.design(elements)?;
-        let at = |&moment: &u64| {
-            let expected = exact::predict(&design, moment)?;
-            let observables = Observables {
-                rate: expected.rate,
-                insert: expected.accesses_insert,
-                hit: expected.accesses_hit,
-                miss: expected.accesses_miss,
-                overflow: expected.overflow_fraction,
-            };
-            Ok((observables, expected.rate_deviation))
+    /// The exact model of the library's filter for `elements`, after `moment` of them, and the standard deviation
+    /// of the rate from one filter to the next.
+    pub fn exact_model(&self, elements: u64, moment: u64) -> Result<(Observables, f64), Error> {
+        let expected = exact::predict(&self.design(elements)?, moment)?;
+        let observables = Observables {
+            rate: expected.rate,
+            insert: expected.accesses_insert,
+            hit: expected.accesses_hit,
+            miss: expected.accesses_miss,
+            overflow: expected.overflow_fraction,
         };
-        moments.iter().map(at).collect()
+        Ok((observables, expected.rate_deviation))
     }
 
     /// The scheme as the papers define it, in the limit of many blocks, with exact bits.
-    pub fn definition_model(
-        &self,
-        elements: u64,
-        moments: &[u64],
-    ) -> Result<Vec<Observables>, Error> {
-        let Design::Blocked(layout) = self.design(elements)? else {
+    pub fn definition_model(&self, elements: u64, moment: u64) -> Result<Observables, Error> {
+        match self.design(elements)? {
+            Design::Blocked(layout) => limit(&layout, elements, moment),
             // Here the library's filter follows the papers' definition.
-            let exact = self.exact_model(elements, moments)?;
-            return Ok(exact.into_iter().map(|(observables, _)| observables).collect());
-        };
-        let lookup = Lookup::new(&layout);
-        moments.iter().map(|&moment| limit(&layout, &lookup, elements, moment)).collect()
+            Design::Classical { .. } | Design::List { .. } => {
+                Ok(self.exact_model(elements, moment)?.0)
+            }
+        }
     }
 
-    /// One simulated table after `moments` elements.
-    pub fn simulate(
-        &self,
-        elements: u64,
-        moments: &[u64],
-        seed: u64,
-    ) -> Result<Vec<Observables>, Error> {
+    /// One simulated table after `moment` elements.
+    pub fn simulate(&self, elements: u64, moment: u64, seed: u64) -> Result<Observables, Error> {
         Ok(match self.design(elements)? {
             Design::Classical { bits, hashes } => {
-                let shares = share_of_set_bits(bits, hashes, moments, seed);
-                shares.into_iter().map(|share| Observables::classical(share, hashes)).collect()
+                let share = share_of_set_bits(bits, hashes, &[moment], seed)[0];
+                Observables::classical(share, hashes)
             }
             Design::Blocked(layout) => {
-                let lookup = Lookup::new(&layout);
-                let snapshots = fill(&layout.candidates, layout.rule, layout.budget, moments, seed);
-                snapshots.iter().map(|snapshot| lookup.observe(snapshot)).collect()
+                let Layout { candidates, rule, budget, .. } = &layout;
+                observe(&layout, &fill(candidates, *rule, *budget, &[moment], seed)[0])
             }
+            // No scheme of the papers is one.
+            Design::List { .. } => Observables::EMPTY,
         })
     }
 
@@ -144,42 +133,44 @@ impl Subject {
         Ok(fill(candidates, *rule, *budget, &[elements], seed)[0].all_loads())
     }
 
-    /// One of the library's filters after `moments` keys. Its rate is computed from its bits. Hits and misses
-    /// are counted in `lookups` of each; without any, hits are unknown and misses are computed from the loads.
+    /// One of the library's filters after `moment` keys. Its rate is computed from its bits. Hits and misses are
+    /// counted in `lookups` of each; without any, hits are unknown and misses are computed from the loads.
     pub fn run_filter(
         &self,
         elements: u64,
-        moments: &[u64],
+        moment: u64,
         lookups: u64,
         seed: u64,
-    ) -> Result<Vec<Observables>, Error> {
+    ) -> Result<Observables, Error> {
         let mut filter = self.filter(elements, seed)?;
         let mut accesses = AccessStatistics::default();
-        let mut inserted = 0;
-        let mut after = |moment: u64| {
-            for key in inserted..moment {
-                let hash = filter.hash(&key);
-                filter.as_hash_filter_mut().insert_counted(hash, &mut accesses)?;
-            }
-            inserted = inserted.max(moment);
-            let statistics = filter.statistics();
-            // Inserted keys from the whole history, because late ones are further from their first block.
-            let step = moment.div_ceil(lookups.max(1)).max(1) as usize;
-            let hits = count(&filter, (0..moment).step_by(step).take(lookups as usize)).hits;
-            let misses = count(&filter, (0..lookups).map(|key| u64::MAX - key)).misses;
-            Ok(Observables {
-                rate: statistics.expected_rate,
-                insert: accesses.inserts.mean_blocks(),
-                hit: hits.mean_blocks(),
-                miss: match lookups {
-                    0 => statistics.expected_accesses_per_miss,
-                    _ => misses.mean_blocks(),
-                },
-                overflow: statistics.overflowed as f64 / moment.max(1) as f64,
-            })
-        };
-        moments.iter().map(|&moment| after(moment)).collect()
+        for key in 0..moment {
+            let hash = filter.hash(&key);
+            filter.as_hash_filter_mut().insert_counted(hash, &mut accesses)?;
+        }
+        let statistics = filter.statistics();
+        // Inserted keys from the whole history, because late ones are further from their first block.
+        let step = moment.div_ceil(lookups.max(1)).max(1) as usize;
+        let hits = count(&filter, (0..moment).step_by(step).take(lookups as usize)).hits;
+        let misses = count(&filter, (0..lookups).map(|key| u64::MAX - key)).misses;
+        Ok(Observables {
+            rate: statistics.expected_rate,
+            insert: accesses.inserts.mean_blocks(),
+            hit: hits.mean_blocks(),
+            miss: match lookups {
+                0 => statistics.expected_accesses_per_miss,
+                _ => misses.mean_blocks(),
+            },
+            overflow: statistics.overflowed as f64 / moment.max(1) as f64,
+        })
     }
+}
+
+/// A filter of this design that holds the keys below `keys`.
+pub fn filled(design: Design, keys: u64, seed: u64) -> Result<Statistics, Error> {
+    let mut filter = Filter::<u64>::new(&Parameters { keys, seed, design })?;
+    filter.try_extend(0..keys)?;
+    Ok(filter.statistics())
 }
 
 /// Looks up these keys.
@@ -192,12 +183,7 @@ fn count(filter: &Filter<u64>, keys: impl Iterator<Item = u64>) -> AccessStatist
 }
 
 /// The fluid limit of a table of `elements` after `moment` of them.
-fn limit(
-    layout: &Layout,
-    lookup: &Lookup<'_>,
-    elements: u64,
-    moment: u64,
-) -> Result<Observables, Error> {
+fn limit(layout: &Layout, elements: u64, moment: u64) -> Result<Observables, Error> {
     if moment == 0 {
         return Ok(Observables::EMPTY);
     }
@@ -214,8 +200,8 @@ fn limit(
     let State { loads, accesses, overflow, late, .. } = process.end()?;
     let moment = moment as f64;
     let late = late * tried + moment - tried;
-    let miss = lookup.miss(&loads);
-    let to_find = lookup.to_find(accesses * tried);
+    let miss = miss(layout, &loads);
+    let to_find = to_find(layout, accesses * tried);
     Ok(Observables {
         insert: accesses * tried / moment,
         hit: (to_find + late * miss.miss) / moment,

@@ -18,8 +18,8 @@ fn definition_and_filter_agree_where_no_key_is_apparently_present() {
     for (scheme, tolerance) in schemes {
         for (block_bits, bits_per_element) in [(256, 24.0), (256, 40.0), (512, 20.0)] {
             let subject = Subject { scheme, block_bits, bits_per_element };
-            let definition = subject.definition_model(ELEMENTS, &[ELEMENTS]).unwrap()[0];
-            let (exact, _) = subject.exact_model(ELEMENTS, &[ELEMENTS]).unwrap()[0];
+            let definition = subject.definition_model(ELEMENTS, ELEMENTS).unwrap();
+            let (exact, _) = subject.exact_model(ELEMENTS, ELEMENTS).unwrap();
             for (what, a, b) in [
                 ("rate", definition.rate, exact.rate),
                 ("insert", definition.insert, exact.insert),
@@ -38,8 +38,8 @@ fn definition_and_filter_agree_where_no_key_is_apparently_present() {
 fn an_empty_table_has_rate_zero() {
     for scheme in [Scheme::Blocked, Scheme::Classical, Scheme::Single { overflow: 0.01 }] {
         let subject = Subject { scheme, block_bits: 256, bits_per_element: 16.0 };
-        assert_eq!(subject.simulate(10_000, &[0], 1).unwrap()[0].rate, 0.0);
-        assert_eq!(subject.definition_model(10_000, &[0]).unwrap()[0].rate, 0.0);
-        assert_eq!(subject.run_filter(10_000, &[0], 10, 1).unwrap()[0].rate, 0.0);
+        assert_eq!(subject.simulate(10_000, 0, 1).unwrap().rate, 0.0);
+        assert_eq!(subject.definition_model(10_000, 0).unwrap().rate, 0.0);
+        assert_eq!(subject.run_filter(10_000, 0, 10, 1).unwrap().rate, 0.0);
     }
 }

@@ -105,12 +105,12 @@ fn the_budget_holds_in_the_simulator_and_in_the_filter() {
             };
             let run = |simulated: bool| -> Vec<Observables> {
                 let one = |seed| match simulated {
-                    true => subject.simulate(elements, &[elements], seed).unwrap().remove(0),
-                    false => subject.run_filter(elements, &[elements], 0, seed).unwrap().remove(0),
+                    true => subject.simulate(elements, elements, seed).unwrap(),
+                    false => subject.run_filter(elements, elements, 0, seed).unwrap(),
                 };
                 (0..REPETITIONS).map(one).collect()
             };
-            of("limit", subject.definition_model(elements, &[elements]).unwrap());
+            of("limit", vec![subject.definition_model(elements, elements).unwrap()]);
             of("simulation", run(true));
             of("filter", run(false));
         }
@@ -190,7 +190,7 @@ fn one_slot_cuckoo_tables_fill_the_first_table_like_balls_in_bins() {
     let shares = (0..REPETITIONS).map(|seed| {
         let mut tables = Cuckoo::new(buckets, 1, seed);
         (0..elements).for_each(|_| tables.insert());
-        assert!(tables.stashed() <= 2 && tables.displacements() > 0);
+        assert!(tables.stashed <= 2 && tables.displacements > 0);
         tables.share_beyond_first()
     });
     let c = elements as f64 / buckets as f64;
@@ -201,9 +201,9 @@ fn one_slot_cuckoo_tables_fill_the_first_table_like_balls_in_bins() {
 fn a_rehash_keeps_all_elements() {
     let mut tables = Cuckoo::new(5, 4, 1);
     (0..45).for_each(|_| tables.insert());
-    assert!(tables.stashed() >= 5, "45 elements in 40 slots");
+    assert!(tables.stashed >= 5, "45 elements in 40 slots");
     tables.rehash();
-    assert!(tables.stashed() >= 5 && tables.rehashes() == 1);
+    assert!(tables.stashed >= 5 && tables.rehashes == 1);
 }
 
 /// With one class, a miss reads on at every bucket that rejected an element: in a full table at all of them.

@@ -42,6 +42,9 @@ impl Design {
                 check_range("hashes per key", *hashes, 1, MAX_HASHES)
             }
             Self::Blocked(layout) => layout.check(),
+            Self::List { overflow, .. } => {
+                check_whole("capacity of the list", overflow.capacity, 1, MAX_OVERFLOW)
+            }
         }
     }
 }

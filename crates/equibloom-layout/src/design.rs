@@ -10,7 +10,7 @@ use crate::rule::Rule;
 use crate::share::Share;
 
 /// Upper bound on the bytes of a filter's own fields; the library's tests check it.
-pub const HEADER_BYTES: u64 = 960;
+pub const HEADER_BYTES: u64 = 832;
 
 /// Bytes of `bits` bits, in whole cache lines.
 pub const fn bytes_of_bits(bits: u64) -> u64 {
@@ -36,6 +36,13 @@ pub enum Design {
     },
     /// A blocked filter.
     Blocked(Layout),
+    /// A list of the keys' 64-bit hashes, for very few keys.
+    List {
+        /// Its capacity, and what happens to further keys. A list that saturates grows.
+        overflow: Overflow,
+        /// Whether every insert is stored, so that keys can be removed.
+        multiset: bool,
+    },
 }
 
 /// A blocked filter: blocks × candidates × rule × overflow list.
@@ -78,8 +85,16 @@ impl Design {
     /// The layout of a blocked filter.
     pub const fn layout(&self) -> Option<&Layout> {
         match self {
-            Self::Classical { .. } => None,
             Self::Blocked(layout) => Some(layout),
+            Self::Classical { .. } | Self::List { .. } => None,
+        }
+    }
+
+    /// Whether every insert is stored, so that keys can be removed.
+    pub const fn is_multiset(&self) -> bool {
+        match *self {
+            Self::Classical { .. } => false,
+            Self::Blocked(Layout { multiset, .. }) | Self::List { multiset, .. } => multiset,
         }
     }
 
@@ -88,14 +103,15 @@ impl Design {
         match self {
             Self::Classical { .. } => Placement::Classical,
             Self::Blocked(layout) => layout.placement(),
+            Self::List { .. } => Placement::List,
         }
     }
 
-    /// The kind of blocks; `None` for the classical filter.
+    /// The kind of blocks; `None` for a classical filter and for a list.
     pub const fn block_kind(&self) -> Option<BlockKind> {
         match self {
-            Self::Classical { .. } => None,
             Self::Blocked(layout) => Some(layout.block_kind()),
+            Self::Classical { .. } | Self::List { .. } => None,
         }
     }
 
@@ -107,11 +123,12 @@ impl Design {
         }
     }
 
-    /// Bits set per key; 0 for fingerprint blocks.
+    /// Bits set per key; 0 for fingerprint blocks and lists.
     pub const fn hashes(&self) -> u32 {
         match self {
             Self::Classical { hashes, .. } => *hashes,
             Self::Blocked(layout) => layout.blocks.hashes(),
+            Self::List { .. } => 0,
         }
     }
 
@@ -120,12 +137,13 @@ impl Design {
         self.layout().map_or(MAX_HASHES, Layout::max_hashes)
     }
 
-    /// The same filter with another number of bits set per key; no effect on fingerprint blocks.
+    /// The same filter with another number of bits set per key; no effect on fingerprint blocks and lists.
     #[must_use]
     pub const fn with_hashes(mut self, number: u32) -> Self {
         match &mut self {
             Self::Classical { hashes, .. } => *hashes = number,
             Self::Blocked(layout) => layout.blocks = layout.blocks.with_hashes(number),
+            Self::List { .. } => {}
         }
         self
     }
@@ -135,16 +153,20 @@ impl Design {
         self.layout().map_or(0, |layout| layout.blocks.hints())
     }
 
-    /// The overflow list as planned.
-    pub fn overflow(&self) -> Overflow {
-        self.layout().map_or(Overflow::NONE, |layout| layout.overflow)
+    /// The overflow list, or the list that is the filter, as planned.
+    pub const fn overflow(&self) -> Overflow {
+        match *self {
+            Self::Classical { .. } => Overflow::NONE,
+            Self::Blocked(Layout { overflow, .. }) | Self::List { overflow, .. } => overflow,
+        }
     }
 
-    /// Maximum accesses of one key: blocks, or bits of a classical filter.
+    /// Maximum accesses of one key: blocks, bits of a classical filter, or the list.
     pub const fn max_accesses(&self) -> u32 {
         match self {
             Self::Classical { hashes, .. } => *hashes,
             Self::Blocked(layout) => layout.candidates.choices(),
+            Self::List { .. } => 1,
         }
     }
 
@@ -153,14 +175,14 @@ impl Design {
         match self {
             Self::Classical { bits, .. } => bytes_of_bits(*bits),
             Self::Blocked(layout) => layout.block_bytes(),
+            Self::List { .. } => 0,
         }
     }
 
     /// Words of an overflow list of this capacity. Multisets count copies in a second word per slot.
     pub const fn overflow_words(&self, capacity: u64) -> u64 {
         let list = Overflow { capacity, when_full: WhenFull::Refuse };
-        let is_counted = matches!(self, Self::Blocked(layout) if layout.multiset);
-        list.slots().saturating_mul(1 + is_counted as u64)
+        list.slots().saturating_mul(1 + self.is_multiset() as u64)
     }
 
     /// Bytes of an overflow list of this capacity, in whole cache lines.
@@ -174,11 +196,12 @@ impl Design {
         self.block_bytes().saturating_add(list).saturating_add(HEADER_BYTES)
     }
 
-    /// Mutable access to the table sizes in blocks (for a classical filter: the array size in bits).
+    /// Mutable access to the table sizes in blocks (for a classical filter: the array size in bits; for a list: none).
     pub fn sizes_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Classical { bits, .. } => core::slice::from_mut(bits),
             Self::Blocked(layout) => layout.candidates.sizes_mut(),
+            Self::List { .. } => &mut [],
         }
     }
 }

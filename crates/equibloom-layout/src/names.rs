@@ -20,10 +20,12 @@ pub enum Placement {
     TwoChoice,
     /// The least loaded of several blocks for a share of the keys, one block for the rest.
     OnePlusAlpha,
+    /// No blocks: a list of hashes.
+    List,
 }
 
 impl Placement {
-    /// All placements: the blocked filters from the simplest on, then the classical one.
+    /// The papers' placements: the blocked filters from the simplest on, then the classical one.
     pub const ALL: [Self; 7] = [
         Self::Blocked,
         Self::Single,
@@ -44,6 +46,7 @@ impl Placement {
             Self::MultiLevel => "multi-level",
             Self::TwoChoice => "two-choice",
             Self::OnePlusAlpha => "one-plus-alpha",
+            Self::List => "list",
         }
     }
 }

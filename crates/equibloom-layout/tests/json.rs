@@ -25,6 +25,16 @@ fn a_layout_is_written_field_by_field_and_comes_back() {
 }
 
 #[test]
+fn a_list_is_written_field_by_field_and_comes_back() {
+    let overflow = Overflow { capacity: 20, when_full: WhenFull::Refuse };
+    let design = Design::List { overflow, multiset: true };
+    let json = serde_json::to_string(&design).unwrap();
+    let overflow = r#"{"capacity":20,"when_full":"refuse"}"#;
+    assert_eq!(json, format!(r#"{{"design":"list","overflow":{overflow},"multiset":true}}"#));
+    assert_eq!(serde_json::from_str::<Design>(&json).unwrap(), design);
+}
+
+#[test]
 fn shares_outside_and_too_many_subtables_are_refused() {
     assert!(serde_json::from_str::<Share>("1.5").is_err());
     assert!(serde_json::from_str::<Share>("0.3").is_ok());

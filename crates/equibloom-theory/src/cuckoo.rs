@@ -182,38 +182,6 @@ fn edges_per_node(load: f64) -> Result<f64, Error> {
     Ok(2.0 * load)
 }
 
-/// One point of the curves against the load.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LoadPoint {
-    /// Share of the slots that are filled.
-    pub load: f64,
-    /// [`component_size`].
-    pub component_size: f64,
-    /// [`rehash_probability`].
-    pub rehash_probability: f64,
-    /// [`insertion_cost_bound`].
-    pub insertion_cost_bound: f64,
-    /// [`mean_insertion_cost_bound`].
-    pub mean_insertion_cost_bound: f64,
-}
-
-/// The curves against the load, for tables of `buckets` buckets: the model in the figure `cuckoo-load`.
-pub fn against_load(
-    loads: impl IntoIterator<Item = f64>,
-    buckets: u64,
-) -> Result<Vec<LoadPoint>, Error> {
-    let point = |load| {
-        Ok(LoadPoint {
-            load,
-            component_size: component_size(load)?,
-            rehash_probability: rehash_probability(load, buckets)?,
-            insertion_cost_bound: insertion_cost_bound(load)?,
-            mean_insertion_cost_bound: mean_insertion_cost_bound(load)?,
-        })
-    };
-    loads.into_iter().map(point).collect()
-}
-
 /// A connected component of a cuckoo graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Component {

@@ -108,14 +108,16 @@ fn the_integral_tends_to_the_first_order_in_one_over_m() {
 
 #[test]
 fn costs_begin_at_one_and_grow_without_limit_towards_one_half() {
-    let points = against_load((0..50).map(|i| f64::from(i) / 100.0), 1_000).unwrap();
-    assert_eq!((points[0].insertion_cost_bound, points[0].mean_insertion_cost_bound), (1.0, 1.0));
-    assert_eq!((points[0].rehash_probability, rehashes(0.0, 10).unwrap()), (0.0, 0.0));
-    for pair in points.windows(2) {
-        assert!(pair[0].insertion_cost_bound < pair[1].insertion_cost_bound);
-        assert!(pair[0].mean_insertion_cost_bound < pair[1].mean_insertion_cost_bound);
-        assert!(pair[0].rehash_probability <= pair[1].rehash_probability);
-        assert!(pair[1].mean_insertion_cost_bound <= pair[1].insertion_cost_bound);
+    let at = |load| {
+        let (cost, mean) = (insertion_cost_bound(load), mean_insertion_cost_bound(load));
+        (cost.unwrap(), mean.unwrap(), rehash_probability(load, 1_000).unwrap())
+    };
+    assert_eq!(at(0.0), (1.0, 1.0, 0.0));
+    assert_eq!(rehashes(0.0, 10).unwrap(), 0.0);
+    for step in 1..50 {
+        let [before, now] = [step - 1, step].map(|step| at(f64::from(step) / 100.0));
+        assert!(before.0 < now.0 && before.1 < now.1 && before.2 <= now.2);
+        assert!(now.1 <= now.0);
     }
 }
 

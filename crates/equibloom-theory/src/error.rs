@@ -43,9 +43,7 @@ pub enum Error {
         property: &'static str,
         /// Load at which the cost fails.
         load: u32,
-        /// Load of the first entry of `costs`.
-        first_load: u32,
-        /// The offending costs.
+        /// The offending costs, from that load on.
         costs: Vec<f64>,
         /// First load that carries probability.
         from: u32,
@@ -93,10 +91,10 @@ impl fmt::Display for Error {
                 "accesses {accesses} with overflow {overflow} leaves nothing to balance (the threshold is \
                  infinite): raise overflow above 0 or accesses above 1"
             ),
-            Self::UnfitCost { property, load, first_load, costs, from, to } => write!(
+            Self::UnfitCost { property, load, costs, from, to } => write!(
                 f,
                 "the cost function is not {property} at load {load} (costs {costs:?} at loads \
-                 {first_load}..), which carries probability: the lower bound needs a convex, non-decreasing \
+                 {load}..), which carries probability: the lower bound needs a convex, non-decreasing \
                  cost over loads {from} to {to}"
             ),
             Self::Layout(error) => error.fmt(f),

@@ -29,9 +29,8 @@ use equibloom_layout::{Blocks, Layout, MAX_BLOCK_BITS, Proportions, Rule, Share}
 
 use crate::error::{Error, require};
 use crate::lower_bound::check_point;
-use crate::optimum::{geometric_sum, rejected, share_above, share_at};
+use crate::optimum::{Budget, share_above, share_at};
 use crate::poisson::Weights;
-use crate::quadrature::Panels;
 use crate::root;
 
 #[cfg(feature = "papers")]
@@ -191,14 +190,9 @@ impl Table {
 
     /// One table: find the attempts s per element by ∫₀ˢ du/g(u) = t, up to the budget.
     fn sequential(&self, load: f64, time: f64, choices: u32, budget: f64) -> State {
-        let tries = |away: f64| geometric_sum(away, choices);
         let most = time * f64::from(choices);
-        let panels = Panels::over_attempts(load * most);
-        let integral = |to: f64, f: &dyn Fn(f64) -> f64| -> f64 {
-            let away = |s: f64| rejected(&Weights::new(s * load), self.h, self.p);
-            panels.nodes(0.0, to).map(|(s, width)| width * f(away(s))).sum()
-        };
-        let elements = |attempts: f64| integral(attempts, &|away| 1.0 / tries(away));
+        let budget_of = |attempts: f64| Budget::new(load, attempts, choices);
+        let elements = |attempts: f64| budget_of(attempts).elements(self.h, self.p);
         let attempts = if choices == 1 {
             time
         } else {
@@ -209,7 +203,7 @@ impl Table {
             time: if attempts < budget { time } else { elements(attempts).min(time) },
             loads: vec![self.loads(&Weights::new(attempts * load))],
             accesses: attempts,
-            overflow: integral(attempts, &|away| away.powi(choices as i32) / tries(away)),
+            overflow: budget_of(attempts).overflow(self.h, self.p),
             late: 0.0,
         };
         state.stopped(time)

@@ -204,22 +204,12 @@ impl LowerBound {
     /// The cost must be convex and non-decreasing over the loads that carry mass.
     pub fn cost(&self, cost: impl Fn(u32) -> f64) -> Result<f64, Error> {
         let costs: Vec<f64> = (0..self.distribution.len()).map(|load| cost(load as u32)).collect();
-        self.cost_of_table(&costs)
-    }
-
-    /// The same for a cost given as a table, where `costs[i]` is the cost of load i.
-    pub fn cost_of_table(&self, costs: &[f64]) -> Result<f64, Error> {
         let carries = |&mass: &f64| mass > NEGLIGIBLE_MASS;
         let from = self.distribution.iter().position(carries).unwrap_or(0);
         let to = self.distribution.iter().rposition(carries).unwrap_or(0);
-        require(
-            costs.len() > to,
-            "length of the cost table",
-            costs.len() as f64,
-            format!("at least {}, because load {to} carries probability", to + 1),
-        )?;
         check_cost(&costs[from..=to], from)?;
-        let cost = self.distribution.iter().zip(costs).map(|(mass, cost)| mass * cost).sum::<f64>();
+        let cost =
+            self.distribution.iter().zip(&costs).map(|(mass, cost)| mass * cost).sum::<f64>();
         require(cost.is_finite(), "cost", cost, "finite at every load with a probability")?;
         Ok(cost)
     }
@@ -228,6 +218,11 @@ impl LowerBound {
     pub fn max_load(&self) -> Option<u32> {
         self.k0?;
         self.distribution.iter().rposition(|&mass| mass > 0.0).map(|load| load as u32)
+    }
+
+    /// The least possible variance of the load.
+    pub fn variance(&self) -> Result<f64, Error> {
+        self.cost(costs::variance(self.mean_load()))
     }
 
     /// The mean load per bucket, r(1−γ).
@@ -244,7 +239,6 @@ fn check_cost(costs: &[f64], first: usize) -> Result<(), Error> {
     let unfit = |property, index: usize, width: usize| Error::UnfitCost {
         property,
         load: (first + index) as u32,
-        first_load: (first + index) as u32,
         costs: costs[index..index + width].to_vec(),
         from: first as u32,
         to,
@@ -279,11 +273,6 @@ pub mod costs {
     /// i² − mean²: its mean is the variance of the load.
     pub fn variance(mean: f64) -> impl Fn(u32) -> f64 {
         move |load| f64::from(load).powi(2) - mean * mean
-    }
-
-    /// The load itself.
-    pub fn identity() -> impl Fn(u32) -> f64 {
-        f64::from
     }
 }
 

@@ -285,24 +285,17 @@ fn least_overflow_sequential(load: f64, accesses: f64, choices: u32) -> f64 {
         if budget.elements(middle, 0.0) <= 1.0 { h = middle } else { too_high = middle }
     }
     let p = root::increasing(0.0, 1.0, |p| budget.elements(h, p) - 1.0);
-    budget.integral(h, p, |away| away.powi(choices as i32))
-}
-
-/// Share of the elements after which the sequential scheme has spent its accesses; 1 at γ0, less above.
-#[cfg(feature = "papers")]
-pub(crate) fn elements_within_budget(load: f64, optimum: &Optimum) -> f64 {
-    Budget::new(load, optimum.accesses, optimum.candidates.choices())
-        .elements(optimum.threshold as usize, optimum.probability)
+    budget.overflow(h, p)
 }
 
 /// The accesses of the sequential scheme as nodes of an integral over the attempts s in [0, a].
-struct Budget {
+pub(crate) struct Budget {
     nodes: Vec<(f64, Weights)>,
     choices: u32,
 }
 
 impl Budget {
-    fn new(load: f64, accesses: f64, choices: u32) -> Self {
+    pub(crate) fn new(load: f64, accesses: f64, choices: u32) -> Self {
         let panels = Panels::over_attempts(accesses * load);
         let nodes =
             panels.nodes(0.0, accesses).map(|(s, width)| (width, Weights::new(s * load))).collect();
@@ -318,9 +311,14 @@ impl Budget {
         terms.sum()
     }
 
-    /// Fraction of the elements that use up the budget.
-    fn elements(&self, h: usize, p: f64) -> f64 {
+    /// Share of the elements after which the accesses are spent; 1 at γ0, less above.
+    pub(crate) fn elements(&self, h: usize, p: f64) -> f64 {
         self.integral(h, p, |_| 1.0)
+    }
+
+    /// Share of the elements that all their buckets reject until then.
+    pub(crate) fn overflow(&self, h: usize, p: f64) -> f64 {
+        self.integral(h, p, |away| away.powi(self.choices as i32))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::error::{Error, require};
 use crate::fluid::Process;
 use crate::lower_bound::{costs, lower_bound};
 use crate::minimum;
-use crate::optimum::{self, MOST_HASHES, Optimum, geometric_sum, paper_hashes};
+use crate::optimum::{self, Budget, MOST_HASHES, Optimum, geometric_sum, paper_hashes};
 
 /// A scheme of the papers by its parameters (a, d, γ); [`Scheme::optimum`] computes the rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -211,8 +211,9 @@ impl Filter {
             let in_time = match (scheme, optimum.candidates) {
                 // t0 of the proof of Theorem 5: the first subtable's share of the accesses.
                 (_, Proportions::Subtables { shares }) => optimum.accesses * shares[0],
-                (Scheme::Sequential { overflow: Some(_), .. }, _) => {
-                    optimum::elements_within_budget(load, &optimum)
+                (Scheme::Sequential { choices, overflow: Some(_), .. }, _) => {
+                    Budget::new(load, optimum.accesses, choices)
+                        .elements(optimum.threshold as usize, optimum.probability)
                 }
                 _ => 1.0,
             };

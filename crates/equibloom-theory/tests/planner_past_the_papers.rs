@@ -8,7 +8,7 @@
 
 use equibloom_layout::{BlockKind, Blocks, Layout, Placement};
 use equibloom_theory::Error;
-use equibloom_theory::planner::{Requirements, plan};
+use equibloom_theory::planner::{Lookup, Plan, Requirements, plan};
 
 const KEYS: u64 = 10_000_000;
 
@@ -100,6 +100,45 @@ fn small_sets_have_sensible_plans() {
     }
     let few = plan(&Requirements { keys: Some(1_000), ..requirements(12.0) }).unwrap();
     assert_eq!(few.design.block_kind(), Some(BlockKind::Bloom));
+}
+
+/// Instructions of a miss by the counts in `benchmarks/instructions.txt`, a cache line as 100.
+fn cost(plan: &Plan) -> f64 {
+    let Some(Blocks::Fingerprint { slots, lists, remainder_bits }) =
+        plan.design.layout().map(|layout| layout.blocks)
+    else {
+        return 80.0 + 100.0 * plan.expected.accesses_miss;
+    };
+    let first = match (remainder_bits, slots, lists + slots) {
+        (..8, ..) => 300.0,
+        (_, 8.., ..=128) => 25.0,
+        _ => 50.0,
+    };
+    let goes_on = plan.expected.accesses_miss - 1.0;
+    first + 100.0 + 400.0 * goes_on
+}
+
+#[test]
+fn lookups_one_by_one_get_faster_or_stay_as_they_are() {
+    let mut faster = 0;
+    for bits in [9.0, 10.0, 11.0, 11.55, 12.0, 14.0, 16.0, 20.0, 24.0, 28.0, 32.0, 40.0] {
+        let best = plan(&requirements(bits)).unwrap();
+        let asked = Requirements { prefer: Some(Lookup::OneByOne), ..requirements(bits) };
+        let fast = plan(&asked).unwrap();
+        // 0.5 % are equal.
+        assert!(fast.rate() <= 1.255 * best.rate(), "{bits}: {} {}", fast.rate(), best.rate());
+        let (of_fast, of_best) = (cost(&fast), cost(&best));
+        assert!(
+            fast.design == best.design || of_fast <= 0.9 * of_best,
+            "{bits}: {of_fast} {of_best}"
+        );
+        faster += u32::from(of_fast < of_best);
+        // A rate that the fast filter misses is kept by the best.
+        let rate = Some(1.001 * best.rate());
+        let kept = plan(&Requirements { rate, ..asked }).unwrap();
+        assert!(kept.rate() <= 1.001 * best.rate());
+    }
+    assert!(faster >= 4, "{faster}");
 }
 
 #[test]

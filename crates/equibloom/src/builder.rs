@@ -7,7 +7,7 @@ use equibloom_layout::{BlockKind, Placement, WhenFull};
 pub use equibloom_theory::planner::{DEFAULT_ACCESSES_MISS, Lookup, Plan};
 use equibloom_theory::planner::{Requirements, plan};
 
-use crate::error::{BuildError, FullError, wraps};
+use crate::error::{BuildError, wraps};
 use crate::filter::Filter;
 use crate::growing::GrowingFilter;
 use crate::hashing::{Stable, StableKey};
@@ -22,8 +22,6 @@ pub enum PlanError {
     Requirements(PredictionError),
     /// The planned filter could not be built.
     Build(BuildError),
-    /// A stage of a growing filter that [refuses](WhenFull::Refuse) keys is full too early.
-    Full(FullError),
 }
 
 impl fmt::Display for PlanError {
@@ -31,14 +29,13 @@ impl fmt::Display for PlanError {
         match self {
             Self::Requirements(error) => error.fmt(f),
             Self::Build(error) => error.fmt(f),
-            Self::Full(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for PlanError {}
 
-wraps!(PlanError { Requirements(PredictionError), Build(BuildError), Full(FullError) });
+wraps!(PlanError { Requirements(PredictionError), Build(BuildError) });
 
 /// Requirements for a filter of keys `K`. Everything left out is chosen to minimise the false-positive
 /// rate.
@@ -110,6 +107,11 @@ requirements! {
     accesses_miss: f64;
     /// Maximum mean block accesses of an insert.
     accesses_insert: f64;
+    /// Maximum mean cache lines of a lookup for an absent key: where blocks are larger than a line, an access
+    /// touches several.
+    lines_miss: f64;
+    /// Maximum mean cache lines of an insert.
+    lines_insert: f64;
     /// Bits of a block; by default 512, a cache line.
     block_bits: u32;
     /// Maximum block accesses of any key.
@@ -144,10 +146,26 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
+    /// Filters of parts of the keys, built from this plan, can be [merged](crate::Filter::merge) into one that is as
+    /// good as a filter of all `keys`. (Others can be merged too, but thresholds and second choices only level the
+    /// blocks of one filter.)
+    pub fn mergeable(mut self) -> Self {
+        self.requirements.mergeable = true;
+        self
+    }
+
     /// Seed of the hash; 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
+    }
+
+    /// A random seed of the hash, for keys from untrusted sources: keys can be chosen for a known seed so that they
+    /// all go to one block. Filters that are to be merged need the same seed.
+    pub fn random_seed(self) -> Self {
+        use core::hash::{BuildHasher, Hasher};
+        let seed = std::hash::RandomState::new().build_hasher().finish();
+        self.seed(seed)
     }
 
     /// What happens to a key that no block admits when the overflow list is full. By default it is stored
@@ -180,32 +198,6 @@ impl<K: ?Sized> FilterBuilder<K> {
         self
     }
 
-    /// Refuses requirements that a growing filter cannot keep.
-    pub(crate) fn check_growing(&self) -> Result<(), PredictionError> {
-        let Requirements { rate, memory, bits_per_key, multiset, .. } = self.requirements;
-        let (conflict, remedy) = if rate.is_none() {
-            ("a growing filter keeps a rate, and none is required", "set rate")
-        } else if memory.is_some() || bits_per_key.is_some() {
-            ("a growing filter takes as much memory as it needs", "drop memory and bits_per_key")
-        } else if multiset {
-            ("keys cannot be removed from a growing filter", "plan for a number of keys")
-        } else {
-            return Ok(());
-        };
-        let (conflict, remedies) = (conflict.into(), alloc::vec![remedy.into()]);
-        Err(PredictionError::Contradiction { conflict, remedies })
-    }
-
-    pub(crate) const fn required_keys(&self) -> Option<u64> {
-        self.requirements.keys
-    }
-
-    /// Multiplies the required rate by `share`.
-    pub(crate) fn share_of_rate(mut self, share: f64) -> Self {
-        self.requirements.rate = self.requirements.rate.map(|rate| rate * share);
-        self
-    }
-
     /// Plans the best filter for these requirements without building it.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         Ok(plan(&self.requirements)?)
@@ -225,13 +217,56 @@ impl<K: ?Sized> FilterBuilder<K> {
         Ok(Filter::new(&self.parameters()?)?)
     }
 
+    /// Builds the best filter for these requirements, for use by many threads. Keys can be
+    /// [removed](Self::removable) from it once it is turned [back](crate::SharedFilter::into_filter).
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let filter = Filter::builder().keys(1_000).rate(0.01).build_shared()?;
+    /// std::thread::scope(|scope| scope.spawn(|| filter.insert("alice@example.com")).join().is_ok());
+    /// assert!(filter.contains("alice@example.com"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub fn build_shared(&self) -> Result<crate::SharedFilter<K>, PlanError>
+    where
+        K: StableKey,
+    {
+        Ok(self.build()?.into_shared()?)
+    }
+
     /// Builds a [`GrowingFilter`] for an unknown number of keys, with the stable default hash. Needs a
-    /// rate; `keys` is the capacity of the first stage.
+    /// rate; `keys` is how many it has memory for at first.
     pub fn build_growing(&self) -> Result<GrowingFilter<K>, PlanError>
     where
         K: StableKey,
     {
-        GrowingFilter::new(self.clone(), Stable::with_seed(self.seed))
+        self.build_growing_with_hasher(Stable::with_seed(self.seed))
+    }
+
+    /// [`build_growing`](Self::build_growing) with a custom hash function.
+    pub fn build_growing_with_hasher<H>(
+        &self,
+        hasher: H,
+    ) -> Result<GrowingFilter<K, H>, PlanError> {
+        let refused = |conflict: &str, remedy: &str| {
+            let (conflict, remedies) = (conflict.into(), alloc::vec![remedy.into()]);
+            PlanError::from(PredictionError::Contradiction { conflict, remedies })
+        };
+        let Requirements { rate, keys, memory, bits_per_key, multiset, .. } = self.requirements;
+        let Some(rate) = rate else {
+            return Err(refused("a growing filter keeps a rate, and none is required", "set rate"));
+        };
+        if memory.is_some() || bits_per_key.is_some() {
+            let conflict = "a growing filter takes as much memory as it needs";
+            return Err(refused(conflict, "drop memory and bits_per_key"));
+        }
+        let Some(filter) = GrowingFilter::new(rate, keys.unwrap_or(0), multiset, hasher) else {
+            let conflict = alloc::format!("a growing filter cannot keep a rate of {rate}");
+            return Err(refused(&conflict, "set rate to 1e-12 … 0.5"));
+        };
+        Ok(filter?)
     }
 
     /// Builds the best filter for these requirements with a custom hash function. Set

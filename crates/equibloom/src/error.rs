@@ -105,12 +105,19 @@ impl fmt::Display for RemoveError {
 
 impl core::error::Error for RemoveError {}
 
-/// Why two filters were not merged. Neither has changed.
+/// Why two filters were not merged. Neither has changed, unless memory is short.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// They were built from different parameters.
-    OtherShape {
+    /// They hash their keys with different seeds.
+    OtherSeed {
+        /// This filter's seed.
+        ours: u64,
+        /// The other's.
+        theirs: u64,
+    },
+    /// Keys can be removed from one of them, and they were built from different parameters.
+    OtherRemovable {
         /// This filter's parameters.
         ours: Box<Parameters>,
         /// The other's.
@@ -129,16 +136,34 @@ pub enum MergeError {
     OtherKind,
     /// The keys of both overflow the list, and the filter refuses such keys.
     Full(FullError),
+    /// Memory is short for a growing filter, which holds some of the other's keys.
+    Build(BuildError),
 }
 
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherShape { ours, theirs } => write!(
+            Self::OtherSeed { ours, theirs } => write!(
                 f,
-                "the filters differ in shape or seed: one is {ours:?}, the other {theirs:?}; \
-                 build both from the same parameters"
+                "the filters hash their keys with different seeds, {ours} and {theirs}: \
+                 build both with the same seed"
             ),
+            Self::OtherRemovable { ours, theirs } => {
+                let removable = |parameters: &Parameters| {
+                    if parameters.design.is_multiset() { "removable" } else { "not removable" }
+                };
+                write!(
+                    f,
+                    "removable filters are merged only if their plans are equal: one is {} for {} keys in {} \
+                     bytes, the other {} for {} keys in {} bytes; build both from the same parameters",
+                    removable(ours),
+                    ours.keys,
+                    ours.design.bytes(),
+                    removable(theirs),
+                    theirs.keys,
+                    theirs.design.bytes()
+                )
+            }
             Self::OtherHash => f.write_str(
                 "the filters hash their keys differently: build both with the same hasher and seed",
             ),
@@ -150,20 +175,24 @@ impl fmt::Display for MergeError {
                 "the filters are of different kinds: build both from the same parameters",
             ),
             Self::Full(error) => error.fmt(f),
+            Self::Build(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for MergeError {}
 
-wraps!(MergeError { Full(FullError) });
+wraps!(MergeError { Full(FullError), Build(BuildError) });
 
 /// Why a filter was not folded. It is unchanged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ShrinkError {
-    /// The filter stores fingerprints: their next block depends on the block index, which folding changes.
+    /// The filter stores fingerprints: their next block depends on the block index, which folding changes, and a list has
+    /// no blocks.
     Fingerprints,
+    /// The filter has several parts, from a merge.
+    Parts,
     /// The size is not a multiple of the factor.
     NotDivisible {
         /// Blocks of the table or subtable, or bits of a classical filter.
@@ -181,7 +210,10 @@ impl fmt::Display for ShrinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fingerprints => f.write_str(
-                "fingerprint blocks cannot be folded: plan the filter again and insert its keys",
+                "stored fingerprints cannot be folded: plan the filter again and insert its keys",
+            ),
+            Self::Parts => f.write_str(
+                "a filter of several parts cannot be folded: fold the filters before they are merged",
             ),
             Self::NotDivisible { size, factor } => write!(
                 f,

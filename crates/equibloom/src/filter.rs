@@ -146,7 +146,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         self.hashes.is_over_capacity()
     }
 
-    /// Adds all keys of another filter with the same parameters and hash.
+    /// Adds all keys of another filter with the same hash and seed.
     ///
     /// ```
     /// use equibloom::Filter;
@@ -161,20 +161,38 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A merge fills the filter as inserting the keys one by one would. With fingerprint blocks the result is
-    /// the same, word for word, unless the filter is removable or [overloaded](crate::WhenFull::Saturate).
-    /// Beyond the planned number of keys the rate rises (see [`statistics`](Self::statistics)), or the merge is
-    /// [refused](crate::WhenFull::Refuse). What both overflow lists hold has room in the merged one: it grows
-    /// if the filter saturates.
+    /// A filter of the same plan is merged in place, which fills this one as inserting the keys one by one would.
+    /// With fingerprint blocks the result is the same, word for word, unless the filter is removable or
+    /// [overloaded](crate::WhenFull::Saturate). Beyond the planned number of keys the rate rises (see
+    /// [`statistics`](Self::statistics)), or the merge is [refused](crate::WhenFull::Refuse). What both overflow
+    /// lists hold has room in the merged one: it grows if the filter saturates.
+    ///
+    /// A filter of another plan is kept beside this one, as another [part](HashFilter::part_count): rates and
+    /// accesses of the parts add up. Removable filters have one part only.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let mut year: Filter<u64> = Filter::builder().keys(30_000).rate(0.001).build()?;
+    /// let mut day: Filter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?;
+    /// year.try_extend(0..30_000)?;
+    /// day.try_extend(30_000..31_000)?;
+    ///
+    /// year.merge(&day)?;
+    /// assert_eq!(year.as_hash_filter().part_count(), 2);
+    /// assert!((0..31_000).all(|key| year.contains(&key)));
+    /// assert!(year.statistics().expected_rate < 0.002);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`MergeError`] if parameters or hashes differ, or the overflow list has no room for all keys and may
-    /// not grow, or no memory to. The filter is unchanged.
+    /// [`MergeError`] if hashes differ, if keys can be removed from one of the filters and their plans differ, or
+    /// the overflow list has no room for all keys and may not grow, or no memory to. The filter is unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError>
     where
         H: PartialEq,
     {
-        if self.hasher != other.hasher && self.parameters() == other.parameters() {
+        if self.hasher != other.hasher && self.parameters().seed == other.parameters().seed {
             return Err(MergeError::OtherHash);
         }
         self.hashes.merge(&other.hashes)

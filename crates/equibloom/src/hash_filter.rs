@@ -8,7 +8,7 @@ use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyKind};
 use crate::observer::{AccessStatistics, Accesses};
 use crate::parameters::Parameters;
-use crate::raw::{Any, Insertion};
+use crate::raw::{Any, Insertion, Part, Parts};
 use crate::statistics::Statistics;
 
 /// Answers per word of a bitmap.
@@ -46,7 +46,8 @@ impl HashFilter {
         Ok(Self { parameters: *parameters, raw, key_kind: KeyKind::Unspecified })
     }
 
-    /// The parameters that the filter was built from.
+    /// The parameters that the filter was built from. If it has several [parts](Self::part_count), the design is
+    /// that of the first one, and the keys are those of all.
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -191,29 +192,101 @@ impl HashFilter {
     #[inline]
     pub fn remove(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
         let design = &self.parameters.design;
-        if !design.layout().is_some_and(|layout| layout.multiset) {
+        if !design.is_multiset() {
             return Err(RemoveError::NotRemovable(design.name()));
         }
         self.raw.remove(hash)
     }
 
-    /// Adds all keys of another filter with the same parameters and kind of keys; see
+    /// Adds all keys of another filter with the same seed and kind of keys; see
     /// [`Filter::merge`](crate::Filter::merge).
     ///
     /// # Errors
-    /// [`MergeError`] if parameters or kinds of keys differ, or the overflow list is full and
-    /// [refuses](crate::WhenFull::Refuse) keys.
+    /// [`MergeError`] if seeds or kinds of keys differ, if keys can be removed from one of them and their
+    /// parameters differ, or the overflow list is full and [refuses](crate::WhenFull::Refuse) keys.
     pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        let (ours, theirs) = (&self.parameters, &other.parameters);
-        if ours != theirs {
-            let (ours, theirs) = (Box::new(*ours), Box::new(*theirs));
-            return Err(MergeError::OtherShape { ours, theirs });
+        let (ours, theirs) = (self.parameters, other.parameters);
+        if ours.seed != theirs.seed {
+            return Err(MergeError::OtherSeed { ours: ours.seed, theirs: theirs.seed });
         }
-        let (ours, theirs) = (self.key_kind, other.key_kind);
-        let key_kind = ours.merged(theirs).ok_or(MergeError::OtherKeys { ours, theirs })?;
-        self.raw.merge(&other.raw, 1)?;
+        let (our_kind, their_kind) = (self.key_kind, other.key_kind);
+        let other_keys = MergeError::OtherKeys { ours: our_kind, theirs: their_kind };
+        let key_kind = our_kind.merged(their_kind).ok_or(other_keys)?;
+        let are_single = self.part_count() == 1 && other.part_count() == 1;
+        if are_single && ours == theirs {
+            self.raw.merge(&other.raw, 1)?;
+        } else if ours.design.is_multiset() || theirs.design.is_multiset() {
+            let (ours, theirs) = (Box::new(ours), Box::new(theirs));
+            return Err(MergeError::OtherRemovable { ours, theirs });
+        } else {
+            self.merge_parts(other)?;
+        }
         self.key_kind = key_kind;
         Ok(())
+    }
+
+    /// Adds the parts of another filter.
+    fn merge_parts(&mut self, other: &Self) -> Result<(), MergeError> {
+        let none = Any::Parts(Parts { parts: Vec::new() });
+        let Parameters { keys, design, .. } = self.parameters;
+        let mut ours = match core::mem::replace(&mut self.raw, none) {
+            Any::Parts(parts) => parts,
+            filter => Parts { parts: alloc::vec![Part { keys, design, filter }] },
+        };
+        let others = other.parts();
+        let others = others
+            .iter()
+            .map(|(parameters, filter)| (parameters.keys, &parameters.design, *filter));
+        let merged = ours.merge(others);
+        // If nothing has changed, there may be one part.
+        self.raw = match ours.parts.pop() {
+            Some(part) if ours.parts.is_empty() => part.filter,
+            last => {
+                ours.parts.extend(last);
+                let keys = ours.parts.iter().map(|part| part.keys);
+                self.parameters.keys = keys.fold(0, u64::saturating_add);
+                Any::Parts(ours)
+            }
+        };
+        merged
+    }
+
+    /// The filter with the parts of another one after its own.
+    #[cfg(feature = "file")]
+    pub(crate) fn followed_by(self, next: Option<Self>) -> Self {
+        let Some(next) = next else { return self };
+        let keys = self.parameters.keys.saturating_add(next.parameters.keys);
+        let Parameters { keys: own_keys, design, .. } = self.parameters;
+        let mut parts = alloc::vec![Part { keys: own_keys, design, filter: self.raw }];
+        let Parameters { keys: next_keys, design, .. } = next.parameters;
+        match next.raw {
+            Any::Parts(Parts { parts: next }) => parts.extend(next),
+            filter => parts.push(Part { keys: next_keys, design, filter }),
+        }
+        let parameters = Parameters { keys, ..self.parameters };
+        Self { parameters, raw: Any::Parts(Parts { parts }), key_kind: self.key_kind }
+    }
+
+    /// Number of parts: 1, or more after a [`merge`](Self::merge) of filters with different plans. A lookup asks
+    /// one part after the other.
+    pub const fn part_count(&self) -> usize {
+        match &self.raw {
+            Any::Parts(Parts { parts }) => parts.len(),
+            _ => 1,
+        }
+    }
+
+    /// The parts and the parameters that they were built from.
+    pub(crate) fn parts(&self) -> Vec<(Parameters, &Any)> {
+        match &self.raw {
+            Any::Parts(Parts { parts }) => parts
+                .iter()
+                .map(|&Part { keys, design, ref filter }| {
+                    (Parameters { keys, design, ..self.parameters }, filter)
+                })
+                .collect(),
+            filter => alloc::vec![(self.parameters, filter)],
+        }
     }
 
     /// A smaller filter with the same keys; see [`Filter::folded`](crate::Filter::folded).
@@ -222,6 +295,9 @@ impl HashFilter {
     /// [`ShrinkError`] if the number of blocks (of each subtable) is not a multiple of the factor, or the
     /// blocks store fingerprints.
     pub fn folded(&self, factor: u64) -> Result<Self, ShrinkError> {
+        if self.part_count() != 1 {
+            return Err(ShrinkError::Parts);
+        }
         let parameters = self.parameters.folded(factor)?;
         let mut raw = Any::new(&parameters.design)?;
         raw.merge(&self.raw, factor)?;

@@ -20,6 +20,7 @@
 //!   requirements: keys, memory, rate, accesses.
 //! - [`SharedFilter`] accepts inserts and lookups from many threads at once. [`GrowingFilter`] accepts any
 //!   number of keys.
+//! - [`FilterGroup`] asks many filters for the same keys, hashed once.
 //! - [`HashFilter`] is the same filter over [`KeyHash`]es.
 //! - [`StableKey`] defines a key's bytes, the same on every platform and in every language.
 //! - [`Parameters`] describe a filter as plain data, with a [`Design`]: blocks, candidates, rule, sizes.
@@ -62,6 +63,7 @@ mod error;
 #[cfg(feature = "file")]
 pub mod file;
 mod filter;
+mod group;
 #[cfg(feature = "planner")]
 mod growing;
 mod hash_filter;
@@ -88,8 +90,9 @@ pub use equibloom_layout::{
 };
 pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;
+pub use group::{FilterGroup, GroupError};
 #[cfg(feature = "planner")]
-pub use growing::GrowingFilter;
+pub use growing::{GrowingFilter, GrowthWork};
 pub use hash_filter::HashFilter;
 pub use hashing::{KeyHash, KeyHasher, KeyKind, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses};

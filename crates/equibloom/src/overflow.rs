@@ -46,6 +46,13 @@ impl OverflowList {
         Ok(Self { slots: Words::zeroed(words)?, slot_count, capacity, len: 0, is_counted })
     }
 
+    /// A list without room, and without memory.
+    #[cfg(all(feature = "std", target_has_atomic = "64"))]
+    pub(crate) const fn none() -> Self {
+        let slots = Words::none();
+        Self { slots, slot_count: 0, capacity: 0, len: 0, is_counted: false }
+    }
+
     /// A list over the words of a file; `None` if their number does not match. Their contents are not
     /// checked: see [`find`](Self::find) and [`detach`](Self::detach).
     pub(crate) fn over(slots: Words, capacity: u64, len: u64, is_counted: bool) -> Option<Self> {
@@ -100,6 +107,11 @@ impl OverflowList {
 
     pub(crate) fn capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// Whether it counts the copies of an entry.
+    pub(crate) const fn is_counted(&self) -> bool {
+        self.is_counted
     }
 
     /// Whether one more entry can be added without allocating memory.

@@ -36,7 +36,7 @@ impl Parameters {
     /// The same filter with every `factor` blocks folded into one.
     pub(crate) fn folded(mut self, factor: u64) -> Result<Self, ShrinkError> {
         check_whole("factor", factor, 1, u64::MAX).map_err(BuildError::from)?;
-        if let Some(equibloom_layout::BlockKind::Fingerprint) = self.design.block_kind() {
+        if self.design.hashes() == 0 {
             return Err(ShrinkError::Fingerprints);
         }
         for size in self.design.sizes_mut() {

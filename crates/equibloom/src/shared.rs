@@ -12,12 +12,13 @@ use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash
 use crate::parameters::Parameters;
 use crate::raw::Insertion;
 use crate::raw::shared::Shared;
+use crate::statistics::Statistics;
 
 /// A filter that many threads insert into and query at once, through `&self`.
 ///
 /// [`Filter::into_shared`] converts a filter without copying it, and [`into_filter`](Self::into_filter)
-/// converts it back, to save, merge or analyse it. A single thread that inserts one key after the other writes
-/// the same words into either.
+/// converts it back. [`snapshot`](Self::snapshot) copies it while it is in use, to save, merge or analyse it.
+/// A single thread that inserts one key after the other writes the same words into either.
 ///
 /// ```
 /// use equibloom::Filter;
@@ -114,6 +115,51 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
         self.raw.contains(hash)
     }
 
+    /// A copy for one thread, to save, merge or analyse while others go on inserting. It has every key whose
+    /// insert has returned when the copy begins, and perhaps some that are inserted meanwhile. Lookups and
+    /// inserts do not wait for it, except that the few inserts that need the overflow list wait while
+    /// the list is copied.
+    ///
+    /// ```
+    /// use equibloom::{Filter, SharedFilter};
+    ///
+    /// let shared: SharedFilter<str> =
+    ///     Filter::builder().keys(1_000).rate(0.001).build()?.into_shared()?;
+    /// shared.insert("alice@example.com")?;
+    /// let copy = shared.snapshot()?;
+    /// shared.insert("bob@example.com")?;
+    /// assert!(copy.contains("alice@example.com") && !copy.contains("bob@example.com"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfMemory`] if memory for the copy is short.
+    pub fn snapshot(&self) -> Result<Filter<K, H>, BuildError>
+    where
+        H: Clone,
+    {
+        let Self { parameters, raw, key_kind, hasher, .. } = self;
+        let raw = raw.snapshot(&parameters.design)?;
+        let hashes = HashFilter { parameters: *parameters, raw, key_kind: *key_kind };
+        Ok(Filter::from_hash_filter(hashes, hasher.clone()))
+    }
+
+    /// Statistics of a [`snapshot`](Self::snapshot).
+    ///
+    /// # Errors
+    /// As [`snapshot`](Self::snapshot).
+    pub fn statistics(&self) -> Result<Statistics, BuildError>
+    where
+        H: Clone,
+    {
+        Ok(self.snapshot()?.statistics())
+    }
+
+    /// Removes all keys and keeps the memory. Needs the filter for itself: no thread uses it meanwhile.
+    pub fn clear(&mut self) {
+        self.raw.clear();
+    }
+
     /// Number of elements whose inserts have returned, and perhaps some whose inserts are running.
     pub fn elements(&self) -> u64 {
         self.raw.elements()
@@ -171,6 +217,22 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         for keys in keys.chunks(ANSWERED_AT_ONCE) {
             let keys = keys.iter().map(Borrow::borrow);
             found.extend(self.raw.contains_batch(hash_next(&self.hasher, keys, &mut hashes)));
+        }
+    }
+
+    /// [`contains_batch`](Self::contains_batch) with one bit per answer: key `i` has bit `i % 64` of word
+    /// `i / 64`. The words replace the contents of `found`.
+    pub fn contains_batch_bitmap<Q: Borrow<K>>(&self, keys: &[Q], found: &mut Vec<u64>) {
+        found.clear();
+        let mut hashes = [KeyHash::from_u64(0); u64::BITS as usize];
+        for keys in keys.chunks(hashes.len()) {
+            let keys = keys.iter().map(Borrow::borrow);
+            let answers = self.raw.contains_batch(hash_next(&self.hasher, keys, &mut hashes));
+            found.push(
+                answers
+                    .enumerate()
+                    .fold(0, |word, (bit, is_there)| word | u64::from(is_there) << bit),
+            );
         }
     }
 }

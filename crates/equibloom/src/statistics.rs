@@ -18,7 +18,7 @@ use crate::placement::Level;
 /// assert!((0.0005..0.0015).contains(&statistics.expected_rate));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Statistics {
     /// Inserts of keys that were absent (in a removable filter: all inserts, less the removals). Merging
@@ -71,7 +71,7 @@ impl Statistics {
 }
 
 /// Memory of a filter in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
     /// The blocks with counters, hints, watermarks and padding, or the classical filter's array.

@@ -36,7 +36,7 @@ fn check(parameters: &Parameters, keys: &[u16], cut: usize) -> Result<(), TestCa
         Ok(new + together.as_hash_filter_mut().insert_batch(&hashes)?)
     });
     let iterated = from_iterator.try_extend(keys.iter().copied());
-    let is_multiset = parameters.design.layout().is_some_and(|layout| layout.multiset);
+    let is_multiset = parameters.design.is_multiset();
     let fingerprints = parameters.design.block_kind() == Some(BlockKind::Fingerprint);
     let is_overloaded = one_by_one.statistics().saturated > 0;
     if fingerprints && (is_multiset || is_overloaded || refused.is_some()) {

@@ -8,7 +8,7 @@ mod samples;
 
 use std::collections::HashSet;
 
-use designs::{cases, fingerprints, keys, parameters};
+use designs::{cases, fingerprints, keys, list, parameters};
 use equibloom::{Filter, Parameters, file};
 use proptest::prelude::*;
 use samples::{key, samples};
@@ -46,6 +46,7 @@ enum Blocks {
     Classical { bits: u64, hashes: u64 },
     Bloom { bits: u32, hashes: u32, counter: u32 },
     Fingerprint { slots: u32, lists: u32, remainder_bits: u32 },
+    None,
 }
 
 struct Reader {
@@ -63,6 +64,8 @@ struct Reader {
     capacity: u64,
     words: Vec<u64>,
     overflow: Vec<u64>,
+    /// The parts after this one.
+    next: Option<Box<Self>>,
 }
 
 fn mix(mut w: u64) -> u64 {
@@ -114,7 +117,7 @@ impl Reader {
         let (spent, sections) = (fields.u32() == 1, fields.u32());
         let (_entries, capacity, key_kind) = (fields.u64(), fields.u64(), fields.u64());
         assert!(key_kind == 1 || key_kind == 2, "they hold text or integers");
-        let (mut words, mut overflow) = (Vec::new(), Vec::new());
+        let (mut words, mut overflow, mut next) = (Vec::new(), Vec::new(), None);
         for _ in 0..sections {
             let name = fields.0[..16].to_vec();
             fields.0 = &fields.0[16..];
@@ -122,12 +125,14 @@ impl Reader {
                 (fields.u64(), fields.u64() as usize, fields.u64() as usize);
             let section = &file[offset..offset + length];
             assert!(offset.is_multiple_of(4096) && fields.u64() == xxh3_64(section));
-            let numbers =
-                section.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
-            let numbers = numbers.collect();
+            let words_of = |bytes: &[u8]| {
+                let words = bytes.chunks_exact(8);
+                words.map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+            };
             match name.strip_suffix(&[0; 8]).unwrap() {
-                b"blocks\0\0" => words = numbers,
-                b"overflow" => overflow = numbers,
+                b"blocks\0\0" => words = words_of(section),
+                b"overflow" => overflow = words_of(section),
+                b"next\0\0\0\0" => next = Some(Box::new(Self::new(section))),
                 _ => {}
             }
         }
@@ -144,6 +149,7 @@ impl Reader {
             capacity,
             words,
             overflow,
+            next,
         };
         reader.read_design(&mut fields);
         assert!(fields.0.is_empty());
@@ -151,10 +157,19 @@ impl Reader {
     }
 
     fn read_design(&mut self, fields: &mut Fields<'_>) {
-        if fields.u32() == 1 {
-            self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
-            return;
+        match fields.u32() {
+            1 => {
+                self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
+            }
+            2 => self.read_layout(fields),
+            _ => {
+                self.blocks = Blocks::None;
+                self.read_list(fields);
+            }
         }
+    }
+
+    fn read_layout(&mut self, fields: &mut Fields<'_>) {
         let fingerprints = fields.u32() == 2;
         let sizes = [fields.u32(), fields.u32(), fields.u32()];
         if fields.u32() == 1 {
@@ -180,6 +195,10 @@ impl Reader {
             }
         };
         let (_has_budget, _budget) = (fields.u32(), fields.u64());
+        self.read_list(fields);
+    }
+
+    fn read_list(&mut self, fields: &mut Fields<'_>) {
         let (_planned, _when_full) = (fields.u64(), fields.u32());
         self.multiset = fields.u32() == 1;
     }
@@ -202,7 +221,7 @@ impl Reader {
     fn contains(&self, key: &[u8]) -> bool {
         let hash = xxh3_128_with_seed(key, self.seed);
         let (b, p) = ((hash >> 64) as u64, hash as u64);
-        match self.blocks {
+        let in_this_part = match self.blocks {
             Blocks::Classical { bits, hashes } => (0..hashes).all(|i| {
                 let position = scale(draw(p, i), bits);
                 self.words[(position / 64) as usize] >> (position % 64) & 1 == 1
@@ -213,7 +232,9 @@ impl Reader {
             Blocks::Fingerprint { slots, lists, remainder_bits } => {
                 self.fingerprints_contain(b, p, slots, lists, remainder_bits)
             }
-        }
+            Blocks::None => self.is_listed(p),
+        };
+        in_this_part || self.next.as_ref().is_some_and(|next| next.contains(key))
     }
 
     fn bloom_contains(&self, b: u64, p: u64, bits: u32, hashes: u32, counter: u32) -> bool {
@@ -415,6 +436,7 @@ proptest! {
             1 => fingerprints(true).prop_map(|layout| {
                 Parameters { keys: 9, seed: 8, design: layout.into() }
             }),
+            1 => list(true).prop_map(|design| Parameters { keys: 9, seed: 8, design }),
         ],
         keys in keys(),
     ) {

@@ -64,6 +64,7 @@ fn samples_cover_all_parts_of_a_file() {
     assert!(header("multi-level").counters.overflow_entries > 0);
     assert_eq!(header("classical").sections.len(), 1);
     assert_eq!(header("multi-level").sections.len(), 2);
+    assert_eq!(header("merged").sections[2].name, "next");
 }
 
 /// Writes the files of the current version. Existing files are kept: to change an unpublished version, remove

@@ -69,7 +69,7 @@ proptest! {
             Ok(small) => small,
             Err(error) => {
                 prop_assert_eq!(error, ShrinkError::Fingerprints);
-                prop_assert_eq!(parameters.design.block_kind(), Some(BlockKind::Fingerprint));
+                prop_assert_eq!(parameters.design.hashes(), 0);
                 return Ok(());
             }
         };
@@ -132,11 +132,99 @@ fn blocked(count: u64, seed: u64) -> Filter<u64> {
 }
 
 #[test]
-fn other_layouts_and_seeds_are_refused_and_both_are_named() {
-    let refusal = blocked(1_000, 1).merge(&blocked(1_001, 1)).unwrap_err().to_string();
-    assert!(refusal.contains("blocks: 1000") && refusal.contains("blocks: 1001"), "{refusal}");
-    let refusal = blocked(1_000, 1).merge(&blocked(1_000, 2)).unwrap_err().to_string();
-    assert!(refusal.contains("seed: 1") && refusal.contains("seed: 2"), "{refusal}");
+fn other_seeds_are_refused_and_both_are_named() {
+    let refusal = blocked(1_000, 1).merge(&blocked(1_000, 2)).unwrap_err();
+    assert_eq!(refusal, MergeError::OtherSeed { ours: 1, theirs: 2 });
+    assert!(refusal.to_string().contains("different seeds, 1 and 2"), "{refusal}");
+}
+
+#[test]
+fn removable_filters_of_other_plans_are_refused_and_both_are_named() {
+    let build = |keys, removable| {
+        let blocks = Blocks::Fingerprint { slots: 37, lists: 48, remainder_bits: 9 };
+        let layout = Layout::fingerprints(blocks, &[keys / 30, 10]).unwrap();
+        let layout = if removable { layout.with_removal() } else { layout };
+        Filter::<u64>::new(&Parameters { keys, seed: 1, design: layout.into() }).unwrap()
+    };
+    for (ours, theirs) in [(true, true), (true, false), (false, true)] {
+        let mut filter = build(30_000, ours);
+        filter.insert(&1).unwrap();
+        let before = filter.clone();
+        let refusal = filter.merge(&build(60_000, theirs)).unwrap_err().to_string();
+        for named in ["30000 keys", "60000 keys"] {
+            assert!(refusal.contains(named), "{refusal}");
+        }
+        assert!(filter == before);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(1_000))]
+
+    /// Filters of any plans: no key is lost, the parts are as many as there are plans, answers are those of the
+    /// filters, and inserts, batches, threads and files do the same with the parts.
+    #[test]
+    fn filters_of_any_plans_are_merged(
+        filters in prop::collection::vec((parameters(), keys()), 1..5), later in keys(),
+    ) {
+        let filters: Vec<_> = filters
+            .iter()
+            .map(|(parameters, keys)| filled(&Parameters { seed: 3, ..*parameters }, keys))
+            .collect();
+        let (mut merged, mut taken) = filters[0].clone();
+        let mut plans = vec![*merged.parameters()];
+        let mut members = vec![merged.clone()];
+        for (other, keys) in &filters[1..] {
+            let before = merged.clone();
+            if let Err(error) = merged.merge(other) {
+                prop_assert!(matches!(error, MergeError::Full(_)), "{}", error);
+                prop_assert!(merged == before);
+                continue;
+            }
+            taken.extend(keys);
+            if !plans.contains(other.parameters()) {
+                plans.push(*other.parameters());
+            }
+            members.push(other.clone());
+        }
+        prop_assert_eq!(merged.as_hash_filter().part_count(), plans.len());
+        prop_assert_eq!(merged.parameters().keys, plans.iter().map(|plan| plan.keys).sum::<u64>());
+        prop_assert!(taken.iter().all(|key| merged.contains(key)));
+        let asked: Vec<u16> = (0..1_000).collect();
+        let mut found = Vec::new();
+        merged.contains_batch(&asked, &mut found);
+        for (key, found) in asked.iter().zip(found) {
+            prop_assert_eq!(found, merged.contains(key));
+            // Merging in place adds keys' bits, so the answer may become yes, but not no.
+            prop_assert!(found || !members.iter().any(|member| member.contains(key)));
+        }
+        let statistics = merged.statistics();
+        let bytes: u64 = plans.iter().map(|plan| plan.design.block_bytes()).sum();
+        prop_assert_eq!(statistics.memory.blocks, bytes);
+
+        #[cfg(feature = "file")]
+        {
+            let mut bytes = Vec::new();
+            merged.write_to(&mut bytes).unwrap();
+            prop_assert!(Filter::<u16>::read_from(&bytes[..]).unwrap() == merged);
+            equibloom::file::verify_from(&bytes[..]).unwrap();
+            prop_assert!(Filter::<u16>::from_owner(bytes).unwrap() == merged);
+        }
+        let shared = merged.clone().into_shared().unwrap();
+        prop_assert!(shared.snapshot().unwrap() == merged);
+        for key in later {
+            let inserted = merged.insert(&key);
+            prop_assert_eq!(shared.insert(&key), inserted);
+            if inserted.is_ok() {
+                taken.insert(key);
+            }
+        }
+        prop_assert!(taken.iter().all(|key| merged.contains(key)));
+        prop_assert!(shared.into_filter() == merged);
+        merged.clear();
+        prop_assert_eq!(merged.elements(), 0);
+        prop_assert!(!merged.contains(&5));
+    }
 }
 
 #[test]

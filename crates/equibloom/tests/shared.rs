@@ -82,7 +82,10 @@ fn full_filters(keys: u64, when_full: WhenFull) -> Vec<Parameters> {
     let at = |below, coin| Rule::FirstWithRoom { below, coin: Share::clamped(coin) };
     let budget = |accesses: f64| Some((accesses * keys as f64) as u64);
     let subtables = |count: u64| [count - count.div_ceil(5), count.div_ceil(5)];
-    let mut all = vec![Design::Classical { bits: keys * 10, hashes: 6 }];
+    let mut all = vec![
+        Design::Classical { bits: keys * 10, hashes: 6 },
+        Design::List { overflow, multiset: false },
+    ];
     for bits in [64, 256, 512, 1_000] {
         let count = (keys * 12 / u64::from(bits)).max(2);
         let load = (keys / count) as u32;

@@ -12,8 +12,8 @@ use crate::answer::number;
 /// How to handle more keys than planned. The command checks this, since most filters would accept more; the
 /// filters themselves saturate, so that a plan's random overflow is never refused.
 ///
-/// There is no `grow`: a growing filter is several filters, and a file holds one. Without --keys the keys are
-/// counted; to add many more later, rebuild.
+/// There is no `grow`: without --keys the keys are counted, and a filter planned for them takes half of the memory of
+/// one that grows. To add many more later, rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WhenFull {
     /// Stop with an error and leave the output unchanged.

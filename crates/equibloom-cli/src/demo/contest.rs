@@ -160,6 +160,7 @@ fn measure(
 fn block_bits(design: &Design) -> f64 {
     match design {
         Design::Classical { bits, .. } => *bits as f64,
+        Design::List { .. } => 0.0,
         Design::Blocked(layout) => {
             layout.candidates.blocks() as f64 * f64::from(layout.blocks.bits())
         }

@@ -30,9 +30,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let header = file::inspect(&arguments.file)?;
     let filter = open(&arguments.file)?;
-    let planned = filter.parameters().predict(filter.parameters().keys).ok();
+    let planned_keys = filter.parameters().keys;
+    let parts = filter.part_count();
+    let planned = filter.parameters().predict(planned_keys).ok().filter(|_| parts == 1);
     let info = Info {
         file: arguments.file.display().to_string(),
+        parts,
+        planned_keys,
         rate_planned: planned.as_ref().map(|planned| planned.rate),
         accesses_miss_planned: planned.as_ref().map(|planned| planned.accesses_miss),
         statistics: filter.statistics(),
@@ -45,6 +49,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 #[derive(Serialize)]
 struct Info {
     file: String,
+    /// Filters of different plans that were merged.
+    parts: usize,
+    /// Of all parts.
+    planned_keys: u64,
+    /// Of the first part.
     header: Header,
     /// With the planned number of keys, where the model covers the filter.
     rate_planned: Option<f64>,
@@ -57,9 +66,15 @@ impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { header, statistics, .. } = self;
         let parameters = &header.parameters;
-        writeln!(f, "{}: {}\n", self.file, describe(&parameters.design))?;
-        let keys = HumanCount(statistics.elements);
-        writeln!(f, "  keys                  {keys} of {} planned", HumanCount(parameters.keys))?;
+        match self.parts {
+            1 => writeln!(f, "{}: {}\n", self.file, describe(&parameters.design))?,
+            parts => {
+                let first = describe(&parameters.design);
+                writeln!(f, "{}: {parts} parts, the first {first}\n", self.file)?;
+            }
+        }
+        let (keys, planned) = (HumanCount(statistics.elements), HumanCount(self.planned_keys));
+        writeln!(f, "  keys                  {keys} of {planned} planned")?;
         writeln!(f, "  keys are              {}", header.key_kind)?;
         let planned =
             self.rate_planned.map(|rate| format!(", {} with all planned keys", number(rate)));
@@ -69,7 +84,7 @@ impl fmt::Display for Info {
             self.accesses_miss_planned.map(|mean| format!(", {mean:.3} with all planned keys"));
         let accesses = statistics.expected_accesses_per_miss;
         writeln!(f, "  accesses per miss     {accesses:.3} now{}", planned.unwrap_or_default())?;
-        if header.counters.overflow_capacity > 0 {
+        if self.parts == 1 && header.counters.overflow_capacity > 0 {
             let entries = HumanCount(header.counters.overflow_entries);
             let room = HumanCount(header.counters.overflow_capacity);
             writeln!(f, "  overflow list         {entries} entries, room for {room}")?;
@@ -104,6 +119,13 @@ fn describe(design: &Design) -> String {
     let layout = match design {
         Design::Classical { bits, hashes } => {
             return format!("{name}, {} bits, {hashes} for every key", HumanCount(*bits));
+        }
+        Design::List { overflow, multiset } => {
+            let removable = if *multiset { ", keys can be removed" } else { "" };
+            return format!(
+                "{name}, {} hashes of 64 bits{removable}",
+                HumanCount(overflow.capacity)
+            );
         }
         Design::Blocked(layout) => layout,
     };

@@ -3,8 +3,8 @@
 use anyhow::Context;
 use equibloom::MAX_CHOICES;
 use equibloom_tables::BucketPlan;
-use equibloom_theory::lower_bound::{costs, lower_bound};
-use equibloom_theory::optimum;
+use equibloom_theory::lower_bound::lower_bound;
+use equibloom_theory::optimum::{self, Optimum};
 
 use super::Arguments;
 
@@ -31,35 +31,21 @@ pub(super) fn balanced(arguments: &Arguments) -> anyhow::Result<Vec<BalancedEntr
     let sequential = optimum::sequential(load, accesses, choices, None).with_context(asked)?;
     // As in the papers, the single-choice map may overflow as much as the multi-level one.
     let overflow = multi_level.overflow;
+    let single = optimum::single(load, overflow).with_context(asked)?;
+    let optimal = |best: &Optimum| BucketPlan::optimal(load, best).with_context(asked);
+    let two_choice = BucketPlan::two_choice(load, slots_for(load));
     let entrants = [
-        (
-            "balanced-multi-level",
-            BucketPlan::optimal_multi_level(load, accesses, choices).with_context(asked)?,
-            (accesses, overflow),
-        ),
-        (
-            "balanced-sequential",
-            BucketPlan::optimal_sequential(load, accesses, choices).with_context(asked)?,
-            (accesses, sequential.overflow),
-        ),
-        (
-            "balanced-single",
-            BucketPlan::optimal_single(load, overflow).with_context(asked)?,
-            (1.0, overflow),
-        ),
-        (
-            "balanced-two-choice",
-            BucketPlan::two_choice(load, slots_for(load)),
-            // Only full buckets reject entries.
-            (2.0, 0.0),
-        ),
+        ("balanced-multi-level", optimal(&multi_level)?, (accesses, overflow)),
+        ("balanced-sequential", optimal(&sequential)?, (accesses, sequential.overflow)),
+        ("balanced-single", optimal(&single)?, (1.0, overflow)),
+        // Only full buckets reject entries.
+        ("balanced-two-choice", two_choice, (2.0, 0.0)),
     ];
     entrants
         .into_iter()
         .map(|(name, plan, (accesses, overflow))| {
             plan.check().context(name)?;
-            let bound = lower_bound(load, accesses, overflow)?;
-            let variance_bound = bound.cost(costs::variance(bound.mean_load()))?;
+            let variance_bound = lower_bound(load, accesses, overflow)?.variance()?;
             Ok(BalancedEntrant { name, plan, variance_bound })
         })
         .collect()

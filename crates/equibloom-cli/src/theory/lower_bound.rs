@@ -49,14 +49,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         _ => None,
     };
-    let mean_load = bound.mean_load();
-    let variance = bound.cost(costs::variance(mean_load)).map_err(answer::in_flags)?;
     let answer = Answer {
         k0: bound.k0,
         e0: bound.e0,
         p0: bound.p0,
-        mean_load,
-        variance,
+        mean_load: bound.mean_load(),
+        variance: bound.variance().map_err(answer::in_flags)?,
         max_load: bound.max_load(),
         rate,
         distribution: bound.distribution,

@@ -10,16 +10,8 @@ mod optimum;
 mod rate;
 mod scheme;
 
-/// Answers questions about the theory: bounds, optimal parameters, rates, fluid limits.
-#[derive(clap::Args)]
-#[command(arg_required_else_help = true)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    question: Question,
-}
-
 #[derive(clap::Subcommand)]
-enum Question {
+pub(crate) enum Question {
     LowerBound(lower_bound::Arguments),
     Optimum(optimum::Arguments),
     Rate(rate::Arguments),
@@ -28,8 +20,8 @@ enum Question {
     Cuckoo(cuckoo::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    match &arguments.question {
+pub(crate) fn run(question: &Question) -> anyhow::Result<()> {
+    match question {
         Question::LowerBound(arguments) => lower_bound::run(arguments),
         Question::Optimum(arguments) => optimum::run(arguments),
         Question::Rate(arguments) => rate::run(arguments),

@@ -72,10 +72,7 @@ fn by_the_papers(arguments: &Arguments) -> anyhow::Result<Answer> {
         overflow: rate.overflow,
         hashes: rate.hashes,
         bits_per_key,
-        block: None,
-        hints: None,
-        fingerprint: None,
-        design: None,
+        ..Answer::default()
     })
 }
 
@@ -102,11 +99,9 @@ impl Answer {
     fn of(design: &Design, expected: &Prediction, keys: u64) -> Self {
         Self {
             rate: expected.rate,
-            rate_with_coin: None,
             accesses_insert: expected.accesses_insert,
             accesses_hit: expected.accesses_hit,
             accesses_miss: expected.accesses_miss,
-            accesses_miss_with_coin: None,
             overflow: expected.overflow_fraction,
             hashes: design.hashes(),
             bits_per_key: 8.0 * design.bytes() as f64 / keys as f64,
@@ -114,11 +109,12 @@ impl Answer {
             hints: Some(design.hints()),
             fingerprint: Fingerprint::of(design),
             design: Some(*design),
+            ..Self::default()
         }
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Answer {
     rate: f64,
     /// If the coin at the threshold is a function of key and probe, as in the real filter.

@@ -39,6 +39,7 @@ impl SchemeArguments {
             bail!("--alpha is {alpha}, but it is for one-plus-alpha only, not for {placement}");
         }
         Ok(match placement {
+            Placement::List => bail!("a list is no scheme of the papers: give --placement blocked"),
             Placement::Classical => Scheme::Classical,
             Placement::Blocked => Scheme::Blocked,
             Placement::Single => Scheme::Single {

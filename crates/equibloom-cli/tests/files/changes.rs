@@ -109,10 +109,8 @@ fn filters_that_differ_are_not_merged() {
     scratch.write("keys", lines("key", 100));
     scratch.ok(&format!("build keys -q {QUICK} -o a.eqb"));
     for (requirements, words) in [
-        (format!("{QUICK} --seed 5"), &["seeds differ, 0 and 5", "--seed"][..]),
-        (format!("{QUICK} --keys 200"), &["100 keys", "200", "same --keys"]),
-        ("--placement two-choice --accesses-miss 3".to_owned(), &["blocked", "two-choice"]),
-        (format!("{QUICK} --fpr 1e-6"), &["shapes differ"]),
+        (format!("{QUICK} --seed 5"), &["different seeds, 0 and 5", "--seed"][..]),
+        ("--removable --fpr 1%".to_owned(), &["for 100 keys", "removable", "same --keys"]),
     ] {
         scratch.ok(&format!("build keys -q {requirements} -o b.eqb"));
         let before = scratch.read("b.eqb");
@@ -124,6 +122,35 @@ fn filters_that_differ_are_not_merged() {
         }
         assert!(scratch.read("b.eqb") == before);
     }
+}
+
+#[test]
+fn filters_of_other_plans_become_parts() {
+    let scratch = Scratch::new("parts");
+    for (name, requirements) in [
+        ("a", QUICK),
+        ("b", "--fpr 1e-4"),
+        ("c", "--keys 20000 --fpr 1e-3 --seed 0"),
+        ("d", "--placement two-choice --accesses-miss 3"),
+    ] {
+        scratch.write(name, lines(name, 2_000));
+        scratch.ok(&format!("build {name} -q {requirements} -o {name}.eqb"));
+    }
+    let merged = scratch.json("merge a.eqb b.eqb c.eqb d.eqb -o all.eqb");
+    assert_eq!((&merged["parts"], &merged["planned_keys"]), (&4.into(), &26_000.into()));
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(scratch.ok(&format!("query all.eqb -c {name}")), "2000\n");
+    }
+    scratch.ok("verify all.eqb");
+    let text = scratch.ok("info all.eqb");
+    for words in ["4 parts", "of 26,000 planned"] {
+        assert!(text.contains(words), "`{words}` is missing in {text}");
+    }
+    scratch.ok("add all.eqb -q -e new@example.com");
+    assert_eq!(scratch.ok("query all.eqb -c -e new@example.com"), "1\n");
+    // A part of the same plan takes the keys in.
+    let merged = scratch.json("merge all.eqb b.eqb -o all.eqb");
+    assert_eq!(merged["parts"], 4);
 }
 
 #[test]

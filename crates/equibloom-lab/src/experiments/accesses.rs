@@ -1,11 +1,8 @@
 //! Blocks read by an insert, a hit and a miss, as filters fill.
 
-use super::{Outcome, fill};
-use crate::context::Context;
-use crate::error::Error;
-use crate::evidence::{Quantity, gather, on_models, series};
-use crate::figure::{Axis, Claim, Hue};
-use crate::number::short;
+use super::fill;
+use crate::evidence::{Quantity, gather};
+use crate::experiments::prelude::*;
 
 /// Inserted keys looked up in each filter, and absent ones.
 const LOOKUPS: u64 = 50_000;
@@ -14,40 +11,28 @@ const FULL: usize = 9;
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let fills: Vec<f64> = (1..=12).map(|tenth| f64::from(tenth) / 10.0).collect();
-    let curves = fill::curves(context, &fills, LOOKUPS)?;
-    let evidence = gather(context, &curves)?;
+    let curves = gather(context, fill::curves(context, &fills, LOOKUPS)?)?;
+    let full = |curve: usize, quantity: Quantity| curves[curve].filter(FULL, quantity);
+    let multi_level = curves[4].points[FULL].paper.map(|paper| (paper.insert, paper.miss));
+    let (paper_insert, paper_miss) = multi_level.unwrap_or_default();
+    let text = "multi-level, full: accesses of an insert";
+    let mut plot = Plot::default();
+    plot.claims.push(Claim::printed("Balanced, abstract", text, 1.2, paper_insert, 0.1));
+    let text = "multi-level, full: the filter's inserts";
+    plot.claims.push(Claim::new(text, 1.2, full(4, |o| o.insert), 0.012));
     let panels: [(&str, Quantity); 3] =
         [("insert", |o| o.insert), ("hit", |o| o.hit), ("miss", |o| o.miss)];
-    let (mut drawn, mut claims) = (Vec::new(), Vec::new());
-    for (panel, (operation, quantity)) in panels.iter().enumerate() {
-        for (curve, evidence) in curves.iter().zip(&evidence) {
-            claims.extend(on_models(&format!("{}, {operation}", curve.name), evidence, *quantity));
+    for (panel, (operation, quantity)) in panels.into_iter().enumerate() {
+        for curve in &curves {
+            plot.claims.extend(curve.on_models(&format!("{}, {operation}", curve.name), quantity));
             // All k bits of the classical filter would compress the other curves.
-            if curve.hue == Hue::Classical && *operation != "miss" {
+            if curve.hue == Hue::Classical && operation != "miss" {
                 continue;
             }
-            let series = series(curve, evidence, *quantity);
-            drawn.extend(series.into_iter().map(|series| series.in_panel(panel)));
+            let series = curve.series(quantity);
+            plot.series.extend(series.into_iter().map(|series| series.in_panel(panel)));
         }
     }
-    let full =
-        |curve: usize, quantity: Quantity| evidence[curve][FULL].filter.estimate(quantity).mean;
-    let multi_level = evidence[4][FULL].paper.map(|paper| (paper.insert, paper.miss));
-    let (paper_insert, paper_miss) = multi_level.unwrap_or_default();
-    claims.insert(
-        0,
-        Claim::printed(
-            "Balanced, abstract",
-            "multi-level, full: accesses of an insert",
-            1.2,
-            paper_insert,
-            0.1,
-        ),
-    );
-    claims.insert(
-        1,
-        Claim::new("multi-level, full: the filter's inserts", 1.2, full(4, |o| o.insert), 0.012),
-    );
     let finding = format!(
         "A full multi-level filter reads {} blocks per insert, {} per hit and {} per miss (the \
          papers' lookup rule would read {}); sequential {}, {} and {}.",
@@ -75,8 +60,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("fill [% of the capacity]"),
         y: Axis::linear("mean accesses [blocks; classical: bits]"),
         panels: vec!["Insert", "Hit", "Miss"],
-        series: drawn,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

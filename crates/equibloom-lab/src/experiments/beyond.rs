@@ -1,19 +1,14 @@
 //! Beyond the papers: hints and fingerprint blocks against the papers' schemes and the classical filter, all in
 //! the same memory.
 
-use equibloom::{Filter, Parameters};
 use equibloom_layout::{BlockKind, Design, Placement};
 use equibloom_theory::exact::Prediction;
 use equibloom_theory::paper::{self, Hashes};
 use equibloom_theory::planner::{self, Requirements, paper_design};
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
 use crate::evidence::MULTI_LEVEL;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
+use crate::subject::filled;
 
 const BLOCK_BITS: u32 = 512;
 /// Memory per key, everything counted; fingerprint blocks need at least 9.
@@ -51,59 +46,54 @@ pub(super) fn parameters(length: Length) -> String {
 }
 
 /// A filter in the comparison.
-#[derive(Clone, Copy)]
-enum ComparedFilter {
-    Paper(&'static str, Hue, paper::Scheme),
-    Hinted,
-    Fingerprint,
+struct ComparedFilter {
+    name: &'static str,
+    hue: Hue,
+    kind: Kind,
 }
 
-const FILTERS: [ComparedFilter; 5] = [
-    ComparedFilter::Paper("classical", Hue::Classical, paper::Scheme::Classical),
-    ComparedFilter::Paper("blocked", Hue::Blocked, paper::Scheme::Blocked),
-    ComparedFilter::Paper("multi-level of the papers", Hue::MultiLevel, MULTI_LEVEL),
-    ComparedFilter::Hinted,
-    ComparedFilter::Fingerprint,
-];
+enum Kind {
+    /// With the papers' parameters.
+    Paper(paper::Scheme),
+    /// Multi-level with these blocks, as the planner finds it.
+    Planned(BlockKind),
+}
+
+const FILTERS: [ComparedFilter; 5] = {
+    use Kind::{Paper, Planned};
+    const fn filter(name: &'static str, hue: Hue, kind: Kind) -> ComparedFilter {
+        ComparedFilter { name, hue, kind }
+    }
+    [
+        filter("classical", Hue::Classical, Paper(paper::Scheme::Classical)),
+        filter("blocked", Hue::Blocked, Paper(paper::Scheme::Blocked)),
+        filter("multi-level of the papers", Hue::MultiLevel, Paper(MULTI_LEVEL)),
+        filter("multi-level with hints", Hue::OnePlusAlpha, Planned(BlockKind::Bloom)),
+        filter("fingerprint blocks", Hue::TwoChoice, Planned(BlockKind::Fingerprint)),
+    ]
+};
+const HINTED: &ComparedFilter = &FILTERS[3];
+const FINGERPRINT: &ComparedFilter = &FILTERS[4];
 
 impl ComparedFilter {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Paper(name, ..) => name,
-            Self::Hinted => "multi-level with hints",
-            Self::Fingerprint => "fingerprint blocks",
-        }
-    }
-
-    const fn hue(self) -> Hue {
-        match self {
-            Self::Paper(_, hue, _) => hue,
-            Self::Hinted => Hue::OnePlusAlpha,
-            Self::Fingerprint => Hue::TwoChoice,
-        }
-    }
-
     /// The filter for this many keys in this memory.
-    fn design(self, keys: u64, bits_per_key: f64) -> Result<(Design, Prediction), Error> {
+    fn design(&self, keys: u64, bits_per_key: f64) -> Result<(Design, Prediction), Error> {
         let memory = (keys as f64 * bits_per_key / 8.0) as u64;
-        let requirements = Requirements {
+        let block = match self.kind {
+            Kind::Planned(block) => block,
+            Kind::Paper(scheme) => {
+                return Ok(paper_design(scheme, keys, memory, BLOCK_BITS, Hashes::Paper)?);
+            }
+        };
+        let plan = planner::plan(&Requirements {
             keys: Some(keys),
             memory: Some(memory),
             block_bits: Some(BLOCK_BITS),
             placement: Some(Placement::MultiLevel),
             accesses_miss: Some(1.2),
+            block: Some(block),
             ..Requirements::default()
-        };
-        let requirements = match self {
-            Self::Paper(_, _, scheme) => {
-                return Ok(paper_design(scheme, keys, memory, BLOCK_BITS, Hashes::Paper)?);
-            }
-            Self::Hinted => Requirements { block: Some(BlockKind::Bloom), ..requirements },
-            Self::Fingerprint => {
-                Requirements { block: Some(BlockKind::Fingerprint), ..requirements }
-            }
-        };
-        let plan = planner::plan(&requirements)?;
+        })?;
         Ok((plan.design, plan.expected))
     }
 }
@@ -117,16 +107,14 @@ struct Point {
 
 fn measure(
     context: &Context<'_>,
-    filter: ComparedFilter,
+    filter: &ComparedFilter,
     bits_per_key: f64,
 ) -> Result<Point, Error> {
     let keys = context.length.elements();
     let (design, expected) = filter.design(keys, bits_per_key)?;
-    let name = format!("beyond {} {bits_per_key}", filter.name());
+    let name = format!("beyond {} {bits_per_key}", filter.name);
     let runs = context.repeat(&name, repetitions(context.length), |seed| {
-        let mut filter = Filter::new(&Parameters { keys, seed, design })?;
-        filter.try_extend(0..keys)?;
-        let statistics = filter.statistics();
+        let statistics = filled(design, keys, seed)?;
         Ok((statistics.expected_rate, statistics.expected_accesses_per_miss))
     })?;
     let blocks = design.bytes() as f64 * 8.0 / f64::from(BLOCK_BITS);
@@ -139,15 +127,13 @@ fn measure(
 }
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
-    let jobs: Vec<(ComparedFilter, f64)> =
-        FILTERS.into_iter().flat_map(|filter| BITS_PER_KEY.map(|bits| (filter, bits))).collect();
-    let points = context.map(&jobs, |&(filter, bits)| measure(context, filter, bits))?;
-    let curves: Vec<(ComparedFilter, &[Point])> =
-        FILTERS.into_iter().zip(points.chunks(BITS_PER_KEY.len())).collect();
-
-    let (mut series, mut claims) = (Vec::new(), promises(context)?);
-    for (filter, points) in &curves {
-        let (name, hue) = (filter.name(), filter.hue());
+    let found = context.map_curves(
+        &FILTERS,
+        |_| &BITS_PER_KEY,
+        |filter, &bits| measure(context, filter, bits),
+    )?;
+    let mut plot = Plot::of(promises(context)?);
+    for (ComparedFilter { name, hue, .. }, points) in FILTERS.iter().zip(&found) {
         let model = |value: fn(&Prediction) -> f64| -> Vec<f64> {
             points.iter().map(|point| value(&point.expected)).collect()
         };
@@ -158,14 +144,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             ("miss", model(|expected| expected.accesses_miss), measured(|point| point.miss)),
         ];
         for (panel, (what, model, measured)) in panels.into_iter().enumerate() {
-            let what = format!("{name}, {what}: the filter lies on the exact model");
-            claims.push(Claim::on_model(&what, &model, &measured));
-            let exact = Series::new(name, hue, Origin::Exact, &BITS_PER_KEY, model);
-            let filter = Series::measured(name, hue, Origin::Filter, &BITS_PER_KEY, &measured);
-            series.extend([exact, filter].map(|series| series.in_panel(panel)));
+            let exact =
+                Series::new(name, *hue, Origin::Exact, &BITS_PER_KEY, model).in_panel(panel);
+            plot.series.push(exact.clone());
+            let text = format!("{name}, {what}: the {{}} lies on the exact model");
+            plot.compare(&exact, &text, [(Origin::Filter, measured)]);
         }
     }
-    let at_16 = |curve: usize| &curves[curve].1[4];
+    let at_16 = |filter: usize| &found[filter][4];
     let (classical, fingerprint) = (at_16(0), at_16(4));
     let finding = format!(
         "At 16 bits per key fingerprint blocks measure {} at {} blocks per miss, the classical \
@@ -189,23 +175,21 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("bits per key, everything counted"),
         y: Axis::logarithmic("").of_each_panel(),
         panels: vec!["false-positive rate", "blocks read per miss"],
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
 
 /// Promises for ten million keys, by the exact model.
 fn promises(context: &Context<'_>) -> Result<Vec<Claim>, Error> {
-    let promised: Vec<(ComparedFilter, f64, f64)> = FINGERPRINT_PROMISES
+    let promised: Vec<(&ComparedFilter, f64, f64)> = FINGERPRINT_PROMISES
         .iter()
-        .map(|&(bits, rate)| (ComparedFilter::Fingerprint, bits, rate))
-        .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (ComparedFilter::Hinted, bits, rate)))
+        .map(|&(bits, rate)| (FINGERPRINT, bits, rate))
+        .chain(HINTED_PROMISES.iter().map(|&(bits, rate)| (HINTED, bits, rate)))
         .collect();
-    let kept = context.map(&promised, |&(filter, bits, most)| {
+    context.map(&promised, |&(filter, bits, most)| {
         let expected = filter.design(PROMISED_KEYS, bits)?.1;
-        let what = format!("{}, {bits} bits: rate at most", filter.name());
+        let what = format!("{}, {bits} bits: rate at most", filter.name);
         Ok(Claim::promised(what, most, expected.rate))
-    })?;
-    Ok(kept)
+    })
 }

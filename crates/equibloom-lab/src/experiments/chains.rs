@@ -1,18 +1,12 @@
 //! Energy, section VIII: how many elements of a chain a query walks over.
 
-use equibloom_tables::{BalancedMap, BucketPlan};
+use equibloom_tables::BucketPlan;
 use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::optimum;
 
-use super::Outcome;
 use super::names::ENERGY;
-use super::tables::AsItIs;
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
-use crate::simulator::{fill, words};
+use super::tables::{filled, simulated_sizes};
+use crate::experiments::prelude::*;
 
 const LOAD: f64 = 6.0;
 const CHOICES: u32 = 3;
@@ -43,58 +37,42 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let buckets = (entries as f64 / LOAD).ceil() as u64;
     let found = context.map(&steps, |&accesses| {
         // One access and no overflow is the plain table: it never rejects.
-        let (best, overflow) = match accesses {
-            1.0 => (None, 0.0),
-            _ => {
-                let best = optimum::multi_level(LOAD, accesses, CHOICES, None)?;
-                let overflow = best.overflow;
-                (Some(best), overflow)
-            }
-        };
-        let plan = match &best {
-            Some(best) => BucketPlan::optimal(LOAD, best)?,
-            None => BucketPlan::single(LOAD, equibloom_layout::Rule::below(64)),
+        let (plan, overflow) = if accesses == 1.0 {
+            (BucketPlan::single(LOAD, equibloom_layout::Rule::below(64)), 0.0)
+        } else {
+            let best = optimum::multi_level(LOAD, accesses, CHOICES, None)?;
+            (BucketPlan::optimal(LOAD, &best)?, best.overflow)
         };
         let bound = walked(&lower_bound(LOAD, accesses, overflow)?.distribution);
         let weights = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<_>>();
-        let candidates = plan.proportions.with_blocks(buckets);
         let simulated = context.repeat(&format!("chains {accesses}"), repetitions, |seed| {
-            let full = fill(&candidates, plan.rule, None, &[entries], seed).remove(0);
-            Ok(walked(&weights(&full.all_loads())))
+            Ok(walked(&weights(&simulated_sizes(&plan, entries, seed))))
         })?;
         let mapped =
             context.repeat(&format!("chains of maps {accesses}"), repetitions, |seed| {
-                let entries = entries as usize;
-                let mut map = BalancedMap::with_plan_and_hasher(entries, plan, AsItIs::default())?;
-                map.extend(words(seed).take(entries).map(|key| (key, ())));
-                Ok(walked(&weights(&map.statistics().sizes)))
+                Ok(walked(&weights(&filled(plan, entries, seed)?.sizes)))
             })?;
         Ok((bound, [simulated, mapped]))
     })?;
-    let (mut series, mut claims) = (Vec::new(), Vec::new());
+    let mut plot = Plot::default();
     for (panel, name) in PANELS.iter().enumerate() {
-        let bound: Vec<f64> = found.iter().map(|(bound, _)| bound[panel]).collect();
-        let hue = Hue::MultiLevel;
-        let curve = Series::new("bound", Hue::Classical, Origin::Paper, &steps, bound.clone());
-        series.push(curve.in_panel(panel));
-        for (side, origin) in [Origin::Simulation, Origin::Map].into_iter().enumerate() {
-            let point = |(bound, runs): &([f64; 4], [Vec<[f64; 4]>; 2])| {
-                // The means of m values have a deviation of √(variance/m), their variances one of about √(2/m).
-                let variance = bound[panel | 1];
-                let floor = if panel % 2 == 0 { variance.sqrt() } else { variance * 2_f64.sqrt() };
-                let floor = floor / (buckets as f64).sqrt();
-                Estimate::of(runs[side].iter().map(|run| run[panel]), floor)
-            };
-            let measured: Vec<Estimate> = found.iter().map(point).collect();
-            let text = format!("{name}: the {} reaches the bound", origin.name());
-            let kind = Kind::against_model(origin);
-            claims.push(Claim::on_model(&text, &bound, &measured).of_kind(kind));
-            let points = Series::measured(ENERGY.multi_level, hue, origin, &steps, &measured);
-            series.push(points.in_panel(panel));
-        }
+        let y: Vec<f64> = found.iter().map(|(bound, _)| bound[panel]).collect();
+        let bound = Series::new("bound", Hue::Classical, Origin::Paper, &steps, y.clone());
+        plot.series.push(bound.in_panel(panel));
+        let curve = Series::new(ENERGY.multi_level, Hue::MultiLevel, Origin::Model, &steps, y);
+        let point = |(bound, runs): &([f64; 4], [Vec<[f64; 4]>; 2])| {
+            // The means of m values have a deviation of √(variance/m), their variances one of about √(2/m).
+            let variance = bound[panel | 1];
+            let floor = if panel % 2 == 0 { variance.sqrt() } else { variance * 2_f64.sqrt() };
+            let floor = floor / (buckets as f64).sqrt();
+            runs.each_ref().map(|runs| Estimate::of(runs.iter().map(|run| run[panel]), floor))
+        };
+        let points: Vec<[Estimate; 2]> = found.iter().map(point).collect();
+        let text = format!("{name}: the {{}} reaches the bound");
+        plot.compare(&curve.in_panel(panel), &text, sides(Origin::Map, &points));
     }
     let [plain, balanced] = [0, 4].map(|step| found[step].0);
-    claims.insert(
+    plot.claims.insert(
         0,
         Claim::stated(
             "Energy, VIII",
@@ -122,8 +100,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::linear("elements walked over").of_each_panel(),
         panels: PANELS.to_vec(),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

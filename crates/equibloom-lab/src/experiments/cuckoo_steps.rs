@@ -3,18 +3,16 @@
 use equibloom_tables::{Outcome as End, Step, Trace};
 use equibloom_theory::cuckoo;
 
-use super::Outcome;
-use crate::context::Length;
-use crate::error::Error;
-use crate::figure::{Claim, Picture};
+use crate::experiments::prelude::*;
+use crate::figure::Picture;
 
 /// An example: its elements' names and keys, with h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
 pub(super) struct Example {
     buckets: u64,
     elements: &'static [(&'static str, u64)],
-    /// How the slides say that it ends.
+    /// How the slides say that it ends: with a rehash.
     statement: &'static str,
-    rehashes: bool,
+    /// Why it does not, if it does not.
     reason: &'static str,
     note: &'static str,
 }
@@ -24,7 +22,6 @@ pub(super) const CYCLE: Example = Example {
     buckets: 5,
     elements: &[("x", 7), ("y", 32), ("w", 14), ("z", 4), ("u", 39)],
     statement: "1 if the insertion gets into a cycle and forces a rehash",
-    rehashes: true,
     reason: "erratum 14: both components have one cycle only, and all five elements fit",
     note: "The cuckoo graph has the components {T1[2], T2[1]} with x and y, and {T1[4], T2[0], T2[2]} with w, z \
            and u: as many elements as buckets, one cycle each. Nothing loops for ever.",
@@ -46,7 +43,6 @@ pub(super) const LECTURE: Example = Example {
         ("6", 6),
     ],
     statement: "1 if the last key forces a rehash",
-    rehashes: true,
     reason: "",
     note: "h2 is printed once with a ceiling; the table of values is that of the floor (erratum 9). The tables are \
            those of the slides before the last key.",
@@ -80,9 +76,8 @@ impl Example {
             Picture { caption, tables: step.tables.iter().map(table).collect(), marked: None }
         };
         let as_number = |holds: bool| f64::from(u8::from(holds));
-        let claim = Claim::new(self.statement, as_number(self.rehashes), as_number(rehashed), 0.0);
-        let claim = Claim::stated("Slides", claim);
-        let claim = if self.reason.is_empty() { claim } else { claim.unless(self.reason) };
+        let claim = Claim::new(self.statement, 1.0, as_number(rehashed), 0.0);
+        let claim = Claim::stated("Slides", claim).unless(self.reason);
         Ok(Outcome {
             finding: format!(
                 "{} of {} elements are too many for their components: {}.",
@@ -92,7 +87,7 @@ impl Example {
             ),
             notes: vec![self.note],
             pictures: steps.iter().zip(self.elements).map(picture).collect(),
-            claims: vec![
+            plot: Plot::of(vec![
                 claim,
                 Claim::new(
                     "a rehash is needed exactly if a component has too many elements",
@@ -100,7 +95,7 @@ impl Example {
                     as_number(rehashed),
                     0.0,
                 ),
-            ],
+            ]),
             ..Outcome::default()
         })
     }

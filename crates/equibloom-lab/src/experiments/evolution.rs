@@ -4,12 +4,7 @@ use equibloom::{Filter, Parameters};
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 use equibloom_theory::fluid::{Process, State};
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::{Snapshot, fill};
 
 const ELEMENTS: u64 = 25_000;
@@ -48,29 +43,28 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     (context.progress)(0.3);
     let filtered = context.repeat("filter", repetitions, |seed| loads_of_filter(&moments, seed))?;
 
-    let (mut series, mut claims) = (Vec::new(), Vec::new());
+    let mut plot = Plot::default();
     let measured_times: Vec<f64> =
         moments.iter().map(|&moment| moment as f64 / ELEMENTS as f64).collect();
     for load in 0..=THRESHOLD as usize + 1 {
         let share = |state: &State| state.loads[0][load];
         let (name, hue) = (format!("f{}", ['₀', '₁', '₂', '₃'][load]), Hue::Value(load as u8));
         let y = model.iter().map(share).collect();
-        series.push(Series::new(&name, hue, Origin::Model, &times, y));
+        plot.series.push(Series::new(&name, hue, Origin::Model, &times, y));
         let expected: Vec<f64> = model.iter().step_by(100 / STEPS as usize).map(share).collect();
-        for (origin, runs) in [(Origin::Simulation, &simulated), (Origin::Filter, &filtered)] {
+        let curve = Series::new(&name, hue, Origin::Model, &measured_times, expected.clone());
+        let sides = [(Origin::Simulation, &simulated), (Origin::Filter, &filtered)];
+        let sides = sides.map(|(origin, runs)| {
             let at = |(step, &expected): (usize, &f64)| {
                 let count = runs.iter().filter_map(|run| run[step].get(load)).sum();
                 Estimate::of_share(count, (BUCKETS * repetitions) as f64, expected)
             };
-            let points: Vec<Estimate> = expected.iter().enumerate().map(at).collect();
-            let text = format!("{name}: the {} lies on the model", origin.name());
-            let kind = Kind::against_model(origin);
-            claims.push(Claim::on_model(&text, &expected, &points).of_kind(kind));
-            series.push(Series::measured(&name, hue, origin, &measured_times, &points));
-        }
+            (origin, expected.iter().enumerate().map(at).collect())
+        });
+        plot.compare(&curve, &format!("{name}: the {{}} lies on the model"), sides);
     }
     let last: Vec<f64> = model.last().map(|state| state.loads[0].clone()).unwrap_or_default();
-    claims.push(Claim::new("the model's shares add up to one", 1.0, last.iter().sum(), 1e-9));
+    plot.claims.push(Claim::new("the model's shares add up to one", 1.0, last.iter().sum(), 1e-9));
     let finding = format!(
         "At t = 1 the model has f₀ … f₃ = {}; simulation and filter stay on it at every moment.",
         last.iter().map(|&share| short(share)).collect::<Vec<_>>().join(", "),
@@ -83,8 +77,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("time t (share of the elements that have come)"),
         y: Axis::linear("share of buckets f(t)"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

@@ -3,12 +3,8 @@
 use equibloom_theory::optimum;
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
-use crate::context::Context;
-use crate::error::Error;
-use crate::evidence::{Curve, Evidence, MULTI_LEVEL, Point, SEQUENTIAL, gather, on_models, series};
-use crate::figure::{Axis, Hue};
-use crate::number::short;
+use crate::evidence::{Curve, MULTI_LEVEL, Point, SEQUENTIAL, gather};
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 /// Smaller rates are checked but not drawn: they cannot be distinguished from zero.
@@ -43,15 +39,14 @@ pub(super) fn curves(
 
 pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let fills: Vec<f64> = (1..=12).map(|tenth| f64::from(tenth) / 10.0).collect();
-    let curves = curves(context, &fills, 0)?;
-    let evidence = gather(context, &curves)?;
-    let claims = curves
-        .iter()
-        .zip(&evidence)
-        .flat_map(|(curve, evidence)| on_models(&curve.name, evidence, |o| o.rate))
-        .collect();
-    let filter =
-        |curve: usize, point: usize| short(evidence[curve][point].filter.estimate(|o| o.rate).mean);
+    let curves = gather(context, curves(context, &fills, 0)?)?;
+    let mut plot = Plot::default();
+    for curve in &curves {
+        plot.claims.extend(curve.on_models(&curve.name, |o| o.rate));
+        let first = curve.points.iter().position(|point| point.exact.rate > SMALLEST_DRAWN);
+        plot.series.extend(curve.series_from(first.unwrap_or(fills.len()), |o| o.rate));
+    }
+    let filter = |curve: usize, point: usize| short(curves[curve].filter(point, |o| o.rate));
     let finding = format!(
         "From full to 20 % past capacity the rate of blocked goes from {} to {}, of multi-level \
          from {} to {}: a threshold holds the rate and sends the rest to the overflow list.",
@@ -73,18 +68,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("fill [% of the capacity]"),
         y: Axis::logarithmic("false-positive rate"),
-        series: curves
-            .iter()
-            .zip(&evidence)
-            .flat_map(|(curve, evidence)| series(curve, measurable(evidence), |o| o.rate))
-            .collect(),
-        claims,
+        plot,
         ..Outcome::default()
     })
-}
-
-/// The points from the first one with a rate large enough to draw.
-fn measurable(evidence: &[Evidence]) -> &[Evidence] {
-    let first = evidence.iter().position(|point| point.exact.rate > SMALLEST_DRAWN);
-    &evidence[first.unwrap_or(evidence.len())..]
 }

@@ -2,13 +2,9 @@
 
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::evidence::{Curve, MULTI_LEVEL, Point, gather, series};
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::{power_of_ten, short};
+use crate::evidence::{Curve, MULTI_LEVEL, Point, gather};
+use crate::experiments::prelude::*;
+use crate::number::power_of_ten;
 use crate::subject::Subject;
 
 /// Number of elements that represents the limit.
@@ -33,9 +29,10 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let sizes: Vec<f64> = (2..=2 * most_blocks(context.length))
         .map(|half| 10_f64.powf(f64::from(half) / 2.0))
         .collect();
-    let curve = |name: &str, hue, scheme| {
-        let subject = Subject { scheme, block_bits: 256, bits_per_element: 16.0 };
+    let subject = |scheme| Subject { scheme, block_bits: 256, bits_per_element: 16.0 };
+    let curve = |&(name, hue, scheme): &(&str, Hue, Scheme)| {
         let point = |&blocks: &f64| {
+            let subject = subject(scheme);
             let blocks = blocks.round() as u64;
             let elements = blocks * 16;
             let repetitions = (blocks_in_all(context.length) / blocks).clamp(2, 4_000);
@@ -43,40 +40,37 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         };
         Curve { name: name.to_owned(), hue, points: sizes.iter().map(point).collect() }
     };
-    let curves = [
-        curve("blocked", Hue::Blocked, Scheme::Blocked),
-        curve("multi-level", Hue::MultiLevel, MULTI_LEVEL),
-        curve("two-choice", Hue::TwoChoice, Scheme::TwoChoice),
+    let schemes = [
+        ("blocked", Hue::Blocked, Scheme::Blocked),
+        ("multi-level", Hue::MultiLevel, MULTI_LEVEL),
+        ("two-choice", Hue::TwoChoice, Scheme::TwoChoice),
     ];
-    let evidence = gather(context, &curves)?;
-    let (mut drawn, mut claims, mut findings) = (Vec::new(), Vec::new(), Vec::new());
-    for (curve, evidence) in curves.iter().zip(&evidence) {
-        let limit = curve.points[0].subject.exact_model(MANY, &[MANY])?[0].0.rate;
-        let by_elements = curve.points[0].subject.definition_model(MANY, &[MANY])?[0].rate;
+    let curves = gather(context, schemes.iter().map(curve).collect())?;
+    let (mut plot, mut findings) = (Plot::default(), Vec::new());
+    for (curve, (name, _, scheme)) in curves.iter().zip(schemes) {
+        let limit = subject(scheme).exact_model(MANY, MANY)?.0.rate;
+        let by_elements = subject(scheme).definition_model(MANY, MANY)?.rate;
         let relative = |series: Series| {
             // Each filter is compared with its own limit.
             let limit = if series.origin == Origin::Simulation { by_elements } else { limit };
             let divide = |values: Vec<f64>| values.into_iter().map(|value| value / limit).collect();
             Series { y: divide(series.y), sigma: divide(series.sigma), ..series }
         };
-        let kept = series(curve, evidence, |o| o.rate)
+        let kept = curve
+            .series(|o| o.rate)
             .into_iter()
             .filter(|series| !matches!(series.origin, Origin::Paper | Origin::Definition));
-        drawn.extend(kept.map(relative));
-        let enough = || evidence.iter().filter(|point| point.x >= ENOUGH_BLOCKS);
-        let model: Vec<f64> = enough().map(|point| point.exact.rate).collect();
-        let measured: Vec<Estimate> =
-            enough().map(|point| point.filter.estimate(|o| o.rate)).collect();
-        let text = format!("{}: the filter lies on the exact model from 100 blocks on", curve.name);
-        claims.push(Claim::on_model(&text, &model, &measured));
+        plot.series.extend(kept.map(relative));
+        let enough = curve.points.iter().filter(|point| point.x >= ENOUGH_BLOCKS);
+        let (model, measured): (Vec<f64>, Vec<Estimate>) =
+            enough.map(|point| (point.exact.rate, point.filter.estimate(|o| o.rate))).unzip();
+        let text = format!("{name}: the filter lies on the exact model from 100 blocks on");
+        plot.claims.push(Claim::on_model(&text, &model, &measured));
         if let Some(Estimate { mean, sigma }) = measured.last() {
-            let text = format!("{}: rate with the most blocks, relative to the limit", curve.name);
-            claims.push(Claim::new(text, 1.0, mean / limit, 0.01 + 4.0 * sigma / limit));
+            let text = format!("{name}: rate with the most blocks, relative to the limit");
+            plot.claims.push(Claim::new(text, 1.0, mean / limit, 0.01 + 4.0 * sigma / limit));
         }
-        if let Some(few) = evidence.first() {
-            let ratio = few.filter.estimate(|o| o.rate).mean / limit;
-            findings.push(format!("{} {}", curve.name, short(ratio)));
-        }
+        findings.push(format!("{name} {}", short(curve.filter(0, |o| o.rate) / limit)));
     }
     Ok(Outcome {
         finding: format!(
@@ -92,8 +86,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::logarithmic("number of blocks"),
         y: Axis::linear("false-positive rate relative to the limit"),
-        series: drawn,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

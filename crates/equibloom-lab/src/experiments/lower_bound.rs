@@ -1,19 +1,14 @@
 //! Balanced Fig. 2, energy Fig. 1: the distribution of loads that no scheme can beat.
 
-use equibloom::{Filter, Parameters};
 use equibloom_layout::{Blocks, Design, Layout, Proportions, Rule, Share};
 use equibloom_theory::exact;
 use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 use crate::simulator::offline_bound;
-use crate::subject::Subject;
+use crate::subject::{Subject, filled};
 
 const LOAD: u64 = 8;
 const ACCESSES: [f64; 3] = [1.0, 1.1, 1.2];
@@ -29,22 +24,21 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let found = context.map(&[0, 1, 2], |&index| one(context, index))?;
     let bound =
         |accesses, load: usize| Ok::<_, Error>(lower_bound(8.0, accesses, 0.0)?.distribution[load]);
-    let mut claims = vec![
+    let mut plot = Plot::of(vec![
         Claim::derived("a = 1.1: P(9), where the tail is cut", 0.238134, bound(1.1, 9)?, 1e-6),
         Claim::derived("a = 1.1: P(10)", 0.279585, bound(1.1, 10)?, 1e-6),
         Claim::derived("a = 1.2: P(8), where the tail is cut", 0.185636, bound(1.2, 8)?, 1e-6),
         Claim::derived("a = 1.2: P(9)", 0.555935, bound(1.2, 9)?, 1e-6),
         Claim::derived("a = 1: P(8) of the Poisson distribution", 0.139587, bound(1.0, 8)?, 1e-6),
-    ];
+    ]);
     let finding = format!(
         "Loads above 10 are {} of all at a = 1, none at a = 1.2; the offline process, run as \
          defined, and the filters give the same distributions.",
         short(lower_bound(8.0, 1.0, 0.0)?.distribution[11..].iter().sum()),
     );
-    let mut series = Vec::new();
-    for (curves, checks) in found {
-        series.extend(curves);
-        claims.extend(checks);
+    for curve in found {
+        plot.series.extend(curve.series);
+        plot.claims.extend(curve.claims);
     }
     Ok(Outcome {
         finding,
@@ -59,13 +53,12 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("elements in a bucket i"),
         y: Axis::linear("share of buckets P(i)"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
 
-fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>), Error> {
+fn one(context: &Context<'_>, index: usize) -> Result<Plot, Error> {
     let accesses = ACCESSES[index];
     let (name, hue) = (format!("a = {accesses}"), Hue::Value(index as u8));
     let (elements, repetitions) = (context.length.elements(), context.length.repetitions());
@@ -75,16 +68,14 @@ fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>),
     let offline = context.repeat(&format!("offline {name}"), repetitions, |seed| {
         Ok(offline_bound(elements, buckets, accesses, 0.0, seed))
     })?;
-    let offline = estimates(&offline, &bound);
+    let offline = Estimate::of_loads(&offline, &bound);
 
     let design = filter(accesses, elements)?;
     let exact = exact_loads(&design, elements)?;
     let filters = context.repeat(&format!("filter {name}"), repetitions, |seed| {
-        let mut filter = Filter::new(&Parameters { keys: elements, seed, design })?;
-        filter.try_extend(0..elements)?;
-        Ok(filter.statistics().loads())
+        Ok(filled(design, elements, seed)?.loads())
     })?;
-    let filters = estimates(&filters, &exact);
+    let filters = Estimate::of_loads(&filters, &exact);
 
     let x: Vec<f64> = (0..=LARGEST_SHOWN).map(|load| load as f64).collect();
     let measured = |origin, points: &[Estimate]| Series::measured(&name, hue, origin, &x, points);
@@ -103,7 +94,7 @@ fn one(context: &Context<'_>, index: usize) -> Result<(Vec<Series>, Vec<Claim>),
         Series::new(&name, hue, Origin::Paper, &x, bound),
         Series::new(&name, hue, Origin::Exact, &x, exact),
     ];
-    Ok((series, claims))
+    Ok(Plot { series, claims })
 }
 
 /// A filter whose loads follow the bound as closely as an online scheme can.
@@ -136,14 +127,4 @@ fn exact_loads(design: &Design, elements: u64) -> Result<Vec<f64>, Error> {
 
 fn padded(distribution: &[f64]) -> Vec<f64> {
     (0..=LARGEST_SHOWN).map(|load| distribution.get(load).copied().unwrap_or(0.0)).collect()
-}
-
-/// The share of buckets at each load, over all repetitions.
-fn estimates(counts: &[Vec<u64>], model: &[f64]) -> Vec<Estimate> {
-    let buckets = counts.iter().flatten().sum::<u64>() as f64;
-    let at = |(load, &expected): (usize, &f64)| {
-        let count = counts.iter().filter_map(|counts| counts.get(load)).sum();
-        Estimate::of_share(count, buckets, expected)
-    };
-    model.iter().enumerate().map(at).collect()
 }

@@ -1,16 +1,11 @@
 //! 1+α, section 3.1: the fullest block, by the number of choices.
 
-use equibloom::{Filter, Parameters};
 use equibloom_layout::{Blocks, Candidates, Layout, Proportions, Rule};
 use equibloom_theory::fluid::Process;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::fill;
+use crate::subject::filled;
 
 const CHOICES: [u32; 8] = [1, 2, 3, 4, 5, 6, 8, 10];
 /// Wide enough that a set bit is an element: hardly two share one.
@@ -48,10 +43,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             })?;
         let filtered =
             context.repeat(&format!("fullest block {choices}"), repetitions, |seed| {
-                let design = Layout::new(Blocks::bloom(BLOCK_BITS, 1), candidates, rule).into();
-                let mut filter = Filter::new(&Parameters { keys: elements, seed, design })?;
-                filter.try_extend(0..elements)?;
-                let counts = filter.statistics().levels.swap_remove(0).set_bits;
+                let layout = Layout::new(Blocks::bloom(BLOCK_BITS, 1), candidates, rule);
+                let counts = filled(layout.into(), elements, seed)?.levels.swap_remove(0).set_bits;
                 Ok(counts.iter().rposition(|&count| count > 0).unwrap_or(0) as f64)
             })?;
         // A largest load is one of two numbers, and which one hangs on a few buckets.
@@ -59,36 +52,26 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         Ok((expected(choices, n)?, [of(simulated), of(filtered)]))
     })?;
     let x: Vec<f64> = CHOICES.map(f64::from).to_vec();
-    let model: Vec<f64> = found.iter().map(|(model, _)| *model).collect();
+    let (model, points): (Vec<f64>, Vec<[Estimate; 2]>) = found.into_iter().unzip();
     let law = |choices: u32| match choices {
         1 => n.ln() / n.ln().ln(),
         _ => n.ln().ln() / f64::from(choices).ln(),
     };
-    let (name, hue) = ("least loaded of d", Hue::TwoChoice);
-    let mut series = vec![
-        Series::new("the law", Hue::Classical, Origin::Paper, &x, CHOICES.map(law).to_vec()),
-        Series::new(name, hue, Origin::Model, &x, model.clone()),
-    ];
-    let mut claims = vec![Claim::stated(
+    let far = CHOICES.iter().zip(&model).skip(1).map(|(&d, model)| model - law(d));
+    let mut plot = Plot::of(vec![Claim::stated(
         "1+α, 3.1",
         Claim::new(
             "largest distance of the model from ln ln n/ln d, d ≥ 2: a constant",
             1.0,
-            CHOICES
-                .iter()
-                .zip(&model)
-                .skip(1)
-                .map(|(&d, model)| model - law(d))
-                .fold(0.0, f64::max),
+            far.fold(0.0, f64::max),
             1.5,
         ),
-    )];
-    for (side, origin) in [Origin::Simulation, Origin::Filter].into_iter().enumerate() {
-        let measured: Vec<Estimate> = found.iter().map(|(_, sides)| sides[side]).collect();
-        let text = format!("the {} lies on the fluid limit", origin.name());
-        claims.push(Claim::on_model(&text, &model, &measured).of_kind(Kind::against_model(origin)));
-        series.push(Series::measured(name, hue, origin, &x, &measured));
-    }
+    )]);
+    let law = CHOICES.map(law).to_vec();
+    plot.series.push(Series::new("the law", Hue::Classical, Origin::Paper, &x, law));
+    let curve = Series::new("least loaded of d", Hue::TwoChoice, Origin::Model, &x, model.clone());
+    plot.series.push(curve.clone());
+    plot.compare(&curve, "the {} lies on the fluid limit", sides(Origin::Filter, &points));
     Ok(Outcome {
         finding: format!(
             "With {elements} elements in as many blocks the fullest holds {} with one choice, {} with two and {} \
@@ -104,8 +87,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("choices d"),
         y: Axis::linear("elements in the fullest block"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

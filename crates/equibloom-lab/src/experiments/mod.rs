@@ -19,10 +19,19 @@ mod tables;
 mod touched;
 mod variance;
 
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::figure::{Axis, Claim, Figure, Picture, Series};
+use crate::figure::{Figure, Picture};
 use names::{BALANCED, ENERGY};
+use prelude::*;
+
+/// What nearly every experiment uses.
+mod prelude {
+    pub(super) use super::Outcome;
+    pub(super) use crate::context::{Context, Length};
+    pub(super) use crate::error::Error;
+    pub(super) use crate::estimate::Estimate;
+    pub(super) use crate::figure::{Axis, Claim, Hue, Origin, Plot, Series, sides};
+    pub(super) use crate::number::short;
+}
 
 /// A figure that can be made.
 pub struct Experiment {
@@ -49,8 +58,7 @@ struct Outcome {
     y: Axis,
     panels: Vec<&'static str>,
     pictures: Vec<Picture>,
-    series: Vec<Series>,
-    claims: Vec<Claim>,
+    plot: Plot,
 }
 
 impl Experiment {
@@ -80,8 +88,8 @@ impl Experiment {
             y: outcome.y,
             panels: outcome.panels.into_iter().map(str::to_owned).collect(),
             pictures: outcome.pictures,
-            series: outcome.series,
-            claims: outcome.claims,
+            series: outcome.plot.series,
+            claims: outcome.plot.claims,
         })
     }
 }
@@ -230,7 +238,7 @@ pub const ALL: &[Experiment] = &[
         statement: "1+α (α = 0.3) lies between the blocked filter and power of two (c = 20, B = \
              500).",
         parameters: usual_size,
-        run: alpha::distributions,
+        run: alpha::distributions::run,
     },
     Experiment {
         id: "alpha-fig-2",
@@ -255,8 +263,8 @@ pub const ALL: &[Experiment] = &[
         title: "The best α by bits per element",
         statement: "α = 0 is best up to c = 10, α = 1 from c = 31 on, and it is nearly linear \
              between.",
-        parameters: alpha::parameters_of_best,
-        run: alpha::best,
+        parameters: alpha::best::parameters,
+        run: alpha::best::run,
     },
     Experiment {
         id: "alpha-max-load",
@@ -332,8 +340,8 @@ pub const ALL: &[Experiment] = &[
         title: "The cuckoo graph of random keys",
         statement: "With m = (1 + ε)n buckets in each table a component has at most 1 + 1/ε buckets \
              on average, and a second cycle, which forces a rehash, has a probability of order 1/m.",
-        parameters: tables::parameters_of_graph,
-        run: tables::graph,
+        parameters: tables::graph::parameters,
+        run: tables::graph::run,
     },
     Experiment {
         id: "cuckoo-load",
@@ -341,16 +349,16 @@ pub const ALL: &[Experiment] = &[
         title: "What inserts displace and how often tables are rehashed, by load",
         statement: "Below a load of one half an insert takes constant time on average, and \
              rehashes are rare; four slots a bucket carry it to 95 %.",
-        parameters: tables::parameters_of_load,
-        run: tables::load,
+        parameters: tables::load::parameters,
+        run: tables::load::run,
     },
     Experiment {
         id: "slides-rehash",
         source: "Slides, cuckoo hashing",
         title: "How often tables are rehashed, and what it costs",
         statement: "A rehash costs O(m + n/ε) accesses and is needed O(1) times on average.",
-        parameters: tables::parameters_of_rehash,
-        run: tables::rehash,
+        parameters: tables::rehash::parameters,
+        run: tables::rehash::run,
     },
     Experiment {
         id: "slides-example",
@@ -374,8 +382,8 @@ pub const ALL: &[Experiment] = &[
         title: "Variance of the bucket size of balanced maps, by accesses",
         statement: "With the cost i² the optimal schemes give a hash table buckets of the least \
              variance that its accesses and overflow allow.",
-        parameters: tables::parameters_of_variance,
-        run: tables::variance,
+        parameters: tables::variance::parameters,
+        run: tables::variance::run,
     },
     Experiment {
         id: "table-lines",
@@ -383,8 +391,8 @@ pub const ALL: &[Experiment] = &[
         title: "Buckets and cache lines read by lookups in hash tables, by load",
         statement: "A lookup reads d buckets and the stash at most; here is what it reads on \
              average, and in 99 of 100 cases.",
-        parameters: tables::parameters_of_lines,
-        run: tables::lines,
+        parameters: tables::lines::parameters,
+        run: tables::lines::run,
     },
     Experiment {
         id: "beyond",

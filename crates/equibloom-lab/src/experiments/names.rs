@@ -9,9 +9,8 @@ pub(super) struct Names {
     pub(super) single: &'static str,
     pub(super) sequential: &'static str,
     pub(super) multi_level: &'static str,
-    /// Where it speaks of the optimality regions, of the overflow, and of rates.
+    /// Where it speaks of the optimality regions, and of rates.
     pub(super) regions: &'static str,
-    pub(super) overflow: &'static str,
     pub(super) rates: &'static str,
 }
 
@@ -20,8 +19,6 @@ pub(super) const BALANCED: Names = Names {
     sequential: "SEQUENTIAL",
     multi_level: "MHT",
     regions: "Balanced, VIII",
-    // The balanced paper rounds it to 0.5 %.
-    overflow: "Energy, IX-C",
     rates: "Balanced, IX",
 };
 pub(super) const ENERGY: Names = Names {
@@ -29,7 +26,6 @@ pub(super) const ENERGY: Names = Names {
     sequential: "GREEDY",
     multi_level: "MHT",
     regions: "Energy, VII",
-    overflow: "Energy, IX-C",
     rates: "Energy, IX-C",
 };
 

@@ -3,13 +3,9 @@
 use equibloom_theory::optimum;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::Outcome;
 use super::names::Names;
-use crate::context::Context;
-use crate::error::Error;
-use crate::evidence::{Curve, MULTI_LEVEL, Point, gather, on_models, series};
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::short;
+use crate::evidence::{Curve, MULTI_LEVEL, Point, gather};
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const BLOCK_BITS: u32 = 256;
@@ -26,13 +22,13 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
             .map(|&x| Point::full(context, x, subject(scheme, x)))
             .collect(),
     };
-    let curves = [
+    let curves = vec![
         curve("blocked", Hue::Blocked, Scheme::Blocked),
         curve(names.single, Hue::Single, single),
         curve(names.multi_level, Hue::MultiLevel, MULTI_LEVEL),
         curve("standard", Hue::Classical, Scheme::Classical),
     ];
-    let evidence = gather(context, &curves)?;
+    let curves = gather(context, curves)?;
 
     let at = |scheme, bits: f64| Ok::<_, Error>(subject(scheme, bits).paper_model()?.rate);
     let standard_less_counter = {
@@ -58,7 +54,7 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
         Claim::printed(names.rates, text, expected, value, unit)
     };
     let hashes = |bits: f64| f64::from(subject(MULTI_LEVEL, bits).hashes());
-    let mut claims = vec![
+    let claims = vec![
         printed("40 bits: MHT".into(), 1.4e-7, multi, 1e-8),
         printed("40 bits: blocked (cut off)".into(), 2.3e-5, blocked, 1e-6),
         printed(
@@ -101,11 +97,9 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
         derived("40 bits: standard, all bits".into(), 4.5e-9, standard, 1e-10),
         derived("overflow in %".into(), 0.49845, 100.0 * least, 1e-5),
     ];
-    for (curve, evidence) in curves.iter().zip(&evidence) {
-        claims.extend(on_models(&curve.name, evidence, |o| o.rate));
-    }
-    let last =
-        |curve: usize| evidence[curve].last().map_or(0.0, |e| e.filter.estimate(|o| o.rate).mean);
+    let mut plot = Plot::of(claims);
+    curves.iter().for_each(|curve| plot.add(curve, |o| o.rate));
+    let last = |curve: usize| curves[curve].filter(bits_per_element.len() - 1, |o| o.rate);
     let finding = format!(
         "At 40 bits the paper's model gives {multi_name} {}, blocked {}, standard {}; the \
          filters measure {}, {}, {}: {:.1} and {:.1} orders of magnitude apart. With the best k for \
@@ -123,8 +117,6 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
         (best(Scheme::Blocked, 40.0)? / best(MULTI_LEVEL, 40.0)?).log10(),
         short(best(Scheme::TwoChoice, 40.0)?),
     );
-    let drawn = curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate));
-    let mut series: Vec<Series> = drawn.collect();
     let with_best_k = [
         (names.multi_level, Hue::MultiLevel, MULTI_LEVEL),
         (names.single, Hue::Single, single),
@@ -136,7 +128,7 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
         let y =
             bits_per_element.iter().map(|&bits| best(scheme, bits)).collect::<Result<_, _>>()?;
         let curve = Series::new(name, hue, Origin::Paper, &bits_per_element, y);
-        series.push(curve.in_panel(1));
+        plot.series.push(curve.in_panel(1));
     }
     Ok(Outcome {
         finding,
@@ -159,8 +151,7 @@ pub(super) fn run(context: &Context<'_>, names: &Names) -> Result<Outcome, Error
         x: Axis::linear("bits per element β [bits]"),
         y: Axis::logarithmic("false-positive rate"),
         panels: vec!["k = round(β ln 2), as in the paper", "the best k for each scheme"],
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

@@ -8,15 +8,11 @@ use equibloom_layout::Design;
 use equibloom_theory::exact;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::evidence::{Curve, Point, gather, on_models, series};
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::{power_of_ten, short};
+use crate::evidence::{Curve, Point, gather};
+use crate::experiments::prelude::*;
+use crate::number::power_of_ten;
 use crate::simulator::{seed_of, share_of_set_bits};
-use crate::subject::Subject;
+use crate::subject::{Subject, filled};
 
 pub(super) fn parameters_of_rate(length: Length) -> String {
     format!(
@@ -54,7 +50,7 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
         Curve { name, hue: Hue::Value(index as u8), points }
     };
     let curves: Vec<Curve> = [12, 14, 16, 18, 20].into_iter().enumerate().map(curve).collect();
-    let evidence = gather(context, &curves)?;
+    let curves = gather(context, curves)?;
     let classical = |c: f64, hashes| {
         Ok::<_, Error>(paper::rate(Scheme::Classical, 512, c, Hashes::Given(hashes))?.rate)
     };
@@ -62,7 +58,7 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
         |text, expected, value, unit| Claim::printed("Slides", text, expected, value, unit);
     // The best k at 1,000 bits per element, found by search.
     let best_k = f64::from(paper::rate(Scheme::Classical, 512, 1e3, Hashes::Best)?.hashes) / 1e3;
-    let mut claims = vec![
+    let claims = vec![
         printed("π with one hash function, m = 100 n", 0.0095, classical(100.0, 1)?, 1e-4)
             .unless("erratum 9: 1 − e^(−1/100) is 0.00995"),
         printed("π with one hash function, m = n", 0.632, classical(1.0, 1)?, 1e-3),
@@ -77,9 +73,8 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
             .unless("erratum 9: 2 % is the rate with c = 8"),
         Claim::derived("c = 8 and k = 6: rate in %", 2.0, 100.0 * classical(8.0, 6)?, 1.0),
     ];
-    for (curve, evidence) in curves.iter().zip(&evidence) {
-        claims.extend(on_models(&curve.name, evidence, |o| o.rate));
-    }
+    let mut plot = Plot::of(claims);
+    curves.iter().for_each(|curve| plot.add(curve, |o| o.rate));
     let finding = format!(
         "The rate falls by a factor of {} per bit; 8 bits and 6 hash functions give {} %, and \
          all sizes from 2¹² to 2²⁰ bits follow one curve of m/n.",
@@ -96,8 +91,7 @@ pub(super) fn rate(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::logarithmic("number of elements n"),
         y: Axis::logarithmic("false-positive rate"),
-        series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
@@ -127,14 +121,12 @@ pub(super) fn by_hash_functions(context: &Context<'_>) -> Result<Outcome, Error>
                 Ok(share_of_set_bits(bits, hashes, &[ELEMENTS], seed)[0].powi(hashes as i32))
             })?;
         let filtered = context.repeat(&format!("k filter {c} {hashes}"), repetitions, |seed| {
-            let mut filter = Filter::<u64>::new(&Parameters { keys: ELEMENTS, seed, design })?;
-            filter.try_extend(0..ELEMENTS)?;
-            Ok(filter.statistics().expected_rate)
+            Ok(filled(design, ELEMENTS, seed)?.expected_rate)
         })?;
         let of = |runs: Vec<f64>| Estimate::of(runs, exact.rate_deviation);
         Ok((formula(c.into(), hashes)?, exact.rate, [of(simulated), of(filtered)]))
     })?;
-    let (mut series, mut claims, mut minima) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plot, mut minima) = (Plot::default(), Vec::new());
     let k: Vec<f64> = (1..=MOST).map(f64::from).collect();
     for (index, (&c, found)) in BITS_PER_ELEMENT.iter().zip(found.chunks(MOST as usize)).enumerate()
     {
@@ -143,22 +135,20 @@ pub(super) fn by_hash_functions(context: &Context<'_>) -> Result<Outcome, Error>
         let k_best = f64::from(c) * LN_2;
         minima.push((k_best, 2_f64.powf(-k_best)));
         let text = format!("{name}: the best whole k, next to (m/n) ln 2");
-        claims.push(Claim::stated("Slides", Claim::new(text, k_best, best.hashes.into(), 1.0)));
-        let paper: Vec<f64> = found.iter().map(|point| point.0).collect();
-        let exact: Vec<f64> = found.iter().map(|point| point.1).collect();
-        series.push(Series::new(&name, hue, Origin::Paper, &k, paper));
-        for (side, origin) in [Origin::Simulation, Origin::Filter].into_iter().enumerate() {
-            let measured: Vec<Estimate> = found.iter().map(|point| point.2[side]).collect();
-            let text = format!("{name}: the {} lies on the exact model", origin.name());
-            let kind = Kind::against_model(origin);
-            claims.push(Claim::on_model(&text, &exact, &measured).of_kind(kind));
-            series.push(Series::measured(&name, hue, origin, &k, &measured));
-        }
+        plot.claims
+            .push(Claim::stated("Slides", Claim::new(text, k_best, best.hashes.into(), 1.0)));
+        let paper = found.iter().map(|point| point.0).collect();
+        plot.series.push(Series::new(&name, hue, Origin::Paper, &k, paper));
+        let exact = found.iter().map(|point| point.1).collect();
+        let exact = Series::new(&name, hue, Origin::Exact, &k, exact);
+        let points: Vec<[Estimate; 2]> = found.iter().map(|point| point.2).collect();
+        let text = format!("{name}: the {{}} lies on the exact model");
+        plot.compare(&exact, &text, sides(Origin::Filter, &points));
     }
     let (x, y): (Vec<f64>, Vec<f64>) = minima.into_iter().unzip();
     let minimum =
         Series::new("minimum, k = (m/n) ln 2", Hue::Classical, Origin::Model, &x, y.clone());
-    series.push(minimum);
+    plot.series.push(minimum);
     Ok(Outcome {
         finding: format!(
             "With 8 bits per element f(k) is least at k = {}, {}; with 16 at k = {}, {}.",
@@ -173,8 +163,7 @@ pub(super) fn by_hash_functions(context: &Context<'_>) -> Result<Outcome, Error>
         ],
         x: Axis::linear("hash functions k"),
         y: Axis::logarithmic("false-positive rate f(k)"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
@@ -214,7 +203,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
     let simulated = estimates(&mut simulated.iter().map(|share| share.powi(HASHES as i32)));
     let measured = estimates(&mut filtered.rates.iter().copied());
     let x: Vec<f64> = moments.iter().map(|&moment| moment as f64).collect();
-    let exact: Vec<f64> = exact.iter().map(|expected| expected.rate).collect();
+    let exact = exact.iter().map(|expected| expected.rate).collect();
     let paper = |&keys: &u64| {
         (1.0 - (-f64::from(HASHES) * keys as f64 / bits as f64).exp()).powi(HASHES as i32)
     };
@@ -222,7 +211,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
     let full = paper.last().copied().unwrap_or_default();
     let (name, hue) = ("classical", Hue::Classical);
     let false_positives = filtered.false_positives;
-    let mut claims = vec![
+    let mut plot = Plot::of(vec![
         Claim::derived("formula, all addresses in: rate in %", 2.0, 100.0 * full, 1.0),
         Claim::new(
             "memory per address in bytes",
@@ -237,16 +226,11 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
             4.0 * false_positives.sigma + 0.01 * full,
         ),
         Claim::new("members not found", 0.0, filtered.lost as f64, 0.0),
-    ];
-    let mut series = vec![
-        Series::new(name, hue, Origin::Paper, &x, paper),
-        Series::new(name, hue, Origin::Exact, &x, exact.clone()),
-    ];
-    for (origin, points) in [(Origin::Simulation, simulated), (Origin::Filter, measured)] {
-        let text = format!("the {} lies on the exact model", origin.name());
-        claims.push(Claim::on_model(&text, &exact, &points).of_kind(Kind::against_model(origin)));
-        series.push(Series::measured(name, hue, origin, &x, &points));
-    }
+    ]);
+    let exact = Series::new(name, hue, Origin::Exact, &x, exact);
+    plot.series.extend([Series::new(name, hue, Origin::Paper, &x, paper), exact.clone()]);
+    let sides = [(Origin::Simulation, simulated), (Origin::Filter, measured)];
+    plot.compare(&exact, "the {} lies on the exact model", sides);
     let finding = format!(
         "{} addresses in {} bytes: {} % of absent ones are taken for present (formula {} %), no \
          member is lost.",
@@ -263,8 +247,7 @@ pub(super) fn emails(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("addresses inserted"),
         y: Axis::logarithmic("false-positive rate"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

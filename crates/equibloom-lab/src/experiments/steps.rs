@@ -2,22 +2,19 @@
 
 use equibloom_layout::{Blocks, Layout, Overflow, Rule, Share, WhenFull};
 
-use super::Outcome;
-use crate::context::Length;
-use crate::error::Error;
-use crate::figure::{Claim, Picture};
+use crate::experiments::prelude::*;
+use crate::figure::Picture;
 use crate::trace::{Block, End, Step, Trace};
 
-/// What is drawn: the block of T1 that turns the element away, and the block of T2 that stores it.
-const FIRST: usize = 0b10;
-const SECOND: usize = 0b01;
+/// What is drawn: the block of T1 that turns the element away and the block of T2 that stores it, each with the number
+/// of its elements.
+const FIRST: (usize, u32) = (0b10, 3);
+const SECOND: (usize, u32) = (0b01, 2);
 
 /// One of the two figures.
 pub(super) struct Drawn {
     place: &'static str,
     element: &'static str,
-    /// The number of elements in the two blocks.
-    loads: [u32; 2],
     rule: Rule,
     note: &'static str,
 }
@@ -27,7 +24,6 @@ pub(super) struct Drawn {
 pub(super) const BALANCED: Drawn = Drawn {
     place: "Balanced, Fig. 1",
     element: "y",
-    loads: [3, 2],
     rule: Rule::FirstWithRoom { below: 2, coin: Share::ALL },
     note: "h = 3 without a coin. It is built as a threshold of 2 with a coin that always says yes, which \
            is the same and needs a counter of two bits.",
@@ -36,7 +32,6 @@ pub(super) const BALANCED: Drawn = Drawn {
 pub(super) const ENERGY: Drawn = Drawn {
     place: "Energy, Fig. 5",
     element: "x",
-    loads: [3, 2],
     rule: Rule::FirstWithRoom { below: 2, coin: Share::clamped(0.5) },
     note: "h = 2 with a coin of probability 1/2: the block of T2 is at exactly h, and the element's coin \
            says yes.",
@@ -58,7 +53,7 @@ impl Drawn {
             for number in 0..MOST_ELEMENTS {
                 let before = trace.tables();
                 let mut step = trace.insert(&format!("{}{number}", self.element))?;
-                if self.is_drawn(&step) {
+                if Self::is_drawn(&step) {
                     step.key = self.element.to_owned();
                     return Ok((before, step));
                 }
@@ -67,12 +62,9 @@ impl Drawn {
         Err(Error::NoSuchRun { figure: self.place })
     }
 
-    fn is_drawn(&self, step: &Step) -> bool {
-        let places = [(FIRST, self.loads[0]), (SECOND, self.loads[1])];
-        let as_drawn = |(visit, (address, load)): (&crate::trace::Visit, (usize, u32))| {
-            visit.address == address && visit.before.load == load
-        };
-        step.end == End::Stored(1) && step.visits.iter().zip(places).all(as_drawn)
+    fn is_drawn(step: &Step) -> bool {
+        let found = step.visits.iter().map(|visit| (visit.address, visit.before.load));
+        step.end == End::Stored(1) && found.take(2).eq([FIRST, SECOND])
     }
 
     pub(super) fn run(&self) -> Result<Outcome, Error> {
@@ -95,7 +87,7 @@ impl Drawn {
             Claim::printed(self.place, text, expected, found, 1.0)
         };
         let [first, second, third] = [0, 1, 2].map(|number| &step.visits[number]);
-        let stored = &step.tables[1][SECOND];
+        let stored = &step.tables[1][SECOND.0];
         let claims = vec![
             printed("elements in T1 at 10, which turns it away", 3.0, first.before.load.into()),
             printed(
@@ -123,7 +115,7 @@ impl Drawn {
                 self.note,
             ],
             pictures: vec![at(0), at(1), at(2)],
-            claims,
+            plot: Plot::of(claims),
             ..Outcome::default()
         })
     }

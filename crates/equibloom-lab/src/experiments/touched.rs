@@ -4,12 +4,7 @@ use equibloom::{Filter, Parameters};
 use equibloom_layout::Design;
 use equibloom_theory::paper::blocks_touched;
 
-use super::Outcome;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::simulator::words;
 
 const HASHES: u32 = 17;
@@ -45,10 +40,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         Ok((model, [Estimate::of(simulated, floor), Estimate::of(filtered, floor)]))
     })?;
     let x = BLOCKS.map(|blocks| blocks as f64);
-    let model: Vec<f64> = found.iter().map(|(model, _)| *model).collect();
-    let (name, hue) = ("classical", Hue::Classical);
-    let mut series = vec![Series::new(name, hue, Origin::Paper, &x, model.clone())];
-    let mut claims = vec![Claim::stated(
+    let (model, points): (Vec<f64>, Vec<[Estimate; 2]>) = found.into_iter().unzip();
+    let mut plot = Plot::of(vec![Claim::stated(
         "1+α, Lemma 6.1",
         Claim::new(
             "b·(k − blocks) for large b: at most k(k − 1)/2, so blocks are k − O(1/b)",
@@ -56,13 +49,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             1e9 * (f64::from(HASHES) - blocks_touched(HASHES, 1_000_000_000)?),
             2.0,
         ),
-    )];
-    for (side, origin) in [Origin::Simulation, Origin::Filter].into_iter().enumerate() {
-        let measured: Vec<Estimate> = found.iter().map(|(_, sides)| sides[side]).collect();
-        let text = format!("the {} reads as many blocks as the lemma says", origin.name());
-        claims.push(Claim::on_model(&text, &model, &measured).of_kind(Kind::against_model(origin)));
-        series.push(Series::measured(name, hue, origin, &x, &measured));
-    }
+    )]);
+    let curve = Series::new("classical", Hue::Classical, Origin::Paper, &x, model.clone());
+    plot.series.push(curve.clone());
+    let text = "the {} reads as many blocks as the lemma says";
+    plot.compare(&curve, text, sides(Origin::Filter, &points));
     Ok(Outcome {
         finding: format!(
             "{HASHES} bits lie in {} of 16 blocks and in {} of 256.",
@@ -75,8 +66,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::logarithmic("blocks b"),
         y: Axis::linear("blocks read by a query"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

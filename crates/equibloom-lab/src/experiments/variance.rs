@@ -1,15 +1,11 @@
 //! Energy, section VIII: the variance of the bucket size.
 
-use equibloom_theory::lower_bound::{costs, lower_bound};
+use equibloom_tables::Distribution;
+use equibloom_theory::lower_bound::lower_bound;
 use equibloom_theory::paper::Scheme;
 
-use super::Outcome;
 use super::names::{ByAccesses, ENERGY};
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const LOAD: f64 = 8.0;
@@ -25,40 +21,27 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         .map(|scheme| (scheme, steps.clone()))
         .chain([(blocked, vec![1.0])])
         .collect();
-    let jobs: Vec<(usize, f64)> = curves
-        .iter()
-        .enumerate()
-        .flat_map(|(index, (_, accesses))| accesses.iter().map(move |&a| (index, a)))
-        .collect();
-    let points = context.map(&jobs, |&(index, accesses)| {
-        let curve = &curves[index].0;
-        point(context, curve.name, (curve.scheme)(accesses), accesses)
-    })?;
-    let mut points = points.into_iter();
-    let (mut series, mut claims) = (Vec::new(), Vec::new());
+    let found = context.map_curves(
+        &curves,
+        |(_, accesses)| accesses,
+        |(curve, _), &accesses| point(context, curve.name, (curve.scheme)(accesses), accesses),
+    )?;
+    let mut plot = Plot::default();
     let mut at_one_point_two = Vec::new();
-    for (curve, accesses) in &curves {
-        let found: Vec<Found> = points.by_ref().take(accesses.len()).collect();
-        let bound: Vec<f64> = found.iter().map(|point| point.bound).collect();
+    for ((ByAccesses { name, hue, .. }, accesses), found) in curves.iter().zip(found) {
+        let bound = found.iter().map(|point| point.bound).collect();
+        let curve = Series::new(name, *hue, Origin::Model, accesses, bound);
         let index = accesses.iter().position(|a| (a - 1.2).abs() < 1e-9);
-        at_one_point_two.extend(index.map(|index| bound[index]));
-        series.push(Series::new(curve.name, curve.hue, Origin::Model, accesses, bound.clone()));
-        for (origin, pick) in [
-            (Origin::Simulation, (|found| &found.simulation) as fn(&Found) -> &Option<Estimate>),
-            (Origin::Filter, |found| &found.filter),
-        ] {
-            let measured: Vec<Estimate> = found.iter().filter_map(|found| *pick(found)).collect();
-            if measured.is_empty() {
-                continue;
-            }
-            let text = format!("{}: the {} has the least variance", curve.name, origin.name());
-            let kind = Kind::against_model(origin);
-            claims.push(Claim::on_model(&text, &bound, &measured).of_kind(kind));
-            series.push(Series::measured(curve.name, curve.hue, origin, accesses, &measured));
-        }
+        at_one_point_two.extend(index.map(|index| curve.y[index]));
+        plot.series.push(curve.clone());
+        let simulation = found.iter().map(|point| point.simulation).collect();
+        let filter: Option<Vec<Estimate>> = found.iter().map(|point| point.filter).collect();
+        let filter = filter.map(|filter| (Origin::Filter, filter));
+        let sides = [(Origin::Simulation, simulation)].into_iter().chain(filter);
+        plot.compare(&curve, &format!("{name}: the {{}} has the least variance"), sides);
     }
-    let poisson = lower_bound(LOAD, 1.0, 0.0)?.cost(costs::variance(LOAD))?;
-    claims.insert(
+    let poisson = lower_bound(LOAD, 1.0, 0.0)?.variance()?;
+    plot.claims.insert(
         0,
         Claim::derived("one access, no overflow: the variance is r", 8.0, poisson, 1e-9),
     );
@@ -79,15 +62,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::linear("variance of the bucket size [elements²]"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
 
 struct Found {
     bound: f64,
-    simulation: Option<Estimate>,
+    simulation: Estimate,
     filter: Option<Estimate>,
 }
 
@@ -97,38 +79,22 @@ fn point(context: &Context<'_>, name: &str, scheme: Scheme, accesses: f64) -> Re
     let subject = Subject { scheme, block_bits: BLOCK_BITS, bits_per_element };
     let optimum = subject.optimum()?;
     let overflow = optimum.as_ref().map_or(0.0, |optimum| optimum.overflow);
-    let bound = lower_bound(LOAD, accesses, overflow)?;
-    let least = bound.cost(costs::variance(bound.mean_load()))?;
+    let least = lower_bound(LOAD, accesses, overflow)?.variance()?;
     // The sample variance of m values with kurtosis about 3 has deviation √(2/m)·σ².
     let floor = least * (2.0 / subject.blocks(elements) as f64).sqrt();
     let simulated =
         context.repeat(&format!("simulation {name} {accesses}"), repetitions, |seed| {
-            Ok(variance(&subject.simulate_loads(elements, seed)?))
+            Ok(Distribution::of(&subject.simulate_loads(elements, seed)?).variance)
         })?;
     // Blocks without a counter do not know their load.
     let filtered = optimum.map(|_| {
         context.repeat(&format!("filter {name} {accesses}"), repetitions, |seed| {
-            let mut filter = subject.filter(elements, seed)?;
-            filter.try_extend(0..elements)?;
-            Ok(variance(&filter.statistics().loads()))
+            Ok(Distribution::of(&subject.fill_filter(elements, seed)?.loads()).variance)
         })
     });
     Ok(Found {
         bound: least,
-        simulation: Some(Estimate::of(simulated, floor)),
+        simulation: Estimate::of(simulated, floor),
         filter: filtered.transpose()?.map(|values| Estimate::of(values, floor)),
     })
-}
-
-/// The variance of a load, from the number of buckets at each.
-fn variance(counts: &[u64]) -> f64 {
-    let mean_of = |power: i32| {
-        let sum: f64 = counts
-            .iter()
-            .enumerate()
-            .map(|(load, &count)| (load as f64).powi(power) * count as f64)
-            .sum();
-        sum / counts.iter().sum::<u64>() as f64
-    };
-    mean_of(2) - mean_of(1).powi(2)
 }

@@ -1,8 +1,9 @@
 //! The legend: colours show a curve's subject, line and marker its source.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::marks::{draw_marker, draw_text, line_class};
+use super::marks::{draw_marker, draw_text, line_class, marker_style};
 use super::palette;
 use crate::figure::{Figure, Hue, Origin};
 
@@ -41,14 +42,12 @@ fn rows(figure: &Figure, width: f64) -> Vec<Vec<Entry<'_>>> {
             subjects.push((&series.subject, series.hue));
         }
     }
-    let origins = Origin::ALL
-        .into_iter()
-        .filter(|origin| figure.series.iter().any(|series| series.origin == *origin));
+    let origins: BTreeSet<Origin> = figure.series.iter().map(|series| series.origin).collect();
     let mut rows = Vec::new();
     let banded = figure.series.iter().any(|series| !series.sigma.is_empty());
     let groups = [
         subjects.into_iter().map(|(name, hue)| Entry::Subject(name, hue)).collect::<Vec<_>>(),
-        origins.map(Entry::Origin).chain(banded.then_some(Entry::Band)).collect(),
+        origins.into_iter().map(Entry::Origin).chain(banded.then_some(Entry::Band)).collect(),
     ];
     for group in groups {
         let mut row: Vec<Entry<'_>> = Vec::new();
@@ -78,7 +77,7 @@ pub(super) fn draw(svg: &mut String, figure: &Figure, left: f64, top: f64, width
             // Writing to a string cannot fail.
             let _ = match &entry {
                 Entry::Subject(_, hue) => {
-                    let name = palette::name(*hue);
+                    let name = palette::look(*hue).0;
                     let line =
                         write!(svg, "<path class='line s-{name}' d='M{from:.1} {y:.1}H{to:.1}'/>");
                     draw_marker(svg, *hue, middle, y, 4.0, &format!("f-{name}"));
@@ -92,12 +91,7 @@ pub(super) fn draw(svg: &mut String, figure: &Figure, left: f64, top: f64, width
                         )
                     }
                     None => {
-                        let (radius, class) = if matches!(origin, Origin::Simulation | Origin::Peer)
-                        {
-                            (5.0, "hollow key")
-                        } else {
-                            (2.8, "key-fill")
-                        };
+                        let (radius, class) = marker_style(*origin, "key", "key-fill");
                         write!(
                             svg,
                             "<circle class='{class}' cx='{middle:.1}' cy='{y:.1}' r='{radius}'/>"

@@ -44,7 +44,7 @@ pub(super) fn line_class(origin: Origin) -> Option<&'static str> {
 
 /// Draws a series; `small` markers where there are many.
 pub(super) fn draw_series(svg: &mut String, area: &Area, series: &Series) {
-    let name = palette::name(series.hue);
+    let name = palette::look(series.hue).0;
     let points: Vec<(f64, f64)> =
         series.x.iter().zip(&series.y).filter_map(|(&x, &y)| area.point(x, y)).collect();
     if let Some(class) = line_class(series.origin) {
@@ -53,13 +53,17 @@ pub(super) fn draw_series(svg: &mut String, area: &Area, series: &Series) {
     }
     draw_band(svg, area, series);
     let scale = if points.len() > 60 { 0.55 } else { 1.0 };
+    let (radius, class) = marker_style(series.origin, &format!("s-{name}"), &format!("f-{name}"));
     for (x, y) in points {
-        match series.origin {
-            Origin::Simulation | Origin::Peer => {
-                draw_marker(svg, series.hue, x, y, 5.0 * scale, &format!("hollow s-{name}"));
-            }
-            _ => draw_marker(svg, series.hue, x, y, 2.8 * scale, &format!("f-{name}")),
-        }
+        draw_marker(svg, series.hue, x, y, radius * scale, &class);
+    }
+}
+
+/// Radius and class of a marker: hollow for sources other than the library, so that its own markers fit inside.
+pub(super) fn marker_style(origin: Origin, stroke: &str, fill: &str) -> (f64, String) {
+    match origin {
+        Origin::Simulation | Origin::Peer => (5.0, format!("hollow {stroke}")),
+        _ => (2.8, fill.to_owned()),
     }
 }
 
@@ -81,7 +85,7 @@ fn draw_band(svg: &mut String, area: &Area, series: &Series) {
     }
     lower.reverse();
     let outline = [upper, lower].concat();
-    let name = palette::name(series.hue);
+    let name = palette::look(series.hue).0;
     let _ = write!(svg, "<path class='band f-{name}' d='{}Z'/>", path(&outline));
 }
 
@@ -95,7 +99,7 @@ fn path(points: &[(f64, f64)]) -> String {
 
 /// Draws a hue's marker.
 pub(super) fn draw_marker(svg: &mut String, hue: Hue, x: f64, y: f64, radius: f64, class: &str) {
-    let corners = palette::marker(hue);
+    let corners = palette::look(hue).1;
     let _ = if corners.is_empty() {
         write!(svg, "<circle class='{class}' cx='{x:.1}' cy='{y:.1}' r='{radius}'/>")
     } else {

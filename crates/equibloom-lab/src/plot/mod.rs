@@ -160,9 +160,7 @@ impl Panel<'_> {
         // Lines below points; hollow points below the filled ones inside.
         let mut shown: Vec<_> =
             self.figure.series.iter().filter(|series| series.panel == self.panel).collect();
-        shown.sort_by_key(|series| {
-            crate::figure::Origin::ALL.iter().position(|o| *o == series.origin)
-        });
+        shown.sort_by_key(|series| series.origin);
         for series in shown {
             draw_series(svg, &self.area, series);
         }

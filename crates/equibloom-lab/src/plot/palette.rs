@@ -8,22 +8,22 @@ use std::fmt::Write;
 use crate::figure::Hue;
 
 /// Name, colour on white, colour on black, marker.
-const HUES: [(&str, &str, &str, Marker); 15] = [
-    ("classical", "#555555", "#b8b8b8", DOWN),
-    ("blocked", "#d68a00", "#f0b040", SQUARE),
-    ("single", "#009e73", "#2fc79b", UP),
-    ("sequential", "#b6548e", "#e08cc0", PENTAGON),
-    ("multi-level", "#0072b2", "#56a8ec", CIRCLE),
-    ("two-choice", "#d55e00", "#ff8a4a", DIAMOND),
-    ("one-plus-alpha", "#2aa5d8", "#7fd0f7", DOWN),
-    ("one-slot", "#6a3fa0", "#b593ec", SQUARE),
-    ("four-slots", "#7a4b12", "#d3a062", STAR),
-    ("value-0", "#5e4fa2", "#9d8df0", CIRCLE),
-    ("value-1", "#c2185b", "#f5679b", SQUARE),
-    ("value-2", "#4d8c14", "#8fd14f", UP),
-    ("value-3", "#8c5a10", "#d9a557", DIAMOND),
-    ("value-4", "#00838f", "#4cc9d6", DOWN),
-    ("value-5", "#455a64", "#9fb4bf", PENTAGON),
+const HUES: [(Hue, &str, &str, &str, Marker); 15] = [
+    (Hue::Classical, "classical", "#555555", "#b8b8b8", DOWN),
+    (Hue::Blocked, "blocked", "#d68a00", "#f0b040", SQUARE),
+    (Hue::Single, "single", "#009e73", "#2fc79b", UP),
+    (Hue::Sequential, "sequential", "#b6548e", "#e08cc0", PENTAGON),
+    (Hue::MultiLevel, "multi-level", "#0072b2", "#56a8ec", CIRCLE),
+    (Hue::TwoChoice, "two-choice", "#d55e00", "#ff8a4a", DIAMOND),
+    (Hue::OnePlusAlpha, "one-plus-alpha", "#2aa5d8", "#7fd0f7", DOWN),
+    (Hue::OneSlot, "one-slot", "#6a3fa0", "#b593ec", SQUARE),
+    (Hue::FourSlots, "four-slots", "#7a4b12", "#d3a062", STAR),
+    (Hue::Value(0), "value-0", "#5e4fa2", "#9d8df0", CIRCLE),
+    (Hue::Value(1), "value-1", "#c2185b", "#f5679b", SQUARE),
+    (Hue::Value(2), "value-2", "#4d8c14", "#8fd14f", UP),
+    (Hue::Value(3), "value-3", "#8c5a10", "#d9a557", DIAMOND),
+    (Hue::Value(4), "value-4", "#00838f", "#4cc9d6", DOWN),
+    (Hue::Value(5), "value-5", "#455a64", "#9fb4bf", PENTAGON),
 ];
 
 /// The corners of a marker about the origin, for a radius of 1; none for a circle.
@@ -46,34 +46,18 @@ const STAR: Marker = &[
     (-0.45, -0.45),
 ];
 
-fn index(hue: Hue) -> usize {
-    match hue {
-        Hue::Classical => 0,
-        Hue::Blocked => 1,
-        Hue::Single => 2,
-        Hue::Sequential => 3,
-        Hue::MultiLevel => 4,
-        Hue::TwoChoice => 5,
-        Hue::OnePlusAlpha => 6,
-        Hue::OneSlot => 7,
-        Hue::FourSlots => 8,
-        Hue::Value(number) => 9 + usize::from(number) % 6,
-    }
-}
-
-pub(super) fn name(hue: Hue) -> &'static str {
-    HUES[index(hue)].0
-}
-
-pub(super) fn marker(hue: Hue) -> Marker {
-    HUES[index(hue)].3
+/// Name and marker. Values beyond the last have the colours of the first.
+pub(super) fn look(hue: Hue) -> (&'static str, Marker) {
+    let hue = if let Hue::Value(number) = hue { Hue::Value(number % 6) } else { hue };
+    let found = HUES.iter().find(|known| known.0 == hue);
+    found.map_or(("classical", CIRCLE), |known| (known.1, known.4))
 }
 
 /// The style sheet of a figure, for light and dark mode; paper is always light.
 pub(crate) fn style() -> String {
     let mut style = include_str!("light.css").to_owned();
     let mut dark = include_str!("dark.css").to_owned();
-    for (name, on_white, on_black, _) in HUES {
+    for (_, name, on_white, on_black, _) in HUES {
         // Writing to a string cannot fail.
         let _ =
             write!(style, ".plot .s-{name}{{stroke:{on_white}}}.plot .f-{name}{{fill:{on_white}}}");

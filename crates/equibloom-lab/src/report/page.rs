@@ -120,54 +120,39 @@ pub fn section(html: &mut String, figure: &Figure, files: Files) -> Result<(), E
         agreement(figure.claims.iter()),
         id = figure.id,
     );
-    let links = match files {
-        Files::Beside => format!(
-            " <a href='{id}.svg'>SVG</a> <a href='{id}.csv'>CSV</a> <a href='{id}.json'>JSON</a>",
-            id = figure.id
-        ),
-        Files::None => String::new(),
+    let draw = |screen, scale| inline_svg(figure, screen, scale);
+    let own = figure.y.scale;
+    let drawings = if figure.pictures.is_empty() {
+        // Both scales of the vertical axis are drawn, so that the switch needs no script.
+        let (other, name) = match own {
+            Scale::Linear => (Scale::Logarithmic, "logarithmic"),
+            Scale::Logarithmic => (Scale::Linear, "linear"),
+        };
+        format!(
+            "<input type='checkbox' class='switch' id='{id}-switch'><label for='{id}-switch'>{name} \
+             vertical axis</label><div class='wide first'>{}</div><div class='wide second'>{}</div>\
+             <div class='narrow first'>{}</div><div class='narrow second'>{}</div>",
+            draw(Screen::Wide, own),
+            draw(Screen::Wide, other),
+            draw(Screen::Narrow, own),
+            draw(Screen::Narrow, other),
+            id = figure.id,
+        )
+    } else {
+        let [wide, narrow] = [Screen::Wide, Screen::Narrow].map(|screen| draw(screen, own));
+        format!("<div class='wide'>{wide}</div><div class='narrow'>{narrow}</div>")
     };
-    if !figure.pictures.is_empty() {
-        let [wide, narrow] =
-            [Screen::Wide, Screen::Narrow].map(|screen| inline_svg(figure, screen, figure.y.scale));
-        let _ = write!(
-            html,
-            "<figure><div class='wide'>{wide}</div><div class='narrow'>{narrow}</div>\
-             <figcaption>{}.{links}</figcaption></figure>",
-            escape(&figure.parameters)
-        );
-        return finish(html, figure);
-    }
-    // Both scales of the vertical axis are drawn, so that the switch needs no script.
-    let other = match figure.y.scale {
-        Scale::Linear => Scale::Logarithmic,
-        Scale::Logarithmic => Scale::Linear,
-    };
-    let scale = if other == Scale::Linear { "linear" } else { "logarithmic" };
-    let _ = write!(
-        html,
-        "<figure><input type='checkbox' class='switch' id='{id}-switch'><label \
-         for='{id}-switch'>{scale} vertical axis</label><div class='wide first'>{}</div><div \
-         class='wide second'>{}</div><div class='narrow first'>{}</div><div class='narrow \
-         second'>{}</div><figcaption>{}.{links}</figcaption></figure>",
-        inline_svg(figure, Screen::Wide, figure.y.scale),
-        inline_svg(figure, Screen::Wide, other),
-        inline_svg(figure, Screen::Narrow, figure.y.scale),
-        inline_svg(figure, Screen::Narrow, other),
-        escape(&figure.parameters),
-        id = figure.id,
-    );
-    finish(html, figure)
-}
-
-/// Notes, claims and data below a figure.
-fn finish(html: &mut String, figure: &Figure) -> Result<(), Error> {
-    if !figure.notes.is_empty() {
-        html.push_str("<ul class='notes'>");
-        for note in &figure.notes {
-            let _ = write!(html, "<li>{}</li>", escape(note));
+    let parameters = escape(&figure.parameters);
+    let _ = write!(html, "<figure>{drawings}<figcaption>{parameters}.");
+    if files == Files::Beside {
+        for kind in ["svg", "csv", "json"] {
+            let _ = write!(html, " <a href='{}.{kind}'>{}</a>", figure.id, kind.to_uppercase());
         }
-        html.push_str("</ul>");
+    }
+    html.push_str("</figcaption></figure>");
+    if !figure.notes.is_empty() {
+        let notes = figure.notes.iter().map(|note| format!("<li>{}</li>", escape(note)));
+        let _ = write!(html, "<ul class='notes'>{}</ul>", notes.collect::<String>());
     }
     claims_table(html, figure);
     html.push_str(&hover_data(figure)?);

@@ -20,9 +20,12 @@ pub struct Cuckoo {
     homes: Vec<[usize; 2]>,
     /// The elements in each bucket, both tables one after the other.
     contents: Vec<Vec<usize>>,
-    stashed: usize,
-    displacements: u64,
-    rehashes: u64,
+    /// Elements without a place.
+    pub stashed: usize,
+    /// Number of displaced elements so far.
+    pub displacements: u64,
+    /// Number of rehashes.
+    pub rehashes: u64,
 }
 
 impl Cuckoo {
@@ -38,21 +41,6 @@ impl Cuckoo {
             displacements: 0,
             rehashes: 0,
         }
-    }
-
-    /// Elements without a place.
-    pub fn stashed(&self) -> usize {
-        self.stashed
-    }
-
-    /// Number of displaced elements so far.
-    pub fn displacements(&self) -> u64 {
-        self.displacements
-    }
-
-    /// Number of rehashes.
-    pub fn rehashes(&self) -> u64 {
-        self.rehashes
     }
 
     /// Share of the elements that are not in the first table.

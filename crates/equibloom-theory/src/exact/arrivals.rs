@@ -1,13 +1,15 @@
 //! The number of keys that arrive at one block.
 
+use core::f64::consts::TAU;
+
 use crate::poisson::{LARGEST_MEAN, Weights};
 
 /// Shares of blocks below this are left out.
 const NEGLIGIBLE: f64 = 1e-24;
 
-/// The same where they are not stored, and where the largest of those visited is 1.
-const NEGLIGIBLE_VISIT: f64 = 1e-12;
-const NEGLIGIBLE_UP: f64 = 1e-10;
+/// The same where they are visited in order: below the mean in standard deviations, above it as a share of the largest.
+const DEVIATIONS: f64 = 7.0;
+const NEGLIGIBLE_ABOVE: f64 = 1e-8;
 
 /// Keys that arrive at a block.
 #[derive(Debug, Clone, Copy)]
@@ -103,43 +105,48 @@ impl Binomial {
             return;
         }
         let ratio = self.ratio();
-        let mode = self.mode();
-        let (mut first, mut at_first) = (mode, 1.0);
-        let (mut value, mut weight, mut total) = (mode, 1.0, 0.0);
-        while weight > NEGLIGIBLE_VISIT {
-            total += weight;
-            if value >= from {
-                (first, at_first) = (value, weight);
-            }
-            if value == 0.0 {
-                break;
-            }
-            weight /= ratio(value);
-            value -= 1.0;
-        }
-        (value, weight) = (mode, 1.0);
-        while weight > NEGLIGIBLE_VISIT || value < from && weight > 0.0 {
-            value += 1.0;
-            weight *= ratio(value);
-            total += weight.max(0.0);
-            if value == from {
-                (first, at_first) = (value, weight);
-            }
-        }
-        if first >= from && at_first > 0.0 {
-            self.visit_up(first, at_first / total, visit);
-        }
-    }
-
-    /// Visits `from`, which has the given weight, and all values above it, in order.
-    pub(crate) fn visit_up(&self, from: f64, weight: f64, mut visit: impl FnMut(f64, f64)) {
-        let ratio = self.ratio();
-        let (mut value, mut weight, mut largest) = (from, weight, weight);
-        while weight > NEGLIGIBLE_UP * largest {
+        let mut value = from.max((self.mean - DEVIATIONS * self.variance.sqrt()).floor());
+        let mut weight = self.weight(value);
+        let mut largest = weight;
+        while weight > NEGLIGIBLE_ABOVE * largest {
             visit(value, weight);
             value += 1.0;
             weight *= ratio(value);
             largest = largest.max(weight);
         }
     }
+
+    /// The weight of one value above 0, by Stirling's formula: nothing cancels for any number of trials (Loader's
+    /// saddle-point expansion).
+    fn weight(&self, value: f64) -> f64 {
+        let Self { mean, variance } = *self;
+        let of_successes = stirling_error(value) + deviance(value, mean);
+        if variance >= mean {
+            return (-of_successes).exp() / (TAU * value).sqrt();
+        }
+        let trials = mean * (mean / (mean - variance));
+        let failures = trials - value;
+        if failures < 1e-9 * trials {
+            let all = (trials * (mean / trials).ln()).exp();
+            return if failures < -1e-9 * trials { 0.0 } else { all };
+        }
+        let of_failures = stirling_error(failures) + deviance(failures, trials - mean);
+        let exponent = stirling_error(trials) - of_successes - of_failures;
+        exponent.exp() * (trials / (TAU * value * failures)).sqrt()
+    }
+}
+
+/// ln x! less Stirling's formula.
+fn stirling_error(x: f64) -> f64 {
+    if x < 10.0 {
+        return stirling_error(x + 1.0) + (x + 0.5) * (1.0 / x).ln_1p() - 1.0;
+    }
+    let square = 1.0 / (x * x);
+    let small = (1.0 / 1260.0 - square / 1680.0) * square;
+    (1.0 / 12.0 - (1.0 / 360.0 - small) * square) / x
+}
+
+/// x ln(x/mean) + mean − x.
+fn deviance(x: f64, mean: f64) -> f64 {
+    x * ((x - mean) / mean).ln_1p() + mean - x
 }

@@ -22,6 +22,7 @@ pub fn best_hashes(design: &Design, keys: u64) -> Result<(Design, Prediction), E
         Design::Blocked(layout) => {
             (f64::from(layout.data_bits()) * layout.candidates.blocks() as f64, START)
         }
+        Design::List { .. } => return Ok((*design, predict(design, keys)?)),
     };
     best_hashes_from(design, keys, (start * bits / keys.max(1) as f64 * LN_2).round() as u32)
 }

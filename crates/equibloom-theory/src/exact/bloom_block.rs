@@ -99,10 +99,11 @@ impl Rows {
             }
             classes.resolve(load);
             let mut row = core::mem::take(&mut self.rows[index]);
+            if admits > 0.0 {
+                let admitted: Vec<f64> = row.mass.iter().map(|mass| mass * admits).collect();
+                classes.move_admitted(&mut self.rows[index + 1], load, row.first, &admitted);
+            }
             for (class, mass) in (row.first..).zip(&mut row.mass) {
-                if admits > 0.0 {
-                    classes.move_admitted(&mut self.rows[index + 1], load, class, *mass * admits);
-                }
                 let matched = classes.matched(load, class).0;
                 *mass *= matched + (1.0 - matched) * (1.0 - admits) * self.after_reject;
             }
@@ -211,11 +212,12 @@ impl Classes {
         }
     }
 
-    /// A key is admitted unless it matches: moves that part of `mass` into the row of the next load.
-    fn move_admitted(&self, next: &mut Window, load: usize, class: usize, mass: f64) {
+    /// A key is admitted unless it matches: moves that part of the mass of `first` and further classes into the row of
+    /// the next load.
+    fn move_admitted(&self, next: &mut Window, load: usize, first: usize, mass: &[f64]) {
         match &self.by_load {
-            Some((rates, _)) => next.add(0, &[1.0 - rates[load].0], mass),
-            None => next.add(class + 1, self.patterns.growth(class), mass),
+            Some((rates, _)) => next.add(0, mass, 1.0 - rates[load].0),
+            None => self.patterns.grow(first, mass, next),
         }
     }
 }

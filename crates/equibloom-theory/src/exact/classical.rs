@@ -47,13 +47,13 @@ impl Fill {
         Self { share: -unset_log.exp_m1(), deviation: variance.max(0.0).sqrt() }
     }
 
-    /// E (set share)^k, to second order in its small deviation.
+    /// E (set share)^k, to second order in its small deviation: its logarithm is nearly normal.
     fn rate(&self, hashes: f64) -> f64 {
         if self.share == 0.0 {
             return 0.0;
         }
         let relative = self.deviation / self.share;
-        let correction = 1.0 + hashes * (hashes - 1.0) / 2.0 * relative * relative;
+        let correction = (hashes * (hashes - 1.0) / 2.0 * relative * relative).exp();
         (self.share.powf(hashes) * correction).min(1.0)
     }
 }

@@ -88,14 +88,11 @@ impl FingerprintBlock {
         let spread = if mean > 0.0 { different.variance / different.mean } else { 0.0 };
         // Sums over full blocks: their number, S, S², the share g that goes on, g², g·S.
         let mut sums = [0.0; 6];
-        let (mut just_full, mut full_missed) = (0.0, 0.0);
+        let mut full_missed = 0.0;
         // An absent key misses one of several arrivals with probability 1 − 1/M.
         let log_kept = (-1.0 / fingerprints).ln_1p();
         entries.visit_from(slots, |count, weight| {
             let sent_on = count - slots;
-            if sent_on == 0.0 {
-                just_full = weight;
-            }
             let missed = match multiset {
                 true => (count * log_kept).exp(),
                 false => 1.0 - (each * count).min(1.0),
@@ -141,7 +138,6 @@ impl FingerprintBlock {
                 ..Meeting::default()
             },
             stored: with_room + slots * full,
-            just_full,
             rejected_before: sent_on + again,
             sent_on,
             sent_on_arrivals: copies * sent_on,
@@ -156,21 +152,10 @@ impl FingerprintBlock {
         }
     }
 
-    /// Mean number of entries sent on with Poisson arrivals of mean `other`, if with mean `load` a share `just_full` of
-    /// the blocks has as many entries as slots.
-    pub(crate) fn sent_on(&self, just_full: f64, load: f64, other: f64) -> f64 {
-        let entries = self.entries(&Arrivals::poisson(other));
-        if just_full == 0.0 {
-            return (entries.mean - self.slots).max(0.0);
-        }
-        // Two such distributions have a ratio that is a power of the number of entries.
-        let odds = |load: f64| match self.multiset {
-            true => load,
-            false => (load / self.fingerprints).exp_m1(),
-        };
-        let factor = (self.slots * (odds(other) / odds(load)).ln() + load - other).exp();
+    /// Mean number of entries sent on.
+    pub(crate) fn sent_on(&self, arrivals: &Arrivals) -> f64 {
         let mut sum = 0.0;
-        entries.visit_up(self.slots, just_full * factor, |count, weight| {
+        self.entries(arrivals).visit_from(self.slots, |count, weight| {
             sum += weight * (count - self.slots);
         });
         sum

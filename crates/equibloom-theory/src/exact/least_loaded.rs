@@ -216,8 +216,6 @@ impl Sums {
 struct Flow<'a> {
     patterns: &'a Patterns,
     choices: Choices,
-    /// `by_new_bits[i][s]` is the probability of i + 1 new bits: long rows that the compiler vectorises.
-    by_new_bits: Vec<Vec<f64>>,
     /// Shares of blocks by set bits, and J as defined above.
     blocks: Vec<f64>,
     passed: Vec<f64>,
@@ -247,14 +245,9 @@ impl<'a> Flow<'a> {
         let stage = Stage { blocks: zeros.clone(), passed: zeros.clone(), sums };
         let mut blocks = zeros.clone();
         blocks[0] = 1.0;
-        let new_bits = |new: usize| {
-            let of_set = |set| patterns.growth(set).get(new).copied().unwrap_or(0.0);
-            (0..=patterns.bits()).map(of_set).collect()
-        };
         Self {
             patterns,
             choices,
-            by_new_bits: (0..patterns.hashes()).map(new_bits).collect(),
             blocks,
             passed: zeros,
             sums,
@@ -309,7 +302,7 @@ impl<'a> Flow<'a> {
 
     /// Derivative of the stage with respect to the arrivals per block.
     fn compute_slope(&mut self, low: usize, end: usize) {
-        let Self { patterns, by_new_bits, stage, slope, as_full, choices, .. } = self;
+        let Self { patterns, stage, slope, as_full, choices, .. } = self;
         as_full[end] = 0.0;
         let mut matched = 0.0;
         for s in (low..end).rev() {
@@ -352,7 +345,7 @@ impl<'a> Flow<'a> {
             slope.blocks[s] = -leaves * stage.blocks[s];
             slope.passed[s] -= leaves * stage.passed[s];
         }
-        for (new, probabilities) in (1..).zip(by_new_bits.iter()) {
+        for (new, probabilities) in patterns.growth() {
             if low + new >= end {
                 break;
             }

@@ -26,9 +26,11 @@ impl System<f64, DVector<f64>> for Naive {
             };
             let chosen =
                 1.0 - self.share + self.share * (0..self.choices).map(candidate).sum::<f64>();
-            for (new, probability) in (1..).zip(self.patterns.growth(s)) {
-                slope[s] -= share[s] * chosen * probability;
-                slope[s + new] += share[s] * chosen * probability;
+            for (new, probabilities) in
+                self.patterns.growth().filter(|(new, _)| s + new < share.len())
+            {
+                slope[s] -= share[s] * chosen * probabilities[s];
+                slope[s + new] += share[s] * chosen * probabilities[s];
             }
         }
     }

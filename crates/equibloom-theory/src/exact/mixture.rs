@@ -44,8 +44,6 @@ pub(crate) struct Mixture {
     pub(crate) meeting: Meeting,
     /// Mean load.
     pub(crate) stored: f64,
-    /// The share of fingerprint blocks that are full and have sent nothing on.
-    pub(crate) just_full: f64,
     /// Mean number of inserts that went on from a block.
     pub(crate) rejected_before: f64,
     /// E R, and the mean number of arrivals with these entries.

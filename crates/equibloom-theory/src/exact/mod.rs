@@ -136,7 +136,20 @@ pub fn predict(design: &Design, keys: u64) -> Result<Prediction, Error> {
     Ok(match design {
         Design::Classical { bits, hashes } => classical::predict(keys, *bits, *hashes),
         Design::Blocked(layout) => predict_blocks(layout, keys),
+        Design::List { .. } => predict_list(keys),
     })
+}
+
+/// An operation in a list is one access; different keys may have the same 64 bits.
+fn predict_list(keys: f64) -> Prediction {
+    Prediction {
+        rate: keys * 0.5_f64.powi(64),
+        accesses_insert: 1.0,
+        accesses_hit: 1.0,
+        accesses_miss: 1.0,
+        stored_fraction: 1.0,
+        ..Prediction::default()
+    }
 }
 
 /// The expected properties of a layout that has been checked.
@@ -162,6 +175,13 @@ fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
 pub(crate) fn outline(layout: &Layout, keys: f64, most: f64) -> Option<Prediction> {
     let Candidates::Subtables { sizes } = &layout.candidates else { return None };
     subtables::outline(&mut BlockModel::of(layout)?, keys, sizes, most)
+}
+
+/// Mean number of different entries that a fingerprint block of a set sends on when `load` arrive on average.
+pub(crate) fn sent_on(blocks: Blocks, load: f64) -> f64 {
+    let Blocks::Fingerprint { slots, lists, remainder_bits } = blocks else { return 0.0 };
+    let block = FingerprintBlock::new(slots, lists, remainder_bits, false);
+    block.sent_on(&Arrivals::poisson(load))
 }
 
 fn patterns(layout: &Layout) -> Patterns {
@@ -198,13 +218,11 @@ impl BlockModel {
         }
     }
 
-    /// Mean number of different entries that a block sends on with Poisson arrivals of mean `other`; the mixture is that
-    /// of another mean.
-    fn sent_on(&mut self, mixture: &Mixture, other: f64) -> f64 {
+    /// Mean number of different entries that a block sends on.
+    fn sent_on(&mut self, arrivals: &Arrivals) -> f64 {
         match self {
-            _ if other <= 0.0 => 0.0,
-            Self::Bloom(history) => history.sent_on(&arrivals::poisson(other)),
-            Self::Fingerprint(block) => block.sent_on(mixture.just_full, mixture.arrivals, other),
+            Self::Bloom(history) => history.sent_on(&arrivals.number().weights()),
+            Self::Fingerprint(block) => block.sent_on(arrivals),
         }
     }
 

@@ -12,20 +12,18 @@ pub(crate) struct Patterns {
     bits: usize,
     hashes: usize,
     matched: Vec<f64>,
-    /// `hashes` entries per number of set bits: the probability of 1, 2, … new bits.
-    growth: Vec<f64>,
+    /// The probability of 1, 2, … new bits, each for every number of set bits: long rows that the compiler vectorises.
+    growth: Vec<Vec<f64>>,
 }
 
 impl Patterns {
     /// Patterns of `hashes` out of `bits` bits; `hashes` is in `1..=bits`.
     pub(crate) fn new(bits: usize, hashes: usize) -> Self {
         let matched = (0..=bits).map(|set| match_probability(bits, hashes, set)).collect();
-        let mut growth = vec![0.0; (bits + 1) * hashes];
-        for (set, row) in growth.chunks_exact_mut(hashes).enumerate() {
-            for (new, probability) in new_bits(bits, hashes, set).iter() {
-                if new > 0 {
-                    row[new - 1] = probability;
-                }
+        let mut growth = vec![vec![0.0; bits + 1]; hashes];
+        for (set, new_bits) in (0..=bits).map(|set| new_bits(bits, hashes, set)).enumerate() {
+            for (new, probability) in new_bits.iter().filter(|(new, _)| *new > 0) {
+                growth[new - 1][set] = probability;
             }
         }
         Self { bits, hashes, matched, growth }
@@ -44,10 +42,22 @@ impl Patterns {
         self.matched[set]
     }
 
-    /// Entry i is the probability that a random pattern sets i + 1 new bits.
-    pub(crate) fn growth(&self, set: usize) -> &[f64] {
-        let row = &self.growth[set * self.hashes..(set + 1) * self.hashes];
-        &row[..self.hashes.min(self.bits - set)]
+    /// The probabilities that a random pattern sets 1, 2, … new bits, each for every number of set bits.
+    pub(crate) fn growth(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        (1..).zip(self.growth.iter().map(Vec::as_slice))
+    }
+
+    /// Adds to `next` the mass of blocks with `first`, `first + 1`, … set bits that get new ones.
+    pub(crate) fn grow(&self, first: usize, mass: &[f64], next: &mut Window) {
+        let most = self.bits + 1;
+        next.cover(first..(first + mass.len() + self.hashes).min(most));
+        for (new, probabilities) in self.growth().take_while(|(new, _)| first + new < most) {
+            let more = &mut next.mass[first + new - next.first..];
+            for ((sum, mass), probability) in more.iter_mut().zip(mass).zip(&probabilities[first..])
+            {
+                *sum += mass * probability;
+            }
+        }
     }
 
     /// After this many arrivals a bit is unset with a probability of e^-20: the block counts as full.
@@ -55,24 +65,11 @@ impl Patterns {
         20 * self.bits / self.hashes + 1
     }
 
-    /// An empty window with room for one more key.
-    fn room_behind(&self, set_bits: &Window) -> Window {
-        Window { first: 0, mass: Vec::with_capacity(set_bits.mass.len() + self.hashes) }
-    }
-
     /// The number of set bits after one more arrival.
     pub(crate) fn after_arrival(&self, set_bits: &Window) -> Window {
-        let Window { first, mass } = set_bits;
-        let mut next = vec![0.0; mass.len() + self.hashes];
-        for (index, &mass) in mass.iter().enumerate() {
-            let (matched, growth) = (self.matched(first + index), self.growth(first + index));
-            let (same, more) = next[index..].split_at_mut(1);
-            same[0] += mass * matched;
-            for (sum, probability) in more.iter_mut().zip(growth) {
-                *sum += mass * probability;
-            }
-        }
-        let mut next = Window { first: *first, mass: next };
+        let matched = set_bits.iter().map(|(set, mass)| mass * self.matched(set)).collect();
+        let mut next = Window { first: set_bits.first, mass: matched };
+        self.grow(set_bits.first, &set_bits.mass, &mut next);
         next.trim_below(self.negligible());
         next
     }
@@ -84,14 +81,12 @@ impl Patterns {
 
     /// The number of set bits after one more key that does not match.
     pub(crate) fn after_new_key(&self, set_bits: &Window) -> Window {
-        let mut next = self.room_behind(set_bits);
-        for (set, mass) in set_bits.iter() {
-            if set == self.bits {
-                next.add(set, &[1.0], mass);
-            } else {
-                next.add(set + 1, self.growth(set), mass / (1.0 - self.matched(set)));
-            }
-        }
+        let full = set_bits.get(self.bits);
+        let others = set_bits.iter().filter(|&(set, _)| set < self.bits);
+        let others: Vec<f64> = others.map(|(set, mass)| mass / (1.0 - self.matched(set))).collect();
+        let mut next = Window::default();
+        self.grow(set_bits.first, &others, &mut next);
+        next.add(self.bits, &[1.0], full);
         next.trim();
         next
     }

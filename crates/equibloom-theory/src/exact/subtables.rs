@@ -169,7 +169,7 @@ impl Filled {
             (blocks * level.sent_on, arriving_variance * spread.slope * spread.slope)
         } else {
             let deviation = arriving_variance.sqrt() / blocks;
-            let sent_on = |other: f64| blocks * model.sent_on(&level, other);
+            let sent_on = |load: f64| blocks * model.sent_on(&Arrivals::poisson(load));
             vary(blocks * level.sent_on, arriving / blocks, deviation, sent_on)
         };
         // Keys that match an earlier one repeat its walk.
@@ -184,13 +184,20 @@ impl Filled {
     }
 }
 
-/// Nodes and weights that average a function of a normal variable exactly up to the ninth power (Gauss-Hermite): the
-/// middle, and pairs at this many standard deviations.
-const MIDDLE: f64 = 0.533_333_333_333_333_3;
-const PAIRS: [(f64, f64); 2] = [
-    (1.355_626_179_974_266, 0.222_075_922_005_613),
-    (2.856_970_013_872_806, 0.011_257_411_327_721),
-];
+/// Nodes and weights that average a function of a normal variable exactly up to the fifth and the ninth power
+/// (Gauss-Hermite): the middle, and pairs at this many standard deviations.
+type Nodes = (f64, &'static [(f64, f64)]);
+const THREE: Nodes = (2.0 / 3.0, &[(1.732_050_807_568_877_2, 1.0 / 6.0)]);
+const FIVE: Nodes = (
+    0.533_333_333_333_333_3,
+    &[
+        (1.355_626_179_974_266, 0.222_075_922_005_613),
+        (2.856_970_013_872_806, 0.011_257_411_327_721),
+    ],
+);
+
+/// With so small a deviation, as a share of that of a block's arrivals, three nodes are enough.
+const SMOOTH: f64 = 0.3;
 
 /// What a level sends on is linear in its arrivals if they vary by less than this share.
 const LINEAR: f64 = 0.01;
@@ -199,10 +206,12 @@ const LINEAR: f64 = 0.01;
 /// per block with this deviation: `middle` at the mean. A small last level that is nearly full sends on far more
 /// after many arrivals than it saves after few.
 fn vary(middle: f64, load: f64, deviation: f64, mut sent_on: impl FnMut(f64) -> f64) -> (f64, f64) {
-    let (mut mean, mut square) = (MIDDLE * middle, MIDDLE * middle * middle);
-    for (deviations, weight) in PAIRS {
+    let (weight, pairs) = if deviation < SMOOTH * load.sqrt() { THREE } else { FIVE };
+    let (mut mean, mut square) = (weight * middle, weight * middle * middle);
+    for &(deviations, weight) in pairs {
         for side in [-deviations, deviations] {
-            let sent = sent_on((load + side * deviation).max(0.0));
+            let load = load + side * deviation;
+            let sent = if load > 0.0 { sent_on(load) } else { 0.0 };
             mean += weight * sent;
             square += weight * sent * sent;
         }

@@ -1,5 +1,7 @@
 //! A distribution over whole numbers that keeps only the window carrying mass.
 
+use core::ops::Range;
+
 /// Mass below this is dropped at the ends of a window: far below any rate we predict.
 const NEGLIGIBLE: f64 = 1e-24;
 
@@ -29,20 +31,22 @@ impl Window {
         value.checked_sub(self.first).and_then(|i| self.mass.get(i)).copied().unwrap_or(0.0)
     }
 
+    /// Makes room for these values.
+    pub(crate) fn cover(&mut self, values: Range<usize>) {
+        if self.mass.is_empty() {
+            self.first = values.start;
+        }
+        let missing = self.first.saturating_sub(values.start);
+        self.mass.splice(0..0, core::iter::repeat_n(0.0, missing));
+        self.first -= missing;
+        let length = values.end.saturating_sub(self.first).max(self.mass.len());
+        self.mass.resize(length, 0.0);
+    }
+
     /// Adds `factor · values`, the first of them at `at`.
     pub(crate) fn add(&mut self, at: usize, values: &[f64], factor: f64) {
-        if self.mass.is_empty() {
-            self.first = at;
-        } else if at < self.first {
-            let missing = self.first - at;
-            self.mass.splice(0..0, core::iter::repeat_n(0.0, missing));
-            self.first = at;
-        }
-        let offset = at - self.first;
-        if self.mass.len() < offset + values.len() {
-            self.mass.resize(offset + values.len(), 0.0);
-        }
-        for (mass, value) in self.mass[offset..].iter_mut().zip(values) {
+        self.cover(at..at + values.len());
+        for (mass, value) in self.mass[at - self.first..].iter_mut().zip(values) {
             *mass += factor * value;
         }
     }

@@ -11,9 +11,12 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contender {
     pub(crate) placement: Placement,
-    /// None for the classical filter, which has no blocks.
+    /// None for the classical filter and for a list, which have no blocks.
     pub(crate) block: Option<BlockKind>,
 }
+
+/// Most keys of a list.
+const MOST_LISTED: u64 = 100;
 
 impl Contender {
     /// All of them, Bloom blocks first.
@@ -23,7 +26,8 @@ impl Contender {
             Self { placement, block: blocked.then_some(BlockKind::Bloom) }
         });
         let block = Some(BlockKind::Fingerprint);
-        bloom.chain([Self { placement: Placement::MultiLevel, block }])
+        let list = Self { placement: Placement::List, block: None };
+        bloom.chain([Self { placement: Placement::MultiLevel, block }, list])
     }
 
     /// Those that the requirements allow, at least one.
@@ -36,14 +40,20 @@ impl Contender {
     fn can_be(&self, requirements: &Requirements) -> bool {
         let Self { placement, block } = *self;
         let fingerprint = block == Some(BlockKind::Fingerprint);
+        let is_list = placement == Placement::List;
         let has_threshold =
             matches!(placement, Placement::Single | Placement::Sequential | Placement::MultiLevel);
         let of_slots = [requirements.slots, requirements.lists, requirements.remainder_bits];
         requirements.placement.is_none_or(|required| placement == required)
             && requirements.block.is_none_or(|required| block == Some(required))
             && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold && !fingerprint)
-            && (fingerprint || !requirements.multiset)
-            && (has_threshold || requirements.when_full != Some(WhenFull::Refuse))
+            && (fingerprint || is_list || !requirements.multiset)
+            && (!is_list || requirements.keys.is_some_and(|keys| keys <= MOST_LISTED))
+            && (block.is_some() || requirements.block_bits.is_none())
+            && (!requirements.mergeable
+                || fingerprint
+                || matches!(placement, Placement::Classical | Placement::Blocked | Placement::List))
+            && (has_threshold || is_list || requirements.when_full != Some(WhenFull::Refuse))
             && (fingerprint || of_slots == [None; 3])
     }
 }
@@ -69,6 +79,10 @@ fn none_left(requirements: &Requirements) -> Error {
         parts.push(format!("{block} blocks"));
         remedies.push("leave the kind of blocks to the planner".to_owned());
     }
+    if let Some(bits) = requirements.block_bits {
+        parts.push(format!("blocks of {bits} bits"));
+        remedies.push("leave the size of blocks to the planner".to_owned());
+    }
     if let Some(hints) = requirements.hints {
         parts.push(format!("{hints} hints"));
         remedies.push("leave the hints to the planner".to_owned());
@@ -76,6 +90,12 @@ fn none_left(requirements: &Requirements) -> Error {
     if requirements.multiset {
         parts.push("removal of keys, which needs fingerprint blocks,".to_owned());
         remedies.push("do without removal".to_owned());
+    }
+    if requirements.mergeable {
+        parts.push(
+            "merging, which needs a blocked or classical filter or fingerprint blocks,".to_owned(),
+        );
+        remedies.push("do without merging".to_owned());
     }
     if requirements.when_full == Some(WhenFull::Refuse) {
         parts.push("keys to be refused, which needs a threshold or fingerprint blocks,".to_owned());

@@ -2,8 +2,10 @@
 
 use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement};
 
-use super::memory::Sizing;
-use super::requirements::{Limits, Requirements};
+use super::Plan;
+use super::memory::{MOST_BYTES, Sizing};
+use super::reasons::contender;
+use super::requirements::{CACHE_LINE_BITS, Limits, Requirements};
 use super::search::Refusal;
 use super::sizes::{Known, reach};
 use super::survey::Survey;
@@ -19,7 +21,7 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey, sizing:
         .collect();
     // The error for too little memory already names a sufficient value.
     let impossible = refusals.iter().find_map(|refusal| match refusal {
-        Refusal::Impossible(error) => Some(error.clone()),
+        Refusal::Impossible(error @ Error::OutOfRange { .. }) => Some(error.clone()),
         _ => None,
     });
     let Survey { limits, contenders, .. } = survey;
@@ -113,8 +115,9 @@ pub(crate) fn rate_out_of_reach(
 ) -> Error {
     let mut remedies = Vec::new();
     let floor = requirements.rate_floor(sizing.keys);
-    if let Some(best) = survey.best(sizing) {
-        remedies.push(format!("raise rate to {}", rounded_up(best.expected.rate + floor)));
+    let reached = survey.best(sizing).map(|best| 1.0005 * (best.expected.rate + floor));
+    if let Some(reached) = reached.filter(|&reached| reached < 1.0) {
+        remedies.push(format!("raise rate to {reached:.3e}"));
     }
     if let Ok((enough, _)) = reach(requirements, survey, rate, Known::Keys(sizing.keys)) {
         let (bytes, bits) = (enough.bytes, enough.bits_per_key());
@@ -124,6 +127,17 @@ pub(crate) fn rate_out_of_reach(
         && fewer.keys < sizing.keys
     {
         remedies.push(format!("lower keys to {}", fewer.keys));
+    }
+    let conflict = format!(
+        "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {rate:e}",
+        sizing.keys,
+        sizing.bytes,
+        sizing.bits_per_key(),
+        survey.limits.accesses_miss
+    );
+    // No set of so few bits has this rate.
+    if sizing.bits_per_key() < -rate.log2() {
+        return Error::Contradiction { conflict, remedies };
     }
     // The accesses per miss at which the rate is possible.
     let Survey { limits, contenders, .. } = survey;
@@ -141,20 +155,14 @@ pub(crate) fn rate_out_of_reach(
         let accesses = expected.accesses_miss + 5e-4;
         remedies.push(format!("raise accesses_miss to {accesses:.3} ({contender})"));
     }
-    let conflict = format!(
-        "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {rate:e}",
-        sizing.keys,
-        sizing.bytes,
-        sizing.bits_per_key(),
-        limits.accesses_miss
-    );
     Error::Contradiction { conflict, remedies }
 }
 
-/// The rate stays above the required one in any memory.
-pub(crate) fn no_memory_is_enough(
+/// The rate stays above the required one in any memory, or with any number of keys.
+pub(crate) fn no_size_is_enough(
     requirements: &Requirements,
     survey: &Survey,
+    known: Known,
     sizing: Sizing,
     rate: f64,
 ) -> Error {
@@ -167,13 +175,54 @@ pub(crate) fn no_memory_is_enough(
             vec!["use the library's hash of 128 bits".to_owned(), "raise rate".to_owned()];
         return Error::Contradiction { conflict, remedies };
     }
-    let reached = survey.best(sizing).map(|best| best.expected.rate + floor);
-    let remedies = match reached {
-        Some(reached) if reached > rate => vec![format!("raise rate to {}", rounded_up(reached))],
-        _ => vec!["raise rate, or relax the limits on accesses, choices and overflow".to_owned()],
-    };
-    let conflict = format!("no memory is enough for a rate of {rate:e} within these limits");
+    let mut conflict = format!("no memory is enough for a rate of {rate:e} within these limits");
+    let mut remedies = Vec::new();
+    match known {
+        Known::Keys(_) if sizing.bytes == MOST_BYTES => {
+            conflict =
+                format!("{keys} keys at a rate of {rate:e} need more than {MOST_BYTES} bytes");
+            if let Ok((fewer, _)) = reach(requirements, survey, rate, Known::Memory(MOST_BYTES)) {
+                remedies.push(format!("lower keys to {}", fewer.keys));
+            }
+        }
+        Known::Keys(_) => {}
+        Known::Memory(bytes) => {
+            conflict = format!("{bytes} bytes hold not even one key at a rate of {rate:e}");
+            if let Ok((one, _)) = reach(requirements, survey, rate, Known::Keys(1)) {
+                remedies.push(format!("raise memory to {} bytes", one.bytes));
+            }
+        }
+    }
+    match survey.best(sizing).map(|best| best.expected.rate + floor) {
+        Some(reached) if reached > rate => {
+            remedies.push(format!("raise rate to {}", rounded_up(reached)));
+        }
+        _ => remedies
+            .push("raise rate, or relax the limits on accesses, choices and overflow".to_owned()),
+    }
     Error::Contradiction { conflict, remedies }
+}
+
+/// Blocks of more than a cache line cost more lines than allowed.
+pub(crate) fn too_many_lines(plan: &Plan) -> Option<Error> {
+    let Requirements { lines_miss, lines_insert, block_bits, .. } = plan.requirements;
+    let limits = [
+        ("lines_miss", lines_miss, plan.lines_miss),
+        ("lines_insert", lines_insert, plan.lines_insert),
+    ];
+    let (name, limit, lines) = limits
+        .into_iter()
+        .filter_map(|(name, limit, lines)| Some((name, limit?, lines)))
+        .find(|(_, limit, lines)| lines > limit)?;
+    let mut remedies = vec![format!("raise {name} to {:.3}", lines + 5e-4)];
+    let conflict = match block_bits {
+        Some(bits) => {
+            remedies.push(format!("lower block_bits to {CACHE_LINE_BITS}"));
+            format!("{name} is {limit}, but in blocks of {bits} bits it is {lines:.3}")
+        }
+        None => format!("{name} is {limit}, but in a {} filter it is {lines:.3}", contender(plan)),
+    };
+    Some(Error::Contradiction { conflict, remedies })
 }
 
 /// Few digits, rounded up: following the advice must lead to a plan.

@@ -14,17 +14,21 @@ const BITS_READ_TOGETHER: u32 = 3;
 /// it reads, three at a time until one is unset, and of the counter if there is one. Every bit of a classical
 /// filter is in a line of its own.
 pub fn lines_per_miss(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
-    let Design::Blocked(Layout { blocks: kind, candidates, rule, .. }) = design else {
-        return accesses_miss;
+    let Layout { blocks: kind, candidates, rule, .. } = match design {
+        Design::Blocked(layout) => layout,
+        Design::Classical { .. } => return accesses_miss,
+        Design::List { overflow, .. } => {
+            // Linear probing with ordered entries; a fifth of the slots is always free.
+            let free = (1.0 - keys as f64 / overflow.slots() as f64).max(0.2);
+            let words = (1.0 + 1.0 / free) / 2.0;
+            return accesses_miss * (1.0 + (words - 1.0) * 64.0 / LINE_BITS);
+        }
     };
     let Blocks::Bloom { bits, hashes, .. } = *kind else { return accesses_miss };
-    let stride = kind.stride_bits() as f64;
-    if (LINE_BITS / stride).fract() == 0.0 {
+    let lines = lines_of(*kind);
+    if lines == 1.0 {
         return accesses_miss;
     }
-    // Blocks that do not fill whole lines start anywhere in one.
-    let whole = (stride / LINE_BITS).fract() == 0.0;
-    let lines = if whole { stride / LINE_BITS } else { 1.0 + (stride - 64.0) / LINE_BITS };
     let load = keys as f64 / candidates.blocks() as f64;
     let unset = (1.0 - f64::from(hashes) / f64::from(bits)).powf(load);
     let elsewhere: f64 = 1.0 - 1.0 / lines;
@@ -42,6 +46,25 @@ pub fn lines_per_miss(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
     accesses_miss * (touched + counter)
 }
 
+/// The same for an insert, which sets all bits of a key in one of its blocks.
+pub fn lines_per_insert(design: &Design, accesses_insert: f64) -> f64 {
+    let Some(Layout { blocks, rule, .. }) = design.layout() else { return accesses_insert };
+    let lines = lines_of(*blocks);
+    let counter = f64::from(u8::from(*rule != Rule::LeastLoaded));
+    let places = f64::from(blocks.hashes()) + counter;
+    accesses_insert * lines * (1.0 - (1.0 - 1.0 / lines).powf(places)).max(1.0 / lines)
+}
+
+/// Mean cache lines of a block. Blocks that do not fill whole lines start anywhere in one.
+fn lines_of(blocks: Blocks) -> f64 {
+    let lines = blocks.stride_bits() as f64 / LINE_BITS;
+    match lines {
+        _ if lines.recip().fract() == 0.0 => 1.0,
+        _ if lines.fract() == 0.0 => lines,
+        _ => 1.0 + lines - 64.0 / LINE_BITS,
+    }
+}
+
 /// A cache line from memory costs as much as so many instructions.
 const LINE: f64 = 100.0;
 
@@ -49,10 +72,25 @@ const LINE: f64 = 100.0;
 /// byte or more in blocks whose unary code ends within two words have specialised code.
 const COMMON: f64 = 25.0;
 const OTHER: f64 = 50.0;
-const SHORT_REMAINDER: f64 = 300.0;
+const SHORT_REMAINDER: f64 = 140.0;
 
 /// Instructions for each further block.
-const FURTHER: f64 = 300.0;
+const FURTHER: f64 = 250.0;
+
+/// Of a Bloom block, and of a bit of a classical filter.
+const BLOOM: f64 = 80.0;
+const BIT: f64 = 15.0;
+
+/// The cost of a miss in any filter, in instructions.
+pub(crate) fn of_lookup(design: &Design, keys: u64, accesses_miss: f64) -> f64 {
+    match design.layout().map(|layout| layout.blocks) {
+        Some(blocks @ Blocks::Fingerprint { .. }) => of_miss(blocks, accesses_miss),
+        blocks => {
+            let each = if blocks.is_some() { BLOOM } else { BIT };
+            each * accesses_miss + LINE * lines_per_miss(design, keys, accesses_miss)
+        }
+    }
+}
 
 /// The cost of a miss in fingerprint blocks, in instructions.
 pub(crate) fn of_miss(blocks: Blocks, accesses_miss: f64) -> f64 {

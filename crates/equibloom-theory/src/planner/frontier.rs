@@ -1,7 +1,7 @@
-//! Which blocks are best at which size: a table for many keys within the default limits.
+//! Which blocks are best at which size: tables for some numbers of keys, within the default limits.
 //!
-//! The best number of slots hardly depends on the number of keys. The table says where to look, never what to promise:
-//! every filter is predicted by the exact model. `cargo xtask frontier` writes it by trying every number of slots.
+//! They say where to look, never what to promise: every filter is predicted by the exact model, and the search walks on
+//! from here. `cargo xtask frontier` writes them by trying every number of slots.
 
 mod rows;
 
@@ -12,39 +12,63 @@ use rows::{REMOVABLE, SETS};
 struct Row {
     bits: f64,
     rate: f64,
+    /// The rate just before the next row.
+    last: f64,
     slots: u32,
 }
 
-const fn rows(multiset: bool) -> &'static [Row] {
+/// The rows for a number of keys.
+struct Table {
+    keys: f64,
+    rows: &'static [Row],
+}
+
+const fn tables(multiset: bool) -> &'static [Table] {
     if multiset { REMOVABLE } else { SETS }
 }
 
-/// So near to the end of a row its neighbour may be better.
-const NEAR: f64 = 0.02;
+impl Table {
+    /// The best number of slots.
+    fn slots(&self, bits: f64) -> f64 {
+        let next = self.rows.partition_point(|row| row.bits <= bits);
+        f64::from(self.rows[next.saturating_sub(1)].slots)
+    }
 
-/// Small tables need more slots than large ones: with fewer keys than this, so many rows before are tried.
-const SMALL: [(f64, usize); 3] = [(1e4, 4), (1e5, 2), (3e6, 1)];
+    /// About so many bits per key have this rate.
+    fn bits(&self, rate: f64) -> f64 {
+        let rows = self.rows;
+        let next = rows.partition_point(|row| row.rate >= rate).clamp(1, rows.len() - 1);
+        let (from, to) = (&rows[next - 1], &rows[next]);
+        let fallen = (from.rate / rate).ln();
+        // Beyond the table the rate falls as fast as between its rows.
+        let share = match rate {
+            _ if rate > from.rate || rate < to.rate => fallen / (from.rate / to.rate).ln(),
+            _ if rate > from.last => fallen / (from.rate / from.last).ln(),
+            _ if rate == from.rate => 0.0,
+            _ => 1.0,
+        };
+        (from.bits + share * (to.bits - from.bits)).max(1.0)
+    }
+}
 
-/// Numbers of slots to try, the likeliest first.
-pub(crate) fn slots_near(bits: f64, keys: f64, multiset: bool) -> Vec<u32> {
-    let rows = rows(multiset);
-    let here = rows.partition_point(|row| row.bits <= bits).saturating_sub(1);
-    let at_start = usize::from(bits < (1.0 + NEAR) * rows[here].bits);
-    let at_end = rows.get(here + 1).is_some_and(|next| bits > (1.0 - NEAR) * next.bits);
-    let before =
-        SMALL.iter().find(|(most, _)| keys < *most).map_or(at_start, |(_, before)| *before);
-    let before = rows[here.saturating_sub(before)..here].iter().rev();
-    let after = rows[here..].iter().take(1 + usize::from(at_end));
-    after.chain(before).map(|row| row.slots).collect()
+/// Interpolates between the tables for fewer and for more keys.
+fn between(keys: f64, multiset: bool, value: impl Fn(&Table) -> f64) -> f64 {
+    let tables = tables(multiset);
+    let next = tables.partition_point(|table| table.keys <= keys).clamp(1, tables.len() - 1);
+    let (fewer, more) = (&tables[next - 1], &tables[next]);
+    let share = (keys / fewer.keys).ln() / (more.keys / fewer.keys).ln();
+    let (from, to) = (value(fewer), value(more));
+    from + share.clamp(0.0, 1.0) * (to - from)
+}
+
+/// The likeliest number of slots.
+pub(crate) fn slots_near(bits: f64, keys: f64, multiset: bool) -> u32 {
+    between(keys, multiset, |table| table.slots(bits)).round() as u32
 }
 
 /// About so many bits per key have this rate.
-pub(crate) fn bits_for(rate: f64, multiset: bool) -> f64 {
-    let rows = rows(multiset);
-    let next = rows.partition_point(|row| row.rate >= rate).clamp(1, rows.len() - 1);
-    let (from, to) = (&rows[next - 1], &rows[next]);
-    let slope = (to.bits - from.bits) / (from.rate / to.rate).ln();
-    (from.bits + slope * (from.rate / rate).ln()).max(1.0)
+pub(crate) fn bits_for(rate: f64, keys: f64, multiset: bool) -> f64 {
+    between(keys, multiset, |table| table.bits(rate))
 }
 
 #[cfg(test)]

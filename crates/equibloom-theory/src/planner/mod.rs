@@ -40,7 +40,7 @@ use equibloom_layout::{Design, Rule};
 use crate::error::Error;
 use crate::exact::{Prediction, predict};
 
-pub use cost::lines_per_miss;
+pub use cost::{lines_per_insert, lines_per_miss};
 #[cfg(feature = "papers")]
 pub use papers::paper_design;
 pub use requirements::{DEFAULT_ACCESSES_MISS, Lookup, Requirements};
@@ -60,6 +60,8 @@ pub struct Plan {
     pub expected: Prediction,
     /// Mean cache lines that a miss touches in the table (see [`lines_per_miss`]).
     pub lines_miss: f64,
+    /// Mean cache lines that an insert touches there.
+    pub lines_insert: f64,
     /// The hash's part of the rate: keys with equal hashes cannot be distinguished.
     pub rate_floor: f64,
     /// One sentence for each choice.
@@ -121,31 +123,44 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
         Sizes::Open { rate, known } => sizes::reach(requirements, &survey, rate, known)?,
     };
     let Sizing { keys, bytes: memory } = sizing;
-    let rate_floor = requirements.rate_floor(keys);
-    if let Some(rate) = requirements.rate
-        && best.expected.rate + rate_floor > rate
-    {
-        return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
-    }
     let mut design = best.design;
-    if let (Design::Blocked(layout), Some(when_full)) = (&mut design, requirements.when_full)
-        && layout.rule != Rule::LeastLoaded
-    {
-        layout.overflow.when_full = when_full;
+    let list = match &mut design {
+        Design::Blocked(layout) if layout.rule != Rule::LeastLoaded => Some(&mut layout.overflow),
+        Design::List { overflow, .. } => Some(overflow),
+        // It is never full.
+        Design::Blocked(_) | Design::Classical { .. } => None,
+    };
+    if let (Some(list), Some(when_full)) = (list, requirements.when_full) {
+        list.when_full = when_full;
     }
     let expected = predict(&design, keys)?;
+    let rate_floor = requirements.rate_floor(keys);
+    if let Some(rate) = requirements.rate
+        && expected.rate + rate_floor > rate
+    {
+        if survey.limits.one_by_one {
+            // Nothing of the rate can be given up.
+            return plan(&Requirements { prefer: None, ..requirements.clone() });
+        }
+        return Err(contradiction::rate_out_of_reach(requirements, &survey, sizing, rate));
+    }
     let lines_miss = lines_per_miss(&design, keys, expected.accesses_miss);
+    let lines_insert = lines_per_insert(&design, expected.accesses_insert);
     let requirements = requirements.clone();
     let plan = Plan {
         keys,
         design,
         expected,
         lines_miss,
+        lines_insert,
         rate_floor,
         reasons: Vec::new(),
         requirements,
         memory,
     };
+    if let Some(error) = contradiction::too_many_lines(&plan) {
+        return Err(error);
+    }
     let reasons = reasons::of(&plan);
     Ok(Plan { reasons, ..plan })
 }

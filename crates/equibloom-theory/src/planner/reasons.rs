@@ -15,6 +15,7 @@ use crate::optimum::paper_hashes;
 /// One sentence for each choice.
 pub(super) fn of(plan: &Plan) -> Vec<String> {
     let mut reasons = vec![placement(plan), what_is_kept(plan)];
+    reasons.extend(headroom(plan));
     reasons.extend(block(plan));
     reasons.extend(mechanism(plan));
     reasons.extend(hints(plan));
@@ -37,7 +38,7 @@ pub(super) fn against_others(plan: &Plan) -> Vec<String> {
     reasons
 }
 
-const fn contender(plan: &Plan) -> Contender {
+pub(super) const fn contender(plan: &Plan) -> Contender {
     Contender { placement: plan.design.placement(), block: plan.design.block_kind() }
 }
 
@@ -47,13 +48,26 @@ fn placement(plan: &Plan) -> String {
     if requirements.placement.is_some() {
         return format!("{name} was required; its best parameters give a rate of {rate:.3e}.");
     }
-    let kept = if requirements.multiset { " from which keys can be removed" } else { "" };
+    let Limits { accesses_miss, one_by_one, multiset, .. } = requirements.limits();
+    let kept = if multiset { " from which keys can be removed" } else { "" };
+    let low = if one_by_one { "a low rate and fast lookups" } else { "the lowest rate" };
+    let given_up = if one_by_one {
+        " For lookups one by one up to a quarter more false positives are accepted if a miss costs at least a tenth less."
+    } else {
+        ""
+    };
     format!(
-        "{name} has the lowest rate, {rate:.3e}, of all placements{kept} with at most {} accesses per miss \
-         in this memory; it needs {:.3}.",
-        requirements.limits().accesses_miss,
+        "{name} has {low}, {rate:.3e}, of all placements{kept} with at most {accesses_miss} accesses per miss in this \
+         memory; it needs {:.3}.{given_up}",
         expected.accesses_miss
     )
+}
+
+/// The keys that are planned for beyond those that were said.
+fn headroom(plan: &Plan) -> Option<String> {
+    let share = plan.requirements.headroom.filter(|&share| share > 0.0)?;
+    let (said, percent) = (plan.keys as f64 / (1.0 + share), (1e5 * share).round() / 1e3);
+    Some(format!("It has this rate with {said:.0} keys and {percent} % more."))
 }
 
 fn what_is_kept(plan: &Plan) -> String {
@@ -61,6 +75,13 @@ fn what_is_kept(plan: &Plan) -> String {
         return format!(
             "A block stores a fingerprint of each key: one of {lists} lists, and {remainder_bits} bits. With {slots} slots \
              no other division of the block gives more distinct fingerprints."
+        );
+    }
+    if let Design::List { overflow, .. } = plan.design {
+        return format!(
+            "The list stores 64 bits of each key's hash and has room for {} keys: so few take less memory there than in \
+             blocks of this rate.",
+            overflow.capacity
         );
     }
     let hashes = plan.design.hashes();
@@ -83,8 +104,8 @@ fn what_is_kept(plan: &Plan) -> String {
 
 const fn blocks(design: &Design) -> Option<Blocks> {
     match design {
-        Design::Classical { .. } => None,
         Design::Blocked(layout) => Some(layout.blocks),
+        Design::Classical { .. } | Design::List { .. } => None,
     }
 }
 

@@ -39,6 +39,10 @@ pub struct Requirements {
     pub accesses_miss: Option<f64>,
     /// Maximum mean accesses of an insert.
     pub accesses_insert: Option<f64>,
+    /// Maximum mean cache lines of a lookup of an absent key. An access to a block within a line touches one.
+    pub lines_miss: Option<f64>,
+    /// Maximum mean cache lines of an insert.
+    pub lines_insert: Option<f64>,
     /// Bits of a block; a cache line, 512, if not given.
     pub block_bits: Option<u32>,
     /// Maximum accesses of any key.
@@ -53,6 +57,9 @@ pub struct Requirements {
     pub hints: Option<u32>,
     /// Whether keys will be removed: every insert is stored then, which requires fingerprint blocks.
     pub multiset: bool,
+    /// Whether filters of parts of the keys will be merged into one that is as good as a filter of all keys.
+    /// Thresholds and second choices only level the blocks of one filter.
+    pub mergeable: bool,
     /// Slots of a fingerprint block; chosen by the planner if not given.
     pub slots: Option<u32>,
     /// Lists of a fingerprint block; chosen by the planner if not given.
@@ -122,9 +129,15 @@ impl Requirements {
             Some(Placement::Classical) => f64::INFINITY,
             _ => DEFAULT_ACCESSES_MISS,
         };
+        // An access touches one line at least, in blocks within a line not more.
+        let is_larger = self.block_bits.is_some_and(|bits| bits > CACHE_LINE_BITS);
+        let least = |accesses: Option<f64>, lines: Option<f64>, default: f64| match lines {
+            Some(lines) if !is_larger => accesses.unwrap_or(lines).min(lines),
+            _ => accesses.unwrap_or(default).min(lines.unwrap_or(f64::INFINITY)),
+        };
         Limits {
-            accesses_miss: self.accesses_miss.unwrap_or(default_accesses_miss),
-            accesses_insert: self.accesses_insert.unwrap_or(f64::INFINITY),
+            accesses_miss: least(self.accesses_miss, self.lines_miss, default_accesses_miss),
+            accesses_insert: least(self.accesses_insert, self.lines_insert, f64::INFINITY),
             choices: self.choices.unwrap_or(u32::MAX),
             overflow: self.overflow.unwrap_or(1.0),
             block_bits: self.block_bits.unwrap_or(CACHE_LINE_BITS),
@@ -218,6 +231,8 @@ impl Requirements {
         let at_least_one = |accesses: f64| (1.0..=64.0).contains(&accesses);
         real("accesses_miss", self.accesses_miss, at_least_one, "between 1 and 64")?;
         real("accesses_insert", self.accesses_insert, at_least_one, "between 1 and 64")?;
+        real("lines_miss", self.lines_miss, at_least_one, "between 1 and 64")?;
+        real("lines_insert", self.lines_insert, at_least_one, "between 1 and 64")?;
         let more = |headroom: f64| (0.0..=100.0).contains(&headroom);
         real("headroom", self.headroom, more, "between 0 and 100 times the keys")?;
         let share = |overflow: f64| (0.0..1.0).contains(&overflow);

@@ -4,9 +4,8 @@ use equibloom_layout::HEADER_BYTES;
 
 use super::contradiction;
 use super::frontier;
-use super::memory::{LINE_BYTES, MOST_BYTES, MOST_KEYS, Sizing};
+use super::memory::{MOST_BYTES, MOST_KEYS, Sizing};
 use super::requirements::Requirements;
-use super::search::SMALL;
 use super::settle::Predicted;
 use super::survey::Survey;
 use crate::error::Error;
@@ -94,6 +93,9 @@ impl Known {
     }
 }
 
+/// A usual number of bits per key.
+const USUAL_BITS: f64 = 16.0;
+
 /// The range of bits per key that is searched. One key may need a page for itself.
 const FEWEST_BITS: f64 = 0.1;
 const MOST_BITS: f64 = 40_000.0;
@@ -102,58 +104,69 @@ const MOST_BITS: f64 = 40_000.0;
 const NEAR: f64 = 0.004;
 
 /// Or if so small a share less would be too few: where blocks get another number of slots the rate falls in a step.
-const NARROW: f64 = 1e-3;
+const NARROW: f64 = 2e-3;
 
 /// Maximum number of sizes tried; a few are usual, because ln(rate) is nearly linear in the bits per key.
 const MOST_TRIES: usize = 60;
 
-/// The least bits per key at which the best filter reaches the rate: first roughly, then exactly.
+/// The first step from the frontier's size, as a share of it, and the factor from one step to the next.
+const STEP: f64 = 0.005;
+const LONGER: f64 = 2.0;
+
+/// The rate falls by a factor of about e^0.6 for every bit per key; faster is a step.
+const STEEP: f64 = 1.5;
+
+/// The least bits per key at which the best filter reaches the rate: by steps from the frontier's until one end is too
+/// few and the other is enough, then by secants.
 pub(crate) fn reach(
     requirements: &Requirements,
     survey: &Survey,
     rate: f64,
     known: Known,
 ) -> Result<(Sizing, Predicted), Error> {
-    let mut bits =
-        frontier::bits_for((1.0 - NEAR / 2.0) * rate, requirements.multiset).min(MOST_BITS);
+    // About the number of keys.
+    let keys = known.sizing(USUAL_BITS).keys as f64;
+    let aim = -NEAR / 2.0;
+    let mut bits = frontier::bits_for(rate * aim.exp(), keys, requirements.multiset).min(MOST_BITS);
+    let mut step = (STEP * bits).max(512.0 / keys);
+    // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
+    let mut below: Option<(f64, f64)> = None;
+    let mut enough: Option<(f64, f64)> = None;
     let mut found = None;
-    for rough in [true, false] {
-        // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
-        let mut below = (FEWEST_BITS, f64::INFINITY);
-        let mut enough: Option<(f64, f64)> = None;
-        found = None;
-        for _ in 0..MOST_TRIES {
-            let sizing = known.sizing(bits);
-            let best = survey.search(sizing, rough);
-            let excess = best.as_ref().map_or(f64::INFINITY, |best| {
-                ((best.expected.rate + requirements.rate_floor(sizing.keys)) / rate).ln()
-            });
-            if excess <= 0.0 {
-                enough = Some((bits, excess));
-                found = best.map(|best| (sizing, best));
-            } else {
-                below = (bits, excess);
-            }
-            if let Some((high, excess)) = enough
-                && (excess > -NEAR
-                    || high - below.0 < NARROW * high
-                    || is_same(known, high, below.0))
+    for _ in 0..MOST_TRIES {
+        let sizing = known.sizing(bits);
+        let floor = requirements.rate_floor(sizing.keys);
+        let best = survey.reaching(sizing, (rate - floor).max(0.0));
+        let excess =
+            best.as_ref().map_or(f64::INFINITY, |best| ((best.expected.rate + floor) / rate).ln());
+        if excess <= 0.0 {
+            enough = Some((bits, excess));
+            found = best.map(|best| (sizing, best));
+        } else {
+            below = Some((bits, excess));
+        }
+        bits = match (below, enough) {
+            (_, Some((_, excess))) if excess > -NEAR => break,
+            (Some((low, _)), Some((high, _)))
+                if high - low < NARROW * high || is_same(known, high, low) =>
             {
                 break;
             }
-            if bits >= MOST_BITS && enough.is_none() {
-                break;
+            // Where blocks get another number of slots the rate falls in a step.
+            (Some((low, at_low)), Some((high, at_high)))
+                if at_low - at_high < STEEP * (high - low) =>
+            {
+                low + (high - low) * ((at_low - aim) / (at_low - at_high)).clamp(0.1, 0.9)
             }
-            let line = 512.0 / sizing.keys as f64;
-            bits = next(below, enough, rate, requirements.multiset, line);
-        }
-        bits = enough.map_or(bits, |(bits, _)| bits);
-        if known.sizing(bits).bytes > SMALL * LINE_BYTES {
-            break;
-        }
+            (Some((low, _)), Some((high, _))) => (low + high) / 2.0,
+            (Some((low, _)), None) if low < MOST_BITS => (low + step).min(MOST_BITS),
+            (None, Some((high, _))) if high > FEWEST_BITS => (high - step).max(FEWEST_BITS),
+            _ => break,
+        };
+        step *= LONGER;
     }
     found.ok_or_else(|| {
-        contradiction::no_memory_is_enough(requirements, survey, known.sizing(bits), rate)
+        contradiction::no_size_is_enough(requirements, survey, known, known.sizing(bits), rate)
     })
 }
 
@@ -161,34 +174,4 @@ pub(crate) fn reach(
 fn is_same(known: Known, a: f64, b: f64) -> bool {
     let (a, b) = (known.sizing(a), known.sizing(b));
     a.keys.abs_diff(b.keys) <= 1 && a.bytes.abs_diff(b.bytes) <= 64
-}
-
-/// By the frontier's slope while one end is unknown, then by the secant, never too near an end.
-fn next(
-    below: (f64, f64),
-    enough: Option<(f64, f64)>,
-    rate: f64,
-    multiset: bool,
-    line: f64,
-) -> f64 {
-    let aim = -NEAR / 2.0;
-    // As many bits more as on the frontier.
-    let difference = |excess: f64| {
-        let lower = rate * (aim - excess).clamp(-30.0, 30.0).exp();
-        frontier::bits_for(lower, multiset) - frontier::bits_for(rate, multiset)
-    };
-    match enough {
-        None if below.1.is_finite() => {
-            (below.0 + difference(below.1).max(line.max(0.01))).min(2.0 * below.0).min(MOST_BITS)
-        }
-        None => (4.0 * below.0).min(MOST_BITS),
-        Some((high, at_high)) if below.1.is_finite() => {
-            let width = high - below.0;
-            let share = (below.1 - aim) / (below.1 - at_high);
-            below.0 + width * share.clamp(0.02, 0.98)
-        }
-        Some((high, at_high)) => {
-            (high + difference(at_high).min(-line.max(0.01))).max(below.0 + 0.3 * (high - below.0))
-        }
-    }
 }

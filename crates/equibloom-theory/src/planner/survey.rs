@@ -3,14 +3,18 @@
 use equibloom_layout::{BlockKind, Placement};
 
 use super::contender::Contender;
+use super::cost;
 use super::memory::Sizing;
 use super::requirements::{Limits, Requirements};
 use super::search::{Finding, Search};
 use super::settle::Predicted;
 use crate::error::Error;
 
-/// Rates nearer than this share count as equal.
-const EQUAL: f64 = 1e-6;
+/// Rates within this factor count as equal; with that of the fingerprint blocks themselves 0.5 %.
+const EQUAL: f64 = 1.002;
+
+/// Filters with a higher rate are hardly of use; there any placement may be the best.
+const USEFUL: f64 = 0.5;
 
 /// With fewer bits per key a blocked filter has a closed form.
 const FEW_BITS: f64 = 20.0;
@@ -38,53 +42,54 @@ impl Survey {
             limits: self.limits,
             to_beat,
             compares: to_beat.is_finite(),
-            rough: false,
+            enough: 0.0,
         };
         self.contenders.iter().map(|&contender| (contender, search.best(contender))).collect()
     }
 
-    /// The lowest rate; of equal ones the filter with the fewest accesses, then the simplest. Its prediction has
+    /// The lowest rate; of equal ones the filter with the fastest lookups, then the simplest. Its prediction has
     /// only what filters are compared by.
     pub(crate) fn best(&self, sizing: Sizing) -> Option<Predicted> {
-        self.search(sizing, false)
+        self.reaching(sizing, 0.0)
     }
 
-    /// The same, perhaps without the last few per cent.
-    pub(crate) fn search(&self, sizing: Sizing, rough: bool) -> Option<Predicted> {
-        let mut best: Option<Predicted> = None;
+    /// The same, or a filter whose rate is low enough.
+    pub(crate) fn reaching(&self, sizing: Sizing, enough: f64) -> Option<Predicted> {
+        let mut found: Vec<Predicted> = Vec::new();
+        let mut to_beat = f64::INFINITY;
         let Self { contenders, limits } = self;
         let in_slots = |contender: &&Contender| contender.block == Some(BlockKind::Fingerprint);
         // First the quickest: the closed form of the blocked filter, while it has few hash functions.
         let mut order = contenders.clone();
         order.sort_by_key(|contender| match contender.placement {
+            Placement::List => 0,
             Placement::Blocked if sizing.bits_per_key() < FEW_BITS => 0,
             _ if in_slots(&contender) => 1,
             _ => 2,
         });
         for contender in order {
-            let to_beat = best.as_ref().map_or(f64::INFINITY, |best| best.expected.rate);
-            let search = Search { sizing, limits: *limits, to_beat, compares: false, rough };
+            let search = Search { sizing, limits: *limits, to_beat, compares: false, enough };
             let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
             let needless = limits.are_default()
+                && to_beat < USEFUL
                 && contenders.len() > 1
                 && contenders[0].placement == Placement::Blocked
                 && contenders.iter().any(|contender| in_slots(&contender))
                 && contender.block != Some(BlockKind::Fingerprint)
-                && contender.placement != Placement::Blocked;
+                && !matches!(contender.placement, Placement::Blocked | Placement::List);
             if needless || is_bloom && search.least_rate_of_blocks() > to_beat {
                 continue;
             }
-            let Ok(found) = search.best(contender) else { continue };
-            let better = best.as_ref().is_none_or(|best| {
-                let (this, that) = (&found.expected, &best.expected);
-                let equal = (this.rate - that.rate).abs() <= EQUAL * that.rate;
-                if equal { this.accesses_miss <= that.accesses_miss } else { this.rate < that.rate }
-            });
-            if better {
-                best = Some(found);
+            if let Ok(best) = search.best(contender) {
+                to_beat = to_beat.min(best.expected.rate);
+                found.push(best);
             }
         }
-        best
+        found.retain(|filter| filter.expected.rate <= EQUAL * to_beat);
+        let cost = |filter: &Predicted| {
+            cost::of_lookup(&filter.design, sizing.keys, filter.expected.accesses_miss)
+        };
+        found.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
 }

@@ -73,6 +73,8 @@ pub(crate) struct FingerprintShape {
     /// The remainders' bits above the byte; all bits of remainders without bytes.
     high_parts: Field,
     high_bits: u32,
+    /// Where the high part of byte 0 would begin, if it were a slot's; modulo 2³².
+    high_origin: u32,
     /// The byte of the line that is slot 0's; 0 without bytes.
     first_byte: u32,
     /// The slots' bytes, one bit for each byte of the line.
@@ -105,6 +107,7 @@ impl FingerprintShape {
             code,
             high_parts: Field::new(code.end(), code.end() + slots * high_bits),
             high_bits,
+            high_origin: code.end().wrapping_sub(first_byte * high_bits),
             first_byte,
             byte_mask: if has_bytes { ones(WATERMARK_BYTE) & !ones(first_byte) } else { 0 },
         }
@@ -177,9 +180,10 @@ impl FingerprintShape {
             }
         } else if equal != 0 {
             let (list, high) = (self.list_of(key), key.pattern_word(0));
-            let similar = self.slots_of(equal) & self.code_window(t, line, list);
+            let code = self.code_window(t, line, list);
+            let similar = self.slots_of(equal) & code;
             if similar != 0 {
-                if self.slot_holds(t, line, similar.trailing_zeros(), list, high) {
+                if self.first_holds(t, line, similar, code, list, high) {
                     return Glance::Holds;
                 }
                 if similar & (similar - 1) != 0 {
@@ -235,24 +239,41 @@ impl FingerprintShape {
         }
         // Mostly there is one.
         let others = similar & (similar - 1);
-        self.slot_holds(t, line, similar.trailing_zeros(), entry.list, entry.high)
-            || (others != 0 && self.any_holds(line, others, entry))
+        self.first_holds(t, line, similar, code, entry.list, entry.high)
+            || (others != 0 && self.any_holds(line, others, code, entry))
     }
 
-    /// Whether a slot with an equal byte, and a one at its place in the code, holds the entry of this list with
-    /// the lowest bits of `high`.
+    /// Whether the first of these slots, with an equal byte and a one at its place in the code from the list's
+    /// first bit on, holds the entry of this list with the lowest bits of `high`.
     #[inline(always)]
-    fn slot_holds<T: Target>(&self, t: T, line: &Line, slot: u32, list: u32, high: u64) -> bool {
-        self.code.ones_before(t, line, list + slot) == slot
-            && (self.high_bits == 0 || self.has_high_part(t, line, slot, high))
+    fn first_holds<T: Target>(
+        &self,
+        t: T,
+        line: &Line,
+        slots: u64,
+        code: u64,
+        list: u32,
+        high: u64,
+    ) -> bool {
+        // Slot `s` of the list is preceded by `s` ones. Without those before the list's first bit, it is preceded by
+        // as many fewer, so that as many zeros are among the `s` bits from there on.
+        let up_to_first = slots ^ (slots - 1);
+        let zeros = (!code & up_to_first).count_ones();
+        zeros == self.code.ones_before(t, line, list)
+            && (self.high_bits == 0 || self.has_high_part(t, line, slots.trailing_zeros(), high))
     }
 
     /// Whether one of these slots does.
     #[cold]
     #[inline(never)]
-    fn any_holds(&self, line: &Line, slots: u64, entry: Entry) -> bool {
-        let slots = (0..u64::BITS).filter(|slot| slots >> slot & 1 == 1);
-        slots.into_iter().any(|slot| self.slot_holds(ANY, line, slot, entry.list, entry.high))
+    fn any_holds(&self, line: &Line, mut slots: u64, code: u64, entry: Entry) -> bool {
+        while slots != 0 {
+            if self.first_holds(ANY, line, slots, code, entry.list, entry.high) {
+                return true;
+            }
+            slots &= slots - 1;
+        }
+        false
     }
 
     /// Every entry of the block in order.

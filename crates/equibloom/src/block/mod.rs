@@ -6,8 +6,8 @@
 //! [`Storage`]: crate::storage::Storage
 
 mod bloom;
-mod code;
-mod fields;
+pub(crate) mod code;
+pub(crate) mod fields;
 pub(crate) mod fingerprint;
 pub(crate) mod isa;
 pub(crate) mod occupancy;

@@ -18,7 +18,7 @@ const MOST_NAME_BYTES: usize = 150;
 const TRIES: u32 = 1_000;
 
 /// Writes a temporary file in the same directory, syncs it, and renames it to `path`.
-pub(super) fn replace(
+pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
 ) -> Result<(), FileErrorKind> {

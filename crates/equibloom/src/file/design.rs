@@ -3,7 +3,7 @@
 use alloc::format;
 
 use equibloom_layout::{
-    Blocks, Candidates, Design, Layout, MAX_CHOICES, PerSubtable, Rule, Share, WhenFull,
+    Blocks, Candidates, Design, Layout, MAX_CHOICES, Overflow, PerSubtable, Rule, Share, WhenFull,
 };
 
 use super::FileErrorKind;
@@ -15,13 +15,15 @@ pub(super) const BLANK: Design = Design::Classical { bits: 0, hashes: 0 };
 /// Reads or writes a design.
 pub(super) fn fields(design: &mut Design, io: &mut Fields<'_>) -> Checked {
     let blocked = Design::Blocked(Layout::blocked(Blocks::bloom(0, 0), 0));
-    io.variant("the design", design, &[BLANK, blocked])?;
+    let list = Design::List { overflow: Overflow::NONE, multiset: false };
+    io.variant("the design", design, &[BLANK, blocked, list])?;
     match design {
         Design::Classical { bits, hashes } => {
             io.u64("bits", bits)?;
             io.u32("hashes", hashes)
         }
         Design::Blocked(layout) => layout_fields(layout, io),
+        Design::List { overflow, multiset } => list_fields(overflow, multiset, io),
     }
 }
 
@@ -63,6 +65,10 @@ fn layout_fields(layout: &mut Layout, io: &mut Fields<'_>) -> Checked {
     let accepted = || "0: the file says that there is none".into();
     check(has_budget || accesses == 0, name, offset, accesses, accepted)?;
     *budget = has_budget.then_some(accesses);
+    list_fields(overflow, multiset, io)
+}
+
+fn list_fields(overflow: &mut Overflow, multiset: &mut bool, io: &mut Fields<'_>) -> Checked {
     io.u64("planned overflow capacity", &mut overflow.capacity)?;
     let mut saturates = overflow.when_full == WhenFull::Saturate;
     io.flag("what happens when the list is full", &mut saturates)?;

@@ -226,11 +226,11 @@ impl core::error::Error for FileErrorKind {
 
 impl FileErrorKind {
     /// The error with the path of its file.
-    pub(super) fn at(self, path: &Path) -> FileError {
+    pub(crate) fn at(self, path: &Path) -> FileError {
         FileError { path: Some(path.to_path_buf()), kind: Box::new(self) }
     }
 
-    pub(super) const fn io(action: &'static str, source: io::Error) -> Self {
+    pub(crate) const fn io(action: &'static str, source: io::Error) -> Self {
         Self::Io { action, source }
     }
 }

@@ -22,6 +22,7 @@ pub(super) const HASH: &str = "xxh3-128";
 /// The sections' names.
 pub(super) const BLOCKS: &str = "blocks";
 pub(super) const OVERFLOW: &str = "overflow";
+pub(super) const NEXT: &str = "next";
 /// Sections begin at multiples of this: the smallest page there is.
 pub(super) const ALIGNMENT: u64 = 4096;
 /// Magic, version, header length, flags, file length, checksum.
@@ -72,7 +73,7 @@ pub struct Header {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Section {
-    /// `blocks`, `overflow`, or a name added by a later version.
+    /// `blocks`, `overflow`, `next` (a file of the parts after the first), or a name added by a later version.
     pub name: String,
     /// Offset in the file: a multiple of 4096.
     pub offset: u64,
@@ -221,6 +222,21 @@ impl Header {
         section.map_or((0, 0), |section| (section.offset, section.length))
     }
 
+    /// Checks that the parts after the first have the same hash and keys.
+    pub(super) fn check_next(&self, next: &Parameters, kind: KeyKind) -> Checked {
+        let Parameters { seed, design, .. } = self.parameters;
+        if (next.seed, kind) == (seed, self.key_kind)
+            && !design.is_multiset()
+            && !next.design.is_multiset()
+        {
+            return Ok(());
+        }
+        Err(FileErrorKind::Unsupported {
+            reason: "its parts differ in seed or kind of keys, or are removable".into(),
+            cure: "build it again from its keys",
+        })
+    }
+
     /// Checks that the list has the planned capacity, or more if it may grow, and no more entries than
     /// that. In an overloaded filter, which must be of fingerprint blocks that saturate, it is full.
     fn check_overflow(&self) -> Checked {
@@ -266,7 +282,7 @@ impl Header {
             let equal = self.sections.iter().filter(|other| other.name == *name).count() as u64;
             let accepted = || "1".into();
             check(equal == 1, "the number of sections of one name", field, equal, accepted)?;
-            if section.required && ![BLOCKS, OVERFLOW].contains(&name.as_str()) {
+            if section.required && ![BLOCKS, OVERFLOW, NEXT].contains(&name.as_str()) {
                 let reason = format!("section \"{name}\" is necessary and unknown to this library");
                 return Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" });
             }

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::header::{BLOCKS, OVERFLOW};
-use super::read::{self, Input};
+use super::header::{BLOCKS, NEXT, OVERFLOW};
+use super::read::{self, Input, MAX_PARTS};
 use super::{FileErrorKind, opened};
 use crate::hash_filter::HashFilter;
 use crate::storage::{Bytes, Words, map};
@@ -24,21 +24,47 @@ pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
     over(&mapping)
 }
 
-/// The filter over a whole file in memory. Only the header is verified; bytes that cannot be used in place
-/// are copied, and then everything is.
+/// The filter over a whole file in memory. Only headers are verified; bytes that cannot be used in place are
+/// copied, and then everything is.
 pub(super) fn over(bytes: &Bytes) -> Result<HashFilter, FileErrorKind> {
-    let file = (**bytes).as_ref();
-    let input = || Input::new(file, Some(file.len() as u64));
-    let header = input().header()?;
+    match part_over(bytes, 0, (**bytes).as_ref(), 0)? {
+        // Files store words in little-endian order.
+        Some(filter) if cfg!(target_endian = "little") => Ok(filter),
+        _ => {
+            let file = (**bytes).as_ref();
+            read::filter(Input::new(file, Some(file.len() as u64)))
+        }
+    }
+}
+
+/// The filter over a file that is a part of these bytes; `None` if it cannot be used in place.
+fn part_over(
+    bytes: &Bytes,
+    start: u64,
+    file: &[u8],
+    depth: usize,
+) -> Result<Option<HashFilter>, FileErrorKind> {
+    let header = Input::new(file, Some(file.len() as u64)).header()?;
     let words = |name| {
         let (offset, length) = header.place_of(name);
-        if length == 0 { Some(Words::none()) } else { Words::borrowed(bytes, offset, length) }
-    };
-    // Files store words in little-endian order.
-    match (words(BLOCKS), words(OVERFLOW)) {
-        (Some(blocks), Some(overflow)) if cfg!(target_endian = "little") => {
-            read::assemble(header, blocks, overflow)
+        if length == 0 {
+            Some(Words::none())
+        } else {
+            Words::borrowed(bytes, start + offset, length)
         }
-        _ => read::filter(input()),
-    }
+    };
+    let (Some(blocks), Some(overflow)) = (words(BLOCKS), words(OVERFLOW)) else { return Ok(None) };
+    let (offset, length) = header.place_of(NEXT);
+    let next = match file.get(offset as usize..(offset + length) as usize) {
+        Some(next) if length > 0 && depth + 1 < MAX_PARTS => {
+            let Some(next) = part_over(bytes, start + offset, next, depth + 1)? else {
+                return Ok(None);
+            };
+            Some(next)
+        }
+        // The whole file is read, and refused.
+        _ if length > 0 => return Ok(None),
+        _ => None,
+    };
+    read::assemble(header, blocks, overflow, next).map(Some)
 }

@@ -23,7 +23,7 @@
 //! | | reads | checks | keeps in memory |
 //! |---|---|---|---|
 //! | [`Filter::load`], [`Filter::read_from`] | everything | everything | everything |
-//! | [`Filter::open`] | the header | the header | the pages that lookups read |
+//! | [`Filter::open`], [`Mapped::open`] | the header | the header | the pages that lookups read |
 //! | [`Filter::from_owner`] | the header | the header | the caller's bytes |
 //! | [`inspect`] | the header | the header | the header |
 //! | [`verify`], [`verify_from`] | everything | everything | 256 KiB |
@@ -44,12 +44,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod atomic;
+pub(crate) mod atomic;
 mod design;
 mod error;
 mod fields;
 mod header;
 mod map;
+mod mapped;
 mod read;
 mod write;
 
@@ -60,6 +61,7 @@ use std::path::Path;
 
 pub use error::{FileError, FileErrorKind};
 pub use header::{Header, Section};
+pub use mapped::Mapped;
 
 pub use crate::raw::Counters;
 
@@ -67,6 +69,8 @@ use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyKind, Stable, StableKey};
+#[cfg(target_has_atomic = "64")]
+use crate::shared::SharedFilter;
 use crate::storage::Bytes;
 use read::Input;
 
@@ -161,6 +165,40 @@ impl<K: StableKey + ?Sized> Filter<K> {
     }
 }
 
+/// Shared filters in files. Each is written from a [`snapshot`](SharedFilter::snapshot), so that threads go on
+/// using it, and as much memory again is needed meanwhile.
+///
+/// ```
+/// use equibloom::{Filter, SharedFilter};
+///
+/// let shared: SharedFilter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?.into_shared()?;
+/// shared.insert(&5)?;
+/// let mut bytes = Vec::new();
+/// shared.write_to(&mut bytes)?;
+/// assert!(Filter::<u64>::read_from(&bytes[..])?.contains(&5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(target_has_atomic = "64")]
+impl<K: StableKey + ?Sized> SharedFilter<K> {
+    /// Writes a snapshot to a file and replaces an existing one atomically; see [`HashFilter::save`].
+    ///
+    /// # Errors
+    /// [`FileError`] if memory for the snapshot is short or the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
+        let path = path.as_ref();
+        let copy = self.snapshot().map_err(|error| FileErrorKind::Memory(error).at(path))?;
+        copy.save(path)
+    }
+
+    /// Writes a snapshot to any stream: the same bytes as in a file.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory for the snapshot is short, or with the stream's own error.
+    pub fn write_to(&self, writer: impl Write) -> Result<(), FileError> {
+        self.snapshot().map_err(FileErrorKind::Memory)?.write_to(writer)
+    }
+}
+
 /// Filters in files, for any type of keys. The seed of the parameters is that of the hash.
 impl HashFilter {
     /// Writes the filter to a file and replaces an existing one atomically: a reader, or a restart after a
@@ -250,8 +288,8 @@ impl HashFilter {
     /// Whether any part of the filter is still [mapped](Self::open) from its file, or
     /// [in its owner's memory](Self::from_owner).
     pub fn is_mapped(&self) -> bool {
-        let (blocks, ledger) = self.raw.contents();
-        blocks.is_mapped() || ledger.overflow.slots.is_mapped()
+        let parts = self.raw.contents();
+        parts.iter().any(|(blocks, ledger)| blocks.is_mapped() || ledger.is_mapped())
     }
 
     /// Copies [mapped](Self::is_mapped) parts into memory. The first change would do the same, but abort the
@@ -332,8 +370,8 @@ fn input(path: &Path) -> Result<Input<'static>, FileErrorKind> {
 }
 
 /// A file, opened for reading. Only a regular file has a size to check against.
-fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
+pub(crate) fn opened(path: &Path) -> Result<(File, Option<u64>), FileErrorKind> {
     let file = File::open(path).map_err(|error| FileErrorKind::io("open", error))?;
-    let metadata = file.metadata().map_err(|error| FileErrorKind::io("look up", error))?;
+    let metadata = file.metadata().map_err(|error| FileErrorKind::io("examine", error))?;
     Ok((file, metadata.is_file().then_some(metadata.len())))
 }

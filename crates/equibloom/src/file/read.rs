@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::FileErrorKind;
-use super::header::{self, BLOCKS, Header, OVERFLOW, PREFIX_BYTES, Section};
+use super::header::{self, BLOCKS, Header, NEXT, OVERFLOW, PREFIX_BYTES, Section};
 use super::write::CHUNK_BYTES;
 use crate::hash_filter::HashFilter;
 use crate::raw::Any;
@@ -18,21 +18,47 @@ use crate::storage::Words;
 /// Bytes allocated for a section of a stream before the first of its bytes arrive.
 const FIRST_BYTES: u64 = 1 << 20;
 
+/// Most parts of a filter in a file.
+pub(super) const MAX_PARTS: usize = 64;
+
 /// A reader and its position.
 pub(super) struct Input<'a> {
     reader: Box<dyn Read + 'a>,
     position: u64,
     /// The size, if it is a regular file.
     size: Option<u64>,
+    /// The number of files that this one is a section of.
+    depth: usize,
+}
+
+/// The bytes of a section, hashed as they are read.
+struct Hashed<'a, 'b> {
+    input: &'a mut Input<'b>,
+    left: u64,
+    hasher: Xxh3,
+}
+
+impl Read for Hashed<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len();
+        let buffer = &mut buffer[piece(self.left, most)];
+        let read = self.input.reader.read(buffer)?.min(buffer.len());
+        self.input.position += read as u64;
+        self.left -= read as u64;
+        self.hasher.update(&buffer[..read]);
+        Ok(read)
+    }
 }
 
 /// Reads a filter into memory.
 pub(super) fn filter(mut input: Input<'_>) -> Result<HashFilter, FileErrorKind> {
     let header = input.header()?;
     let (mut blocks, mut overflow) = (Words::none(), Words::none());
+    let mut next = None;
     input.sections(&header, |input, section| match section.name.as_str() {
         BLOCKS => input.words(&header, section, &mut blocks),
         OVERFLOW => input.words(&header, section, &mut overflow),
+        NEXT => input.nested(section, |nested| filter(nested).map(|filter| next = Some(filter))),
         _ => input.skim(&header, section, |_| {}),
     })?;
     let mut found = Entries::new(&header);
@@ -42,7 +68,7 @@ pub(super) fn filter(mut input: Input<'_>) -> Result<HashFilter, FileErrorKind> 
         let words = blocks.as_flattened_mut().iter_mut().chain(overflow.as_flattened_mut());
         words.for_each(|word| *word = u64::from_le(*word));
     }
-    assemble(header, blocks, overflow)
+    assemble(header, blocks, overflow, next)
 }
 
 /// Reads and checks everything, and stores nothing.
@@ -51,24 +77,31 @@ pub(super) fn verify(mut input: Input<'_>) -> Result<Header, FileErrorKind> {
     let mut found = Entries::new(&header);
     input.sections(&header, |input, section| match section.name.as_str() {
         OVERFLOW => input.skim(&header, section, |bytes| found.count(bytes)),
+        NEXT => input.nested(section, |nested| {
+            header.check_next(&verify(nested)?.parameters, header.key_kind)
+        }),
         _ => input.skim(&header, section, |_| {}),
     })?;
     found.check(&header)?;
     Ok(header)
 }
 
-/// The filter of a checked header and the words of its sections.
+/// The filter of a checked header, the words of its sections, and the parts after the first.
 pub(super) fn assemble(
     header: Header,
     blocks: Words,
     overflow: Words,
+    next: Option<HashFilter>,
 ) -> Result<HashFilter, FileErrorKind> {
+    if let Some(next) = &next {
+        header.check_next(next.parameters(), next.key_kind())?;
+    }
     let Header { parameters, counters, key_kind, .. } = header;
     let (found, expected) = (blocks.bytes(), parameters.design.block_bytes());
     // The header's check has compared the lengths.
     let mismatch = FileErrorKind::SectionLength { name: BLOCKS, found, expected };
     let raw = Any::over(&parameters.design, blocks, overflow, counters).ok_or(mismatch)?;
-    Ok(HashFilter { parameters, raw, key_kind })
+    Ok(HashFilter { parameters, raw, key_kind }.followed_by(next))
 }
 
 /// Counts the entries of the overflow list: nonzero slots.
@@ -103,7 +136,7 @@ impl Entries {
 impl<'a> Input<'a> {
     /// A file of `size` bytes, or a stream of unknown length.
     pub(super) fn new(reader: impl Read + 'a, size: Option<u64>) -> Self {
-        Self { reader: Box::new(reader), position: 0, size }
+        Self { reader: Box::new(reader), position: 0, size, depth: 0 }
     }
 
     /// Reads and checks the header.
@@ -136,6 +169,30 @@ impl<'a> Input<'a> {
             read(self, section)?;
         }
         self.zeros(header.file_length, header)
+    }
+
+    /// Reads a section that is itself a file, and checks it.
+    fn nested(
+        &mut self,
+        section: &Section,
+        read: impl FnOnce(Input<'_>) -> Result<(), FileErrorKind>,
+    ) -> Result<(), FileErrorKind> {
+        let depth = self.depth + 1;
+        if depth >= MAX_PARTS {
+            let reason = format!("it has more than {MAX_PARTS} parts");
+            return Err(FileErrorKind::Unsupported {
+                reason,
+                cure: "build it again from its keys",
+            });
+        }
+        let size = self.size.map(|_| section.length);
+        let mut hashed = Hashed { input: self, left: section.length, hasher: Xxh3::new() };
+        read(Input { reader: Box::new(&mut hashed), position: 0, size, depth })?;
+        if hashed.left > 0 {
+            let (found, expected) = (section.length, section.length - hashed.left);
+            return Err(FileErrorKind::Length { found, expected });
+        }
+        check(section, hashed.hasher.digest())
     }
 
     /// Reads up to a position and checks that all bytes are zero.

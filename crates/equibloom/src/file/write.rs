@@ -1,4 +1,5 @@
-//! Writes a filter as a stream of bytes: header, zeros up to a page boundary, section, zeros, section.
+//! Writes a filter as a stream of bytes: header, zeros up to a page boundary, section, zeros, section. The
+//! last section of a filter of several parts is a file of the parts after the first.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -7,10 +8,11 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::FileErrorKind;
-use super::header::{BLOCKS, Header, OVERFLOW, Section};
+use super::header::{BLOCKS, Header, NEXT, OVERFLOW, Section};
 use crate::hash_filter::HashFilter;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
+use crate::raw::Any;
 use crate::storage::Words;
 
 /// Bytes hashed, read or written at a time: small enough to stay in the cache in between.
@@ -23,42 +25,82 @@ pub(super) fn filter(
     kind: KeyKind,
     writer: &mut dyn Write,
 ) -> Result<(), FileErrorKind> {
-    let (blocks, ledger) = filter.raw.contents();
-    let (mut sections, mut contents) = (Vec::new(), Vec::new());
-    for (name, words) in [(BLOCKS, blocks), (OVERFLOW, &ledger.overflow.slots)] {
-        if words.bytes() > 0 {
-            sections.push(Section::new(name, words.bytes(), checksum(words)));
-            contents.push(words);
+    let parts = filter.parts().into_iter();
+    let parts: Vec<_> = parts.map(|(part, raw)| (Parameters { seed, ..part }, raw)).collect();
+    parts_from(&parts, kind, writer)
+}
+
+/// The contents of a section.
+enum Contents<'a> {
+    Words(&'a Words),
+    /// A file with the other parts.
+    Next(&'a [(Parameters, &'a Any)]),
+}
+
+impl Contents<'_> {
+    fn write(&self, kind: KeyKind, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
+        match self {
+            Self::Words(words) => chunks(words)
+                .try_for_each(|bytes| writer.write_all(&bytes))
+                .map_err(|error| FileErrorKind::io("write", error)),
+            Self::Next(parts) => parts_from(parts, kind, writer),
         }
     }
-    let parameters = Parameters { seed, ..*filter.parameters() };
-    let header = Header::new(parameters, kind, ledger.counters(), sections)?;
-    write(&header.encode()?, header.sections.iter().zip(contents), writer)
-        .map_err(|error| FileErrorKind::io("write", error))
 }
 
-fn write<'a>(
-    head: &[u8],
-    sections: impl Iterator<Item = (&'a Section, &'a Words)>,
+/// Writes a file of the first part, with a section for the others if there are any.
+fn parts_from(
+    parts: &[(Parameters, &Any)],
+    kind: KeyKind,
     writer: &mut dyn Write,
-) -> io::Result<()> {
-    writer.write_all(head)?;
+) -> Result<(), FileErrorKind> {
+    let Some(((parameters, first), others)) = parts.split_first() else { return Ok(()) };
+    let first = first.contents();
+    let Some((blocks, ledger)) = first.first() else { return Ok(()) };
+    let (mut sections, mut contents) = (Vec::new(), Vec::new());
+    for (name, content) in [
+        (BLOCKS, Contents::Words(blocks)),
+        (OVERFLOW, Contents::Words(&ledger.overflow.slots)),
+        (NEXT, Contents::Next(others)),
+    ] {
+        let mut measure = Measure { length: 0, hasher: Xxh3::new() };
+        content.write(kind, &mut measure)?;
+        if measure.length > 0 {
+            sections.push(Section::new(name, measure.length, measure.hasher.digest()));
+            contents.push(content);
+        }
+    }
+    let header = Header::new(*parameters, kind, ledger.counters(), sections)?;
+    let io = |error| FileErrorKind::io("write", error);
+    let head = header.encode()?;
+    writer.write_all(&head).map_err(io)?;
     let mut position = head.len() as u64;
-    for (section, words) in sections {
+    for (section, content) in header.sections.iter().zip(contents) {
         // Less than a page.
         let gap = (section.offset - position) as usize;
-        writer.write_all(&alloc::vec![0; gap])?;
-        chunks(words).try_for_each(|bytes| writer.write_all(&bytes))?;
+        writer.write_all(&alloc::vec![0; gap]).map_err(io)?;
+        content.write(kind, writer)?;
         position = section.end();
     }
-    writer.flush()
+    writer.flush().map_err(io)
 }
 
-/// XXH3-64 of the words in little-endian order.
-fn checksum(words: &Words) -> u64 {
-    let mut hasher = Xxh3::new();
-    chunks(words).for_each(|bytes| hasher.update(&bytes));
-    hasher.digest()
+/// Length and XXH3-64 of what is written.
+struct Measure {
+    length: u64,
+    hasher: Xxh3,
+}
+
+impl Write for Measure {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.length += bytes.len() as u64;
+        self.hasher.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The words as little-endian bytes; on little-endian targets without a copy.

@@ -1,11 +1,15 @@
 //! A filter over hashes of any design.
 
+use alloc::vec::Vec;
+
 use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
 use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
 use super::held::Held;
 use super::ledger::{Counters, Ledger, OwnLedger};
 use super::level_by_level::BatchSizes;
+use super::list::{self, List};
+use super::parts::Parts;
 use super::{Balanced, Classical, Fingerprints, Insertion};
 use crate::block::BloomShape;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
@@ -23,35 +27,46 @@ pub(crate) enum Any<S: Held = Words> {
     FirstWithRoom(Balanced<FirstWithRoom, S>),
     LeastLoaded(Balanced<LeastLoaded, S>),
     Fingerprint(Fingerprints<S>),
+    List(List<S>),
+    Parts(Parts<S>),
 }
 
-/// Applies an expression to the filter in any variant.
+/// Applies an expression to the filter in any variant, another one to parts.
 macro_rules! delegate {
-    ($any:expr, $filter:ident => $operation:expr) => {
+    ($any:expr, $filter:ident => $operation:expr, $parts:ident => $by_parts:expr) => {
         match $any {
+            Any::Parts($parts) => $by_parts,
             Any::Classical($filter) => $operation,
             Any::FirstWithRoom($filter) => $operation,
             Any::LeastLoaded($filter) => $operation,
             Any::Fingerprint($filter) => $operation,
+            Any::List($filter) => $operation,
         }
     };
 }
 
 impl<S: Held> Any<S> {
-    /// The words of the blocks, and what the filter counts and lists.
-    pub(crate) fn contents(&self) -> (&S, &S::Ledger) {
-        delegate!(self, filter => (&filter.words, &filter.ledger))
+    /// The words of the blocks, and what the filter counts and lists: of one filter, or of each part.
+    pub(crate) fn contents(&self) -> Vec<(&S, &S::Ledger)> {
+        delegate!(
+            self,
+            filter => alloc::vec![(&filter.words, &filter.ledger)],
+            parts => parts.filters().flat_map(Self::contents).collect()
+        )
     }
 
     /// Number of stored elements, without a scan.
     pub(crate) fn elements(&self) -> u64 {
-        self.contents().1.elements()
+        delegate!(
+            self,
+            filter => filter.ledger.elements(),
+            parts => parts.filters().map(Self::elements).fold(0, u64::saturating_add)
+        )
     }
 
     /// Whether there are more elements than these, or the list was full when one needed it.
     pub(crate) fn is_over_capacity(&self, keys: u64) -> bool {
-        let ledger = self.contents().1;
-        ledger.elements() > keys || ledger.was_full()
+        self.elements() > keys || self.contents().iter().any(|(_, ledger)| ledger.was_full())
     }
 
     #[inline]
@@ -60,8 +75,33 @@ impl<S: Held> Any<S> {
             Self::Fingerprint(filter) => filter.contains(key),
             Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
             Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
-            // Not inlined, so that no register is saved for it: all others are tail calls.
+            _ => self.contains_in_other(key),
+        }
+    }
+
+    /// The same for other kinds. Out of line: more than three kinds would be told apart by a jump table.
+    #[inline(never)]
+    fn contains_in_other(&self, key: KeyHash) -> bool {
+        match self {
+            Self::Fingerprint(filter) => filter.contains(key),
+            Self::FirstWithRoom(filter) => filter.lookups.contains(filter, key),
+            Self::LeastLoaded(filter) => filter.lookups.contains(filter, key),
             Self::Classical(filter) => filter.contains_observed(key, ()),
+            Self::List(filter) => filter.contains_observed(key, ()),
+            Self::Parts(parts) => parts.contains(key),
+        }
+    }
+
+    /// Prefetches the key's first block.
+    #[inline(always)]
+    pub(crate) fn prefetch_first(&self, key: KeyHash) {
+        match self {
+            // A key's bits lie anywhere, and a list is short.
+            Self::Classical(_) | Self::List(_) => {}
+            Self::Parts(parts) => parts.filters().for_each(|filter| filter.prefetch_first(key)),
+            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
+            Self::LeastLoaded(filter) => filter.prefetch_first(key),
+            Self::Fingerprint(filter) => filter.prefetch_first(key),
         }
     }
 }
@@ -86,13 +126,21 @@ impl Any {
         list: Words,
         counters: Counters,
     ) -> Option<Self> {
+        Self::with_ledger(design, words, OwnLedger::over(design, list, counters)?)
+    }
+
+    /// The filter of a checked design with the words of its blocks and its ledger; `None` if they do not fit.
+    pub(crate) fn with_ledger(design: &Design, words: Words, ledger: OwnLedger) -> Option<Self> {
         if words.bytes() != design.block_bytes() {
             return None;
         }
-        let ledger = OwnLedger::over(design, list, counters)?;
         let layout = match design {
             &Design::Classical { bits, hashes } => {
                 return Some(Self::Classical(Classical::new(bits, hashes, words, ledger)));
+            }
+            &Design::List { overflow, multiset } => {
+                let plan = list::Plan { overflow, multiset };
+                return Some(Self::List(List { plan, words, ledger }));
             }
             Design::Blocked(layout) => layout,
         };
@@ -117,22 +165,43 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
+            _ => self.insert_into_bits(key),
+        }
+    }
+
+    /// The same for filters of bits, out of line: they return their results in another way, by tail calls.
+    #[inline(never)]
+    fn insert_into_bits(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        match self {
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            Self::Classical(filter) => filter.insert_observed(key, ()),
+            _ => self.insert_into_other(key),
         }
+    }
+
+    #[inline(never)]
+    fn insert_into_other(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
+        self.insert_observed(key, ())
     }
 
     pub(crate) fn insert_observed<O: Observer>(
         &mut self,
         key: KeyHash,
-        observer: O,
+        mut observer: O,
     ) -> Result<Insertion, FullError> {
-        delegate!(self, filter => filter.insert_observed(key, observer))
+        delegate!(
+            self,
+            filter => filter.insert_observed(key, observer),
+            parts => parts.insert_observed(key, &mut observer)
+        )
     }
 
-    pub(crate) fn contains_observed<O: Observer>(&self, key: KeyHash, observer: O) -> bool {
-        delegate!(self, filter => filter.contains_observed(key, observer))
+    pub(crate) fn contains_observed<O: Observer>(&self, key: KeyHash, mut observer: O) -> bool {
+        delegate!(
+            self,
+            filter => filter.contains_observed(key, observer),
+            parts => parts.contains_observed(key, &mut observer)
+        )
     }
 
     /// Inserts keys as if one by one in this order, with up to `threads` threads; returns how many were
@@ -144,9 +213,10 @@ impl Any {
     ) -> Result<u64, FullError> {
         match self {
             // One by one: a key's bits lie anywhere, so that threads cannot divide the array.
-            Self::Classical(filter) => keys.iter().try_fold(0, |new, &key| {
-                Ok(new + u64::from(filter.insert_observed(key, ())?.is_new()))
-            }),
+            Self::Classical(_) | Self::List(_) | Self::Parts(_) => {
+                let mut insert = |key| Ok(u64::from(self.insert(key)?.is_new()));
+                keys.iter().try_fold(0, |new, &key| Ok(new + insert(key)?))
+            }
             Self::FirstWithRoom(filter) => filter.insert_batch(keys, threads, BatchSizes::COMMON),
             Self::LeastLoaded(filter) => filter.insert_batch(keys, threads, BatchSizes::COMMON),
             Self::Fingerprint(filter) => filter.insert_batch(keys, threads),
@@ -156,13 +226,19 @@ impl Any {
     /// Looks up keys. Bit `i % 64` of word `i / 64` of `found` becomes the answer for key `i`; keys without
     /// a bit in `found` are skipped.
     pub(crate) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        delegate!(self, filter => filter.contains_batch(keys, found));
+        delegate!(
+            self,
+            filter => filter.contains_batch(keys, found),
+            parts => parts.contains_batch(keys, found)
+        );
     }
 
     /// Removes a key from a filter that stores every insert.
     pub(crate) fn remove(&mut self, key: KeyHash) -> Result<(), RemoveError> {
         match self {
             Self::Fingerprint(filter) => filter.remove(key),
+            Self::List(filter) => filter.remove(key),
+            Self::Parts(_) => Err(RemoveError::NotRemovable("a filter of several parts")),
             _ => Err(RemoveError::NotRemovable("Bloom blocks")),
         }
     }
@@ -180,6 +256,7 @@ impl Any {
             }
             (Self::LeastLoaded(ours), Self::LeastLoaded(theirs)) => ours.merge(theirs, factor)?,
             (Self::Fingerprint(ours), Self::Fingerprint(theirs)) => ours.merge(theirs)?,
+            (Self::List(ours), Self::List(theirs)) => ours.merge(theirs)?,
             _ => return Err(MergeError::OtherKind),
         }
         Ok(())
@@ -187,13 +264,21 @@ impl Any {
 
     /// Scans the whole filter. The bytes of its own fields and the plan are the caller's to know.
     pub(crate) fn statistics(&self) -> Statistics {
-        let (words, OwnLedger { overflow, budget, elements, saturated, .. }) = self.contents();
-        let Survey { levels, rate, accesses } = delegate!(self, filter => filter.survey());
+        let (words, ledger, survey) = delegate!(
+            self,
+            filter => (&filter.words, &filter.ledger, filter.survey()),
+            parts => return parts.statistics()
+        );
+        let OwnLedger { overflow, budget, elements, saturated, .. } = ledger;
+        let Survey { levels, rate, accesses } = survey;
         Statistics {
             elements: *elements,
-            overflowed: overflow.copies(),
+            overflowed: if let Self::List(_) = self { 0 } else { overflow.copies() },
             beyond_plan: 0,
-            saturated: *saturated,
+            saturated: match self {
+                Self::List(filter) => filter.listed_beyond_plan(),
+                _ => *saturated,
+            },
             budget_spent: budget.spent,
             levels,
             memory: Memory { blocks: words.bytes(), overflow: overflow.slots.bytes(), header: 0 },
@@ -204,35 +289,52 @@ impl Any {
 
     /// Whether the access budget is spent, without a scan.
     pub(crate) fn is_budget_spent(&self) -> bool {
-        self.contents().1.budget.spent
+        self.contents().iter().any(|(_, ledger)| ledger.budget.spent)
     }
 
     /// The filter's contents, word by word: equal for equal histories.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let (words, ledger) = self.contents();
-        words.as_flattened().iter().chain(ledger.overflow.slots.as_flattened()).copied()
+        let parts = self.contents().into_iter();
+        parts.flat_map(|(words, ledger)| {
+            words.as_flattened().iter().chain(ledger.overflow.slots.as_flattened()).copied()
+        })
     }
 
-    fn contents_mut(&mut self) -> (&mut Words, &mut OwnLedger) {
-        delegate!(self, filter => (&mut filter.words, &mut filter.ledger))
+    fn contents_mut(&mut self) -> Vec<(&mut Words, &mut OwnLedger)> {
+        delegate!(
+            self,
+            filter => alloc::vec![(&mut filter.words, &mut filter.ledger)],
+            parts => parts.parts.iter_mut().flat_map(|part| part.filter.contents_mut()).collect()
+        )
     }
 
     /// Removes all keys and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        let (words, ledger) = self.contents_mut();
-        words.fill([0; WORDS_PER_LINE]);
-        ledger.clear();
-        if let Self::Fingerprint(filter) = self {
-            filter.choose_kernels();
+        for (words, ledger) in self.contents_mut() {
+            words.fill([0; WORDS_PER_LINE]);
+            ledger.clear();
+        }
+        self.choose_kernels();
+    }
+
+    /// Chooses entry points again: those of an overloaded filter are others.
+    fn choose_kernels(&mut self) {
+        match self {
+            Self::Fingerprint(filter) => filter.choose_kernels(),
+            Self::Parts(parts) => {
+                parts.parts.iter_mut().for_each(|part| part.filter.choose_kernels());
+            }
+            _ => {}
         }
     }
 
     /// Copies borrowed parts into memory.
     #[cfg(feature = "file")]
     pub(crate) fn detach(&mut self) -> Result<(), BuildError> {
-        let (words, ledger) = self.contents_mut();
-        words.detach()?;
-        ledger.overflow.detach()
+        self.contents_mut().into_iter().try_for_each(|(words, ledger)| {
+            words.detach()?;
+            ledger.overflow.detach()
+        })
     }
 }
 
@@ -243,6 +345,8 @@ impl Clone for Any {
             Self::FirstWithRoom(filter) => Self::FirstWithRoom(filter.clone()),
             Self::LeastLoaded(filter) => Self::LeastLoaded(filter.clone()),
             Self::Fingerprint(filter) => Self::Fingerprint(filter.clone()),
+            Self::List(filter) => Self::List(filter.clone()),
+            Self::Parts(parts) => Self::Parts(parts.clone()),
         }
     }
 }

@@ -70,12 +70,19 @@ impl<S: Held> Classical<S> {
     }
 
     pub(super) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
-        for (keys, found) in keys.chunks(64).zip(found) {
-            let answers = keys.iter().zip(0..);
-            *found = answers.fold(0, |word, (&key, bit)| {
-                word | u64::from(self.contains_observed(key, ())) << bit
-            });
-        }
+        contains_one_by_one(keys, found, |key| self.contains_observed(key, ()));
+    }
+}
+
+/// A batch of lookups for a filter without blocks.
+pub(super) fn contains_one_by_one(
+    keys: &[KeyHash],
+    found: &mut [u64],
+    contains: impl Fn(KeyHash) -> bool,
+) {
+    for (keys, found) in keys.chunks(64).zip(found) {
+        let answers = keys.iter().zip(0..);
+        *found = answers.fold(0, |word, (&key, bit)| word | u64::from(contains(key)) << bit);
     }
 }
 

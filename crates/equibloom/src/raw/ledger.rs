@@ -103,11 +103,16 @@ impl OwnLedger {
     pub(super) fn over(design: &Design, list: Words, counters: Counters) -> Option<Self> {
         let Counters { elements, saturated, overloaded, budget_used, budget_spent, .. } = counters;
         let (capacity, entries) = (counters.overflow_capacity, counters.overflow_entries);
-        let (budget, multiset) =
-            design.layout().map_or((None, false), |layout| (layout.budget, layout.multiset));
+        let budget = design.layout().and_then(|layout| layout.budget);
         let budget = AccessBudget::new(budget).restored(budget_used, budget_spent);
-        let overflow = OverflowList::over(list, capacity, entries, multiset)?;
+        let overflow = OverflowList::over(list, capacity, entries, design.is_multiset())?;
         Some(Self { overflow, budget, elements, saturated, overloaded })
+    }
+
+    /// Whether the list is borrowed.
+    #[cfg(feature = "file")]
+    pub(crate) const fn is_mapped(&self) -> bool {
+        self.overflow.slots.is_mapped()
     }
 
     #[cfg(feature = "file")]
@@ -129,15 +134,15 @@ impl OwnLedger {
         (self.elements, self.saturated, self.overloaded) = (0, 0, false);
     }
 
-    /// Adds all that another filter has counted and listed. Entries of both lists are there once.
+    /// Adds all that another filter has counted and listed. Entries of both lists are there once, or counted.
     pub(super) fn merge(&mut self, other: &Self, when_full: WhenFull) -> Result<(), FullError> {
         let full = self.full();
         let list = &mut self.overflow;
         let missing = other.overflow.entries().filter(|&(entry, _)| !list.contains(entry)).count();
         list.make_room(missing as u64, when_full).map_err(|_| full)?;
-        for (entry, _) in other.overflow.entries() {
-            if !list.contains(entry) {
-                list.push(entry, 1, when_full).map_err(|_| full)?;
+        for (entry, copies) in other.overflow.entries() {
+            if list.is_counted() || !list.contains(entry) {
+                list.push(entry, copies, when_full).map_err(|_| full)?;
             }
         }
         self.budget.merge(&other.budget);

@@ -1,7 +1,8 @@
 //! Filters over hashes.
 //!
-//! There are three kinds: [`Classical`], [`Balanced`], of Bloom blocks and generic over the rule, and
-//! [`Fingerprints`]. Each is written once, over [plain or shared](held::Held) words. [`Any`] holds one of them and dispatches once per operation.
+//! There are four kinds: [`Classical`], [`Balanced`], of Bloom blocks and generic over the rule,
+//! [`Fingerprints`], and [`list::List`]. Each is written once, over [plain or shared](held::Held) words. [`Any`] holds
+//! one of them, or several as [`Parts`], and dispatches once per operation.
 
 mod any;
 mod balanced;
@@ -10,13 +11,15 @@ mod budget;
 mod classical;
 #[cfg(test)]
 #[path = "../../tests/designs/mod.rs"]
-mod designs;
+pub(crate) mod designs;
 mod fingerprint;
 mod held;
 mod insert;
 mod ledger;
 mod level_by_level;
+mod list;
 mod lookup;
+mod parts;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) mod shared;
 #[cfg(test)]
@@ -29,6 +32,7 @@ pub(crate) use classical::Classical;
 use fingerprint::Fingerprints;
 #[cfg(feature = "file")]
 pub use ledger::Counters;
+pub(crate) use parts::{Part, Parts};
 
 /// The result of an insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

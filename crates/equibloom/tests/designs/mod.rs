@@ -102,6 +102,12 @@ fn least_loaded() -> impl Strategy<Value = Layout> {
     })
 }
 
+/// Lists, mostly too short.
+pub fn list(multiset: bool) -> impl Strategy<Value = Design> {
+    let overflow = overflow().prop_filter("a list", |overflow| overflow.capacity > 0);
+    overflow.prop_map(move |overflow| Design::List { overflow, multiset })
+}
+
 /// Filters of every kind that store a key once.
 fn design() -> impl Strategy<Value = Design> {
     prop_oneof![
@@ -109,6 +115,7 @@ fn design() -> impl Strategy<Value = Design> {
         3 => least_loaded().prop_map(Design::Blocked),
         4 => fingerprints(false).prop_map(Design::Blocked),
         1 => (1_u64..5_000, 1_u32..=24).prop_map(|(bits, hashes)| Design::Classical { bits, hashes }),
+        1 => list(false),
     ]
 }
 

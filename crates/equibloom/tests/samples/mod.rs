@@ -15,6 +15,8 @@ pub struct Sample {
     pub parameters: Parameters,
     /// It holds `key-0`, `key-1` and so on.
     pub keys: u32,
+    /// Plans of other parts, each for a third of the keys.
+    pub merged: Vec<Design>,
 }
 
 pub fn key(number: u32) -> String {
@@ -24,11 +26,21 @@ pub fn key(number: u32) -> String {
 impl Sample {
     pub fn build(&self) -> HashFilter {
         let mut filter: Filter<str> = Filter::new(&self.parameters).unwrap();
-        for number in 0..self.keys {
+        let in_first = self.keys - self.merged.len() as u32 * (self.keys / 3);
+        for number in 0..in_first {
             filter.insert(&key(number)).unwrap();
         }
+        for (&design, part) in self.merged.iter().zip(0..) {
+            let parameters = Parameters { design, ..self.parameters };
+            let mut other: Filter<str> = Filter::new(&parameters).unwrap();
+            let first = in_first + part * (self.keys / 3);
+            for number in first..first + self.keys / 3 {
+                other.insert(&key(number)).unwrap();
+            }
+            filter.merge(&other).unwrap();
+        }
         // More than a block holds: the list counts them.
-        if self.parameters.design.layout().is_some_and(|layout| layout.multiset) {
+        if self.parameters.design.is_multiset() {
             for number in 0..90 {
                 filter.insert(&key(number % 9)).unwrap();
             }
@@ -55,7 +67,7 @@ impl Sample {
 }
 
 /// One of each kind, covering all parts of a file: hints, watermarks, a list that is full, one that has grown,
-/// one that counts, a spent budget, odd block sizes, shortened blocks.
+/// one that counts, a spent budget, odd block sizes, shortened blocks, several parts.
 pub fn samples() -> Vec<Sample> {
     let (blocks, odd) = (Blocks::bloom(512, 7), Blocks::bloom(200, 5));
     let rule = Rule::FirstWithRoom { below: 6, coin: Share::clamped(0.25) };
@@ -112,10 +124,18 @@ pub fn samples() -> Vec<Sample> {
         ),
     ];
     let classical = ("classical", Design::Classical { bits: 1_001, hashes: 7 }, 80);
+    let list = ("list", Design::List { overflow: refuse, multiset: false }, 60);
+    let counted = Design::List { overflow: saturate(9), multiset: true };
     let blocked = layouts.map(|(name, layout, keys)| (name, layout.into(), keys));
     let sample = |(name, design, keys): (_, _, u32)| {
         let seed = u64::from(keys) << 40 | 7;
-        Sample { name, parameters: Parameters { keys: keys.into(), seed, design }, keys }
+        let parameters = Parameters { keys: keys.into(), seed, design };
+        Sample { name, parameters, keys, merged: Vec::new() }
     };
-    [classical].into_iter().chain(blocked).map(sample).collect()
+    let others = [classical, list, ("list-multiset-grown", counted, 30)];
+    let mut samples: Vec<Sample> = others.into_iter().chain(blocked).map(sample).collect();
+    let first = in_subtables(fingerprints, &[4, 1]).with_overflow(saturate(9)).into();
+    let merged = vec![Layout::blocked(blocks, 2).into(), list.1];
+    samples.push(Sample { merged, ..sample(("merged", first, 90)) });
+    samples
 }

@@ -3,11 +3,8 @@
 use equibloom_theory::exact::best_second_choice;
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-use super::{BLOCK_BITS, BY_ELEMENTS_OR_BITS, NO_COUNTER, Outcome, subject};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::short;
+use super::{BLOCK_BITS, BY_ELEMENTS_OR_BITS, NO_COUNTER, subject};
+use crate::experiments::prelude::*;
 
 /// Measured values of α.
 const STEPS: u32 = 10;
@@ -20,18 +17,16 @@ fn size(length: Length) -> (u64, u64) {
     (length.elements(), length.choose(10, 10, 100))
 }
 
-pub(in super::super) fn parameters(length: Length) -> String {
+pub(crate) fn parameters(length: Length) -> String {
     let (elements, repetitions) = size(length);
     format!(
         "B = 500, c = 1…40, n = {elements}, {repetitions} repetitions at each of 11 values of α"
     )
 }
 
-pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let bits_per_element: Vec<f64> = (1..=40).map(f64::from).collect();
     let found = context.map(&bits_per_element, |&c| at(context, c))?;
-    let hue = Hue::OnePlusAlpha;
-    let name = "best α";
     let measured_at: Vec<f64> =
         bits_per_element.iter().copied().filter(|&c| is_measured(c)).collect();
     let all = |pick: fn(&Found) -> f64| found.iter().map(pick).collect::<Vec<f64>>();
@@ -39,13 +34,10 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
         found.iter().filter_map(|found| found.measured.as_ref()).map(pick).collect::<Vec<f64>>()
     };
     let (paper, exact) = (all(|found| found.paper), all(|found| found.exact));
-    let line = least_squares_line(&bits_per_element[10..30], &paper[10..30]);
+    let [intercept, slope] = least_squares(&bits_per_element[10..30], &paper[10..30]);
     let off_line = (10..30)
-        .map(|i| (paper[i] - line.0 - line.1 * bits_per_element[i]).abs())
+        .map(|i| (paper[i] - intercept - slope * bits_per_element[i]).abs())
         .fold(0.0, f64::max);
-    let simulation = measured(|measured| measured.simulation);
-    let filter = measured(|measured| measured.filter);
-    let flat = (measured(|measured| measured.flat.0), measured(|measured| measured.flat.1));
     let claims = vec![
         Claim::printed(
             "1+α, 4",
@@ -82,11 +74,24 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
          {}·c, within {}. Filters that balance by set bits have their best α at {} for c = 20.",
         paper.iter().rposition(|&alpha| alpha == 0.0).map_or(0, |index| index + 1),
         short(paper[30]),
-        short(line.0),
-        short(line.1),
+        short(intercept),
+        short(slope),
         short(off_line),
         short(exact[19]),
     );
+    let flat = |end: &str, pick: fn(&Measured) -> f64| {
+        let name = format!("2 % above the least, {end}");
+        Series::new(&name, Hue::Classical, Origin::Definition, &measured_at, measured(pick))
+    };
+    let best = |origin, x: &[f64], y| Series::new("best α", Hue::OnePlusAlpha, origin, x, y);
+    let series = vec![
+        flat("from", |measured| measured.flat.0),
+        flat("to", |measured| measured.flat.1),
+        best(Origin::Paper, &bits_per_element, paper),
+        best(Origin::Exact, &bits_per_element, exact),
+        best(Origin::Simulation, &measured_at, measured(|measured| measured.simulation)),
+        best(Origin::Filter, &measured_at, measured(|measured| measured.filter)),
+    ];
     Ok(Outcome {
         finding,
         notes: vec![
@@ -100,27 +105,7 @@ pub(in super::super) fn best(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("bits per element c [bits]"),
         y: Axis::linear("best share of elements with two choices α"),
-        series: vec![
-            Series::new(
-                "2 % above the least, from",
-                Hue::Classical,
-                Origin::Definition,
-                &measured_at,
-                flat.0,
-            ),
-            Series::new(
-                "2 % above the least, to",
-                Hue::Classical,
-                Origin::Definition,
-                &measured_at,
-                flat.1,
-            ),
-            Series::new(name, hue, Origin::Paper, &bits_per_element, paper),
-            Series::new(name, hue, Origin::Exact, &bits_per_element, exact),
-            Series::new(name, hue, Origin::Simulation, &measured_at, simulation),
-            Series::new(name, hue, Origin::Filter, &measured_at, filter),
-        ],
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }
@@ -165,9 +150,8 @@ fn at(context: &Context<'_>, c: f64) -> Result<Found, Error> {
     for &alpha in &alphas {
         let subject = subject(Scheme::OnePlusAlpha { alpha }, c);
         let runs = context.repeat(&format!("{c} {alpha}"), repetitions, |seed| {
-            let moments = [elements];
-            let simulated = subject.simulate(elements, &moments, seed)?[0].rate;
-            Ok((simulated, subject.run_filter(elements, &moments, 0, seed)?[0].rate))
+            let simulated = subject.simulate(elements, elements, seed)?.rate;
+            Ok((simulated, subject.run_filter(elements, elements, 0, seed)?.rate))
         })?;
         let mean_ln = |pick: fn(&(f64, f64)) -> f64| {
             (runs.iter().map(pick).sum::<f64>() / runs.len() as f64).ln()
@@ -177,7 +161,7 @@ fn at(context: &Context<'_>, c: f64) -> Result<Found, Error> {
     }
     let (simulation, filter) = (lowest_point(&alphas, &simulation), lowest_point(&alphas, &filter));
     let subject_at = |alpha| subject(Scheme::OnePlusAlpha { alpha }, c);
-    let rate_of_filter = subject_at(filter).exact_model(elements, &[elements])?[0].0.rate;
+    let rate_of_filter = subject_at(filter).exact_model(elements, elements)?.0.rate;
     let rates = alphas.iter().map(|&alpha| Ok(subject_at(alpha).paper_model()?.rate));
     let rates = rates.collect::<Result<Vec<f64>, Error>>()?;
     let measured = Measured {
@@ -198,12 +182,6 @@ fn flat_part(alphas: &[f64], rates: &[f64], most: f64) -> (f64, f64) {
         ((r[0] <= most) != (r[1] <= most)).then_some((at, r[0] > most))
     });
     crossings.fold((0.0, 1.0), |(from, to), (at, falls)| if falls { (at, to) } else { (from, at) })
-}
-
-/// Intercept and slope of the least-squares line.
-fn least_squares_line(x: &[f64], y: &[f64]) -> (f64, f64) {
-    let coefficients = least_squares::<2>(x, y);
-    (coefficients[0], coefficients[1])
 }
 
 /// The minimum between 0 and 1 of the least-squares polynomial of degree 4.

@@ -5,12 +5,9 @@ use equibloom_theory::exact;
 use equibloom_theory::fluid::Process;
 use equibloom_theory::paper::Scheme;
 
-use super::{BLOCK_BITS, Outcome, SCHEMES, subject};
-use crate::context::Context;
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use super::{BLOCK_BITS, SCHEMES, subject};
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 
 const BITS_PER_ELEMENT: f64 = 20.0;
 /// Loads that are drawn: the mean is 25.
@@ -18,16 +15,16 @@ const SHOWN: std::ops::RangeInclusive<usize> = 5..=45;
 /// Shares of blocks below this are not drawn.
 const NO_SHARE: f64 = 2e-4;
 
-pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, Error> {
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let found = context.map(&SCHEMES, |&(name, hue, scheme)| one(context, name, hue, scheme))?;
-    let (mut series, mut claims, mut spreads) = (Vec::new(), Vec::new(), Vec::new());
-    for ((curves, checks, spread), (name, ..)) in found.into_iter().zip(SCHEMES) {
-        series.extend(curves);
-        claims.extend(checks);
+    let (mut plot, mut spreads) = (Plot::default(), Vec::new());
+    for ((curve, spread), (name, ..)) in found.into_iter().zip(SCHEMES) {
+        plot.series.extend(curve.series);
+        plot.claims.extend(curve.claims);
         spreads.push((name, spread));
     }
     let between = spreads[0].1 > spreads[1].1 && spreads[1].1 > spreads[2].1;
-    claims.insert(
+    plot.claims.insert(
         0,
         Claim::stated(
             "1+α, 4",
@@ -52,8 +49,7 @@ pub(in super::super) fn distributions(context: &Context<'_>) -> Result<Outcome, 
         ],
         x: Axis::linear("elements in a block x"),
         y: Axis::linear("share of blocks D(x)"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
@@ -67,9 +63,7 @@ fn carrying(series: Series, model: &[f64]) -> Series {
     Series { x: keep(&series.x), y: keep(&series.y), sigma: keep(&series.sigma), ..series }
 }
 
-type Drawn = (Vec<Series>, Vec<Claim>, f64);
-
-fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Drawn, Error> {
+fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<(Plot, f64), Error> {
     let (elements, repetitions) = (context.length.elements(), context.length.repetitions());
     let subject = subject(scheme, BITS_PER_ELEMENT);
     let blocks = subject.blocks(elements);
@@ -81,31 +75,24 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
     };
     let (candidates, load) =
         (Proportions::Anywhere { choices: 2, share }, elements as f64 / blocks as f64);
-    let limit = Process::new(candidates, Rule::LeastLoaded, load).end()?.loads.concat();
-    let model: Vec<f64> = SHOWN.map(|load| limit.get(load).copied().unwrap_or(0.0)).collect();
+    let mut limit = Process::new(candidates, Rule::LeastLoaded, load).end()?.loads.concat();
+    let moment = |power: i32| -> f64 {
+        limit.iter().enumerate().map(|(load, share)| (load as f64).powi(power) * share).sum()
+    };
+    let spread = (moment(2) - moment(1).powi(2)).max(0.0).sqrt();
+    limit.resize(*SHOWN.end() + 1, 0.0);
+    let model = limit[SHOWN].to_vec();
     let simulated = context.repeat(&format!("simulation {name}"), repetitions, |seed| {
         subject.simulate_loads(elements, seed)
     })?;
-    let trials = (blocks * repetitions) as f64;
-    let total =
-        |runs: &[Vec<u64>], value: usize| runs.iter().filter_map(|run| run.get(value)).sum();
-    let simulation: Vec<Estimate> = SHOWN
-        .zip(&model)
-        .map(|(load, &expected)| Estimate::of_share(total(&simulated, load), trials, expected))
-        .collect();
+    let simulation = Estimate::of_loads(&simulated, &limit).split_off(*SHOWN.start());
 
     let exact = exact::predict(&subject.design(elements)?, elements)?;
     let exact = &exact.load_distributions[0];
     let filtered = context.repeat(&format!("filter {name}"), repetitions, |seed| {
-        let mut filter = subject.filter(elements, seed)?;
-        filter.try_extend(0..elements)?;
-        Ok(filter.statistics().levels.swap_remove(0).set_bits)
+        Ok(subject.fill_filter(elements, seed)?.levels.swap_remove(0).set_bits)
     })?;
-    let filter: Vec<Estimate> = exact
-        .iter()
-        .enumerate()
-        .map(|(set, &expected)| Estimate::of_share(total(&filtered, set), trials, expected))
-        .collect();
+    let filter = Estimate::of_loads(&filtered, exact);
 
     // Set bits converted to elements: the position of s, and the width of one s there.
     let bits = f64::from(BLOCK_BITS);
@@ -146,8 +133,5 @@ fn one(context: &Context<'_>, name: &str, hue: Hue, scheme: Scheme) -> Result<Dr
             &filter,
         ),
     ];
-    let moment = |power: i32| -> f64 {
-        limit.iter().enumerate().map(|(load, share)| (load as f64).powi(power) * share).sum()
-    };
-    Ok((series, claims, (moment(2) - moment(1).powi(2)).max(0.0).sqrt()))
+    Ok((Plot { series, claims }, spread))
 }

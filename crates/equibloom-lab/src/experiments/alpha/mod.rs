@@ -1,19 +1,12 @@
 //! The four figures of the 1+α paper, with its Table 2: B = 500, k = round(c·ln 2), no counter.
 
-mod best;
-mod distributions;
+pub(super) mod best;
+pub(super) mod distributions;
 
 use equibloom_theory::paper::{self, Hashes, Scheme};
 
-pub(super) use best::{best, parameters as parameters_of_best};
-pub(super) use distributions::distributions;
-
-use super::Outcome;
-use crate::context::Context;
-use crate::error::Error;
-use crate::evidence::{Curve, Evidence, Measured, Point, gather, on_models, series};
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::short;
+use crate::evidence::{Curve, Evidence, Point, gather};
+use crate::experiments::prelude::*;
 use crate::subject::Subject;
 
 const BLOCK_BITS: u32 = 500;
@@ -51,7 +44,7 @@ pub(super) fn rates(context: &Context<'_>) -> Result<Outcome, Error> {
         let point = |c: u32| Point::full(context, f64::from(c), subject(scheme, f64::from(c)));
         Curve { name: name.to_owned(), hue, points: (1..=40).map(point).collect() }
     });
-    let evidence = gather(context, &curves)?;
+    let curves = gather(context, curves.into())?;
 
     // The smallest c from which one scheme is below another, by the paper's model.
     let (mut overtakes, mut best_from, mut best_to) = (0, 0, 0);
@@ -70,60 +63,51 @@ pub(super) fn rates(context: &Context<'_>) -> Result<Outcome, Error> {
     let printed = |text: &str, expected: f64, found: u32| {
         Claim::printed("1+α, 4", format!("paper model: {text}"), expected, found.into(), 1.0)
     };
-    let mut claims = vec![
+    let claims = vec![
         printed("power of two is below blocked from c = 17 on", 17.0, overtakes),
         printed("α = 0.3 is the best of the three from c = 13 on", 13.0, best_from),
         printed("α = 0.3 is the best of the three up to c = 20", 20.0, best_to),
     ];
-    for (curve, evidence) in curves.iter().zip(&evidence) {
-        claims.extend(on_models(&curve.name, evidence, |o| o.rate));
-    }
-    let rate = |measured: &Measured| measured.estimate(|o| o.rate).mean;
-    let first_below = evidence[0]
+    let mut plot = Plot::of(claims);
+    curves.iter().for_each(|curve| plot.add(curve, |o| o.rate));
+    let rate = |point: &Evidence| point.simulation.estimate(|o| o.rate).mean;
+    let first_below = curves[0]
+        .points
         .iter()
-        .zip(&evidence[2])
-        .find(|(blocked, two)| rate(&two.simulation) < rate(&blocked.simulation))
+        .zip(&curves[2].points)
+        .find(|(blocked, two)| rate(two) < rate(blocked))
         .map_or(0.0, |(point, _)| point.x);
-    let last = |curve: usize, pick: fn(&Evidence) -> &Measured| {
-        short(evidence[curve].last().map_or(0.0, |point| rate(pick(point))))
-    };
     let finding = format!(
         "Power of two overtakes blocked at c = {overtakes} in the model and c = {first_below} in \
          the simulation; at c = 40 the filters measure blocked {}, power of two {}.",
-        last(0, |point| &point.filter),
-        last(2, |point| &point.filter),
+        short(curves[0].filter(39, |o| o.rate)),
+        short(curves[2].filter(39, |o| o.rate)),
     );
     Ok(Outcome {
         finding,
         notes: vec![BY_ELEMENTS_OR_BITS, NO_COUNTER],
         x: Axis::linear("bits per element c [bits]"),
         y: Axis::logarithmic("false-positive rate"),
-        series: curves.iter().zip(&evidence).flat_map(|(c, e)| series(c, e, |o| o.rate)).collect(),
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
 
 pub(super) fn by_alpha(context: &Context<'_>) -> Result<Outcome, Error> {
-    const BITS_PER_ELEMENT: [u32; 3] = [16, 18, 20];
-    let curves: Vec<Curve> = BITS_PER_ELEMENT
-        .iter()
-        .enumerate()
-        .map(|(index, &c)| {
-            let point = |tenth: u32| {
-                let alpha = f64::from(tenth) / 10.0;
-                let scheme = Scheme::OnePlusAlpha { alpha };
-                Point::full(context, alpha, subject(scheme, f64::from(c)))
-            };
-            let points = (0..=10).map(point).collect();
-            Curve { name: format!("c = {c}"), hue: Hue::Value(index as u8), points }
-        })
-        .collect();
-    let evidence = gather(context, &curves)?;
-    let (mut drawn, mut claims, mut found) = (Vec::new(), Vec::new(), Vec::new());
-    for ((curve, evidence), (c, published)) in
-        curves.iter().zip(&evidence).zip([(16, 0.3), (18, 0.4), (20, 0.5)])
-    {
+    /// Bits per element, and the best α that the paper prints.
+    const PUBLISHED: [(u32, f64); 3] = [(16, 0.3), (18, 0.4), (20, 0.5)];
+    let curve = |(index, &(c, _)): (usize, &(u32, f64))| {
+        let point = |tenth: u32| {
+            let alpha = f64::from(tenth) / 10.0;
+            let scheme = Scheme::OnePlusAlpha { alpha };
+            Point::full(context, alpha, subject(scheme, f64::from(c)))
+        };
+        let points = (0..=10).map(point).collect();
+        Curve { name: format!("c = {c}"), hue: Hue::Value(index as u8), points }
+    };
+    let curves = gather(context, PUBLISHED.iter().enumerate().map(curve).collect())?;
+    let (mut plot, mut found) = (Plot::default(), Vec::new());
+    for (curve, (c, published)) in curves.iter().zip(PUBLISHED) {
         let (alpha, rate) = paper::best_alpha(BLOCK_BITS, f64::from(c), Hashes::Paper)?;
         let blocked = paper_rate(Scheme::Blocked, f64::from(c))?;
         found.push(format!(
@@ -132,29 +116,28 @@ pub(super) fn by_alpha(context: &Context<'_>) -> Result<Outcome, Error> {
             short(rate.rate / blocked)
         ));
         let text = format!("paper model: the best α at c = {c}");
-        claims.push(Claim::printed("1+α, 4", text, published, alpha, 0.1));
+        plot.claims.push(Claim::printed("1+α, 4", text, published, alpha, 0.1));
         // Everything relative to the rate at α = 0 from the same source; measurements relative to their model,
         // so that the noise of two measurements does not mix.
-        for series in series(curve, evidence, |o| o.rate) {
+        for series in curve.series(|o| o.rate) {
             let base = match series.origin {
-                Origin::Simulation => evidence[0].definition.rate,
-                Origin::Filter => evidence[0].exact.rate,
+                Origin::Simulation => curve.points[0].definition.rate,
+                Origin::Filter => curve.points[0].exact.rate,
                 _ => series.y[0],
             };
             let divide = |values: Vec<f64>| values.into_iter().map(|value| value / base).collect();
-            drawn.push(Series { y: divide(series.y), sigma: divide(series.sigma), ..series });
+            plot.series.push(Series { y: divide(series.y), sigma: divide(series.sigma), ..series });
         }
     }
-    for (curve, evidence) in curves.iter().zip(&evidence) {
-        claims.extend(on_models(&curve.name, evidence, |o| o.rate));
+    for curve in &curves {
+        plot.claims.extend(curve.on_models(&curve.name, |o| o.rate));
     }
     Ok(Outcome {
         finding: format!("By the paper's model the best α is {}.", found.join(", ")),
         notes: vec![BY_ELEMENTS_OR_BITS],
         x: Axis::linear("share of elements with two choices α"),
         y: Axis::linear("false-positive rate relative to α = 0"),
-        series: drawn,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

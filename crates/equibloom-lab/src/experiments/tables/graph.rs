@@ -4,12 +4,8 @@ use equibloom_tables::RawTable;
 use equibloom_theory::cuckoo::{self, Component};
 
 use super::cuckoo_tables;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::{power_of_ten, short};
+use crate::experiments::prelude::*;
+use crate::number::power_of_ten;
 use crate::simulator::{random_graph, words};
 
 /// Buckets of each of the two tables, as powers of ten.
@@ -95,9 +91,8 @@ impl Measured {
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
-    let jobs: Vec<(u64, f64)> =
-        SIZES.iter().flat_map(|&power| LOADS.map(|load| (10_u64.pow(power), load))).collect();
-    let found = context.map(&jobs, |&(buckets, load)| {
+    let point = |&power: &u32, &load: &f64| {
+        let buckets = 10_u64.pow(power);
         let graphs = buckets_in_all(context.length) / buckets;
         let elements = (2.0 * load * buckets as f64).round() as u64;
         let expected = cuckoo::rehash_probability(load, buckets)?;
@@ -107,7 +102,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             Ok::<_, Error>(Measured::of(&found, expected))
         };
         Ok([each("simulation", Found::by_simulation)?, each("table", Found::of_table)?])
-    })?;
+    };
+    let found = context.map_curves(&SIZES, |_| &LOADS, point)?;
     let drawn: Vec<f64> = (20..=98).map(|half| f64::from(half) / 200.0).collect();
     let limit = |loads: &[f64]| -> Result<Vec<f64>, Error> {
         loads.iter().map(|&load| Ok(cuckoo::component_size(load)?)).collect()
@@ -116,7 +112,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     series.push(
         Series::new("1 + 1/ε", Hue::Classical, Origin::Model, &drawn, limit(&drawn)?).in_panel(1),
     );
-    for (index, (&power, found)) in SIZES.iter().zip(found.chunks(LOADS.len())).enumerate() {
+    for (index, (&power, found)) in SIZES.iter().zip(&found).enumerate() {
         let buckets = 10_u64.pow(power);
         let (name, hue) = (format!("m = {}", power_of_ten(power as i32)), Hue::Value(index as u8));
         let probability = |loads: &[f64]| -> Result<Vec<f64>, Error> {
@@ -173,7 +169,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     }
     // A terminating walk visits no slot twice in the same direction: with 2·100 slots it takes at most 400
     // steps, below the table's limit of 500.
-    let smallest = || found[..LOADS.len()].iter().map(|sides| &sides[1]);
+    let smallest = || found[0].iter().map(|sides| &sides[1]);
     let excess: u64 = smallest().map(|table| table.excess).sum();
     let stashed: u64 = smallest().map(|table| table.stashed).sum();
     claims.push(Claim::new(
@@ -186,11 +182,11 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         "At a load of 0.4 (ε = 0.25) components have {} buckets on average (bound 5), and {} % of \
          tables with 2·100 buckets have a second cycle, {} % of those with 2·1000; at 0.475 {} % \
          and {} %.",
-        short(found[2 * LOADS.len() + AT_0_4][1].component.mean),
-        short(100.0 * found[AT_0_4][1].second_cycle.mean),
-        short(100.0 * found[LOADS.len() + AT_0_4][1].second_cycle.mean),
-        short(100.0 * found[AT_0_475][1].second_cycle.mean),
-        short(100.0 * found[LOADS.len() + AT_0_475][1].second_cycle.mean),
+        short(found[2][AT_0_4][1].component.mean),
+        short(100.0 * found[0][AT_0_4][1].second_cycle.mean),
+        short(100.0 * found[1][AT_0_4][1].second_cycle.mean),
+        short(100.0 * found[0][AT_0_475][1].second_cycle.mean),
+        short(100.0 * found[1][AT_0_475][1].second_cycle.mean),
     );
     Ok(Outcome {
         finding,
@@ -206,8 +202,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("load n / 2m"),
         y: Axis::logarithmic("probability; buckets").of_each_panel(),
         panels: vec!["probability of a second cycle", "mean component of a bucket [buckets]"],
-        series,
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }

@@ -4,16 +4,11 @@ use equibloom_layout::Share;
 use equibloom_tables::{
     BalancedMap, BucketPlan, Cuckoo, CuckooMap, LookupStatistics, Map, RawTable, TableStatistics,
 };
-use equibloom_theory::optimum;
+use equibloom_theory::optimum::{self, Optimum};
 
 use super::AsItIs;
-use super::reads::{self, Reads};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Origin, Series};
-use crate::number::short;
+use super::reads::{self, HitsAndMisses, Reads};
+use crate::experiments::prelude::*;
 use crate::simulator::{Buckets, Lookups, look_up, words};
 
 const LOAD: f64 = 6.0;
@@ -35,43 +30,31 @@ pub(crate) fn parameters(length: Length) -> String {
     format!("n = {} entries of 16 bytes, {} repetitions", length.elements(), repetitions(length))
 }
 
-/// A kind of map.
-struct Kind {
-    name: &'static str,
-    hue: Hue,
-    table: Table,
-}
+/// A kind of map: name, colour and table.
+type Kind = (&'static str, Hue, Table);
 
-#[derive(Clone)]
 enum Table {
     Balanced(BucketPlan),
     OneSlot,
     FourSlots,
 }
 
-fn kinds() -> Result<Vec<Kind>, Error> {
-    let overflow = optimum::multi_level(LOAD, ACCESSES, CHOICES, None)?.overflow;
-    let kind = |name, hue, table| Kind { name, hue, table };
-    Ok(vec![
-        kind("single", Hue::Single, Table::Balanced(BucketPlan::optimal_single(LOAD, overflow)?)),
-        kind(
-            "sequential",
-            Hue::Sequential,
-            Table::Balanced(BucketPlan::optimal_sequential(LOAD, ACCESSES, CHOICES)?),
-        ),
-        kind(
-            "multi-level",
-            Hue::MultiLevel,
-            Table::Balanced(BucketPlan::optimal_multi_level(LOAD, ACCESSES, CHOICES)?),
-        ),
-        kind("two-choice", Hue::TwoChoice, Table::Balanced(BucketPlan::two_choice(LOAD, 8))),
-        kind(
-            "1+α, α = 0.3",
-            Hue::OnePlusAlpha,
-            Table::Balanced(BucketPlan::one_plus_alpha(LOAD, 12, ALPHA)),
-        ),
-        kind("cuckoo, one slot", Hue::OneSlot, Table::OneSlot),
-        kind("cuckoo, four slots", Hue::FourSlots, Table::FourSlots),
+fn kinds() -> Result<[Kind; 7], Error> {
+    let multi_level = optimum::multi_level(LOAD, ACCESSES, CHOICES, None)?;
+    let sequential = optimum::sequential(LOAD, ACCESSES, CHOICES, None)?;
+    let single = optimum::single(LOAD, multi_level.overflow)?;
+    let optimal =
+        |best: &Optimum| Ok::<_, Error>(Table::Balanced(BucketPlan::optimal(LOAD, best)?));
+    let less_loaded =
+        |slots, share| Table::Balanced(BucketPlan::one_plus_alpha(LOAD, slots, share));
+    Ok([
+        ("single", Hue::Single, optimal(&single)?),
+        ("sequential", Hue::Sequential, optimal(&sequential)?),
+        ("multi-level", Hue::MultiLevel, optimal(&multi_level)?),
+        ("two-choice", Hue::TwoChoice, less_loaded(8, Share::ALL)),
+        ("1+α, α = 0.3", Hue::OnePlusAlpha, less_loaded(12, ALPHA)),
+        ("cuckoo, one slot", Hue::OneSlot, Table::OneSlot),
+        ("cuckoo, four slots", Hue::FourSlots, Table::FourSlots),
     ])
 }
 
@@ -115,22 +98,13 @@ impl Table {
         })
     }
 
-    /// The theory's result after each of `moments`, if there is one.
-    fn model(
-        &self,
-        moments: &[u64],
-        statistics: &TableStatistics,
-    ) -> Result<Vec<Option<Reads>>, Error> {
-        let buckets = statistics.buckets as f64;
-        let at = |&moment: &u64| {
-            let arrivals = moment as f64 / buckets;
-            Ok(match self {
-                Self::FourSlots => None,
-                Self::OneSlot => Some(reads::one_slot_cuckoo(2.0 * arrivals)),
-                Self::Balanced(plan) => Some(reads::of_plan(plan, arrivals)?),
-            })
-        };
-        moments.iter().map(at).collect()
+    /// The theory's result with `arrivals` entries per bucket, if there is one.
+    fn model(&self, arrivals: f64) -> Result<Option<HitsAndMisses>, Error> {
+        Ok(match self {
+            Self::FourSlots => None,
+            Self::OneSlot => Some(reads::one_slot_cuckoo(2.0 * arrivals)),
+            Self::Balanced(plan) => Some(reads::of_plan(plan, arrivals)?),
+        })
     }
 
     /// Mean buckets by simulation.
@@ -166,84 +140,66 @@ fn watch<T: RawTable<Entry = (u64, u64)>>(
 /// All results for one kind of map.
 struct Found {
     loads: Vec<f64>,
-    models: Vec<Option<Reads>>,
+    /// Moment by moment, where there is a model.
+    models: Option<Vec<HitsAndMisses>>,
     /// Repetition by repetition, moment by moment.
     simulated: Vec<Vec<Lookups>>,
     maps: Vec<Vec<TableStatistics>>,
 }
 
-fn find(context: &Context<'_>, kind: &Kind) -> Result<Found, Error> {
+fn find(context: &Context<'_>, (name, _, table): &Kind) -> Result<Found, Error> {
     let (entries, repetitions) = (context.length.elements(), repetitions(context.length));
     let moments = FILLS.map(|fill| (fill * entries as f64).round() as u64);
-    let name = |what: &str| format!("table lines {what} {}", kind.name);
-    let maps = context
-        .repeat(&name("map"), repetitions, |seed| kind.table.statistics(entries, &moments, seed))?;
-    let full = &maps[0][FILLS.len() - 1];
-    let simulated = context.repeat(&name("simulation"), repetitions, |seed| {
-        Ok(kind.table.simulate(&moments, full, seed))
+    let maps = context.repeat(&format!("table lines map {name}"), repetitions, |seed| {
+        table.statistics(entries, &moments, seed)
     })?;
+    let full = &maps[0][FILLS.len() - 1];
+    let simulation = format!("table lines simulation {name}");
+    let simulated = context
+        .repeat(&simulation, repetitions, |seed| Ok(table.simulate(&moments, full, seed)))?;
     let slots = (full.buckets * full.slots) as f64;
-    Ok(Found {
-        loads: moments.map(|moment| 100.0 * moment as f64 / slots).into(),
-        models: kind.table.model(&moments, full)?,
-        simulated,
-        maps,
-    })
+    let model = |&moment: &u64| table.model(moment as f64 / full.buckets as f64).transpose();
+    let models: Option<Result<Vec<_>, Error>> = moments.iter().map(model).collect();
+    let loads = moments.map(|moment| 100.0 * moment as f64 / slots).into();
+    Ok(Found { loads, models: models.transpose()?, simulated, maps })
 }
 
 /// Hits or misses.
+#[derive(Clone, Copy)]
 struct Operation {
     name: &'static str,
-    lookups: fn(&TableStatistics) -> &LookupStatistics,
-    simulated: fn(&Lookups) -> f64,
-    distribution: fn(&Reads) -> &[f64],
-    lines: fn(&Reads) -> f64,
-    /// Lookups behind each statistic.
-    count: fn(&TableStatistics) -> f64,
+    /// 0 or 1, as in [`HitsAndMisses`].
+    index: usize,
 }
 
-const OPERATIONS: [Operation; 2] = [
-    Operation {
-        name: "hit",
-        lookups: |map| &map.hits,
-        simulated: |lookups| lookups.hit,
-        distribution: |reads| &reads.hits,
-        lines: |reads| reads.hit_lines,
-        count: |map| map.entries as f64,
-    },
-    Operation {
-        name: "miss",
-        lookups: |map| &map.misses,
-        simulated: |lookups| lookups.miss,
-        distribution: |reads| &reads.misses,
-        lines: |reads| reads.miss_lines,
-        count: |_| MISSES,
-    },
-];
+impl Operation {
+    fn lookups(self, map: &TableStatistics) -> &LookupStatistics {
+        [&map.hits, &map.misses][self.index]
+    }
+
+    /// Lookups behind each statistic.
+    fn count(self, map: &TableStatistics) -> f64 {
+        [map.entries as f64, MISSES][self.index]
+    }
+}
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let kinds = kinds()?;
     let found = context.map(&kinds, |kind| find(context, kind))?;
     let (mut series, mut claims, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for (kind, found) in kinds.iter().zip(&found) {
-        for (row, operation) in OPERATIONS.iter().enumerate() {
-            one(kind, found, operation, 3 * row, &mut series, &mut claims);
+        for (index, name) in ["hit", "miss"].into_iter().enumerate() {
+            let operation = Operation { name, index };
+            one(kind, found, operation, &mut series, &mut claims);
         }
+        let (name, _, table) = kind;
         let all = || found.maps.iter().flatten().flat_map(|map| [&map.hits, &map.misses]);
         let most = all().map(|lookups| lookups.buckets.max).max().unwrap_or(0);
-        claims.push(Claim::new(
-            format!("{}: most buckets that a lookup read, d", kind.name),
-            kind.table.choices() as f64,
-            most as f64,
-            0.0,
-        ));
+        let text = format!("{name}: most buckets that a lookup read, d");
+        claims.push(Claim::new(text, table.choices() as f64, most as f64, 0.0));
         let full = &found.maps[0][FILLS.len() - 1];
-        findings.push(format!(
-            "{} {}/{}",
-            kind.name,
-            short(full.hits.lines.mean),
-            short(full.misses.lines.mean)
-        ));
+        let [hit, miss] = [&full.hits, &full.misses].map(|lookups| short(lookups.lines.mean));
+        findings.push(format!("{name} {hit}/{miss}"));
     }
     Ok(Outcome {
         finding: format!(
@@ -270,48 +226,47 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             "lines per miss, mean",
             "lines per miss, 99th of 100",
         ],
-        series,
-        claims,
+        plot: Plot { series, claims },
         ..Outcome::default()
     })
 }
 
-/// Draws and checks the hits or misses of one kind of map.
+/// Draws and checks the hits or misses of one kind of map, in three panels.
 fn one(
-    kind: &Kind,
+    (name, hue, table): &Kind,
     found: &Found,
-    operation: &Operation,
-    panel: usize,
+    operation: Operation,
     series: &mut Vec<Series>,
     claims: &mut Vec<Claim>,
 ) {
-    let Operation { name, lookups, simulated, distribution, lines, count } = *operation;
-    let models: Option<Vec<&Reads>> = found.models.iter().map(Option::as_ref).collect();
+    let Operation { name: what, index } = operation;
+    let models: Option<Vec<&Reads>> =
+        found.models.as_ref().map(|models| models.iter().map(|model| &model[index]).collect());
     // One lookup varies as in the model; without a model, as a choice between two buckets.
     let deviation = |at: usize| {
-        let model = found.models[at].as_ref();
-        let each = model.map_or(0.5, |model| reads::deviation(distribution(model)));
-        each / count(&found.maps[0][at]).sqrt()
+        let each = models.as_ref().map_or(0.5, |models| models[at].deviation());
+        each / operation.count(&found.maps[0][at]).sqrt()
     };
-    let estimates = |value: &dyn Fn(&TableStatistics) -> f64| -> Vec<Estimate> {
-        let at = |at| Estimate::of(found.maps.iter().map(|map| value(&map[at])), deviation(at));
+    let estimates = |value: fn(&LookupStatistics) -> f64| -> Vec<Estimate> {
+        let at = |at| {
+            let values = found.maps.iter().map(|map| value(operation.lookups(&map[at])));
+            Estimate::of(values, deviation(at))
+        };
         (0..FILLS.len()).map(at).collect()
     };
-    let buckets = estimates(&|map| lookups(map).buckets.mean);
-    let mean_lines = estimates(&|map| lookups(map).lines.mean);
-    let tail: Vec<f64> =
-        (0..FILLS.len()).map(|at| lookups(&found.maps[0][at]).lines.p99 as f64).collect();
-    let simulation: Vec<Estimate> = (0..FILLS.len())
-        .map(|at| {
-            let runs = found.simulated.iter().map(|run| simulated(&run[at]));
-            Estimate::of(runs, deviation(at) * (MISSES / SIMULATED_MISSES as f64).sqrt())
-        })
-        .collect();
-    let text = |what: &str| format!("{}, {name}: {what}", kind.name);
-    let is_certain = kind.table.is_certain();
+    let buckets = estimates(|lookups| lookups.buckets.mean);
+    let mean_lines = estimates(|lookups| lookups.lines.mean);
+    let simulated = |at: usize| {
+        let runs = found.simulated.iter().map(|run| [run[at].hit, run[at].miss][index]);
+        Estimate::of(runs, deviation(at) * (MISSES / SIMULATED_MISSES as f64).sqrt())
+    };
+    let simulation: Vec<Estimate> = (0..FILLS.len()).map(simulated).collect();
+    let text = |claim: &str| format!("{name}, {what}: {claim}");
+    let is_certain = table.is_certain();
+    let panel = 3 * index;
     if let Some(models) = &models {
-        let means: Vec<f64> = models.iter().map(|model| reads::mean(distribution(model))).collect();
-        let model_lines: Vec<f64> = models.iter().map(|model| lines(model)).collect();
+        let means: Vec<f64> = models.iter().map(|model| model.mean()).collect();
+        let model_lines: Vec<f64> = models.iter().map(|model| model.lines).collect();
         let simulated = (!is_certain).then_some(("the simulation's buckets", &simulation));
         for (what, measured) in simulated.into_iter().chain([("the map's buckets", &buckets)]) {
             let what = text(&format!("{what} lie on the model"));
@@ -326,42 +281,35 @@ fn one(
             surprising_tails(found, operation, models) as f64,
             0.0,
         ));
-        let line = |y| Series::new(kind.name, kind.hue, Origin::Model, &found.loads, y);
+        let line = |y| Series::new(name, *hue, Origin::Model, &found.loads, y);
         series.push(line(means).in_panel(panel));
         series.push(line(model_lines).in_panel(panel + 1));
     } else {
-        let expected: Vec<f64> = simulation.iter().map(|estimate| estimate.mean).collect();
-        let both = buckets.iter().zip(&simulation);
-        let measured: Vec<Estimate> = both
-            .map(|(map, simulation)| Estimate { sigma: map.sigma.hypot(simulation.sigma), ..*map })
-            .collect();
-        let what = match is_certain {
+        let claim = match is_certain {
             true => "the map reads both buckets",
             false => "the map's buckets are the simulation's",
         };
-        claims.push(Claim::on_model(&text(what), &expected, &measured));
+        claims.push(Claim::same(&text(claim), &simulation, &buckets));
     }
-    let points =
-        |origin, y: &[Estimate]| Series::measured(kind.name, kind.hue, origin, &found.loads, y);
+    let points = |origin, y: &[Estimate]| Series::measured(name, *hue, origin, &found.loads, y);
     if !is_certain {
         series.push(points(Origin::Simulation, &simulation).in_panel(panel));
     }
     series.push(points(Origin::Map, &buckets).in_panel(panel));
     series.push(points(Origin::Map, &mean_lines).in_panel(panel + 1));
-    let tail = Series::new(kind.name, kind.hue, Origin::Map, &found.loads, tail);
+    let tail = found.maps[0].iter().map(|map| operation.lookups(map).lines.p99 as f64).collect();
+    let tail = Series::new(name, *hue, Origin::Map, &found.loads, tail);
     series.push(tail.in_panel(panel + 2));
 }
 
 /// Points at which the 99th percentile of the buckets read differs from the model's, within 4σ of the share of
 /// lookups that read no more.
-fn surprising_tails(found: &Found, operation: &Operation, models: &[&Reads]) -> usize {
-    let surprising = |(at, model): (usize, &&Reads)| {
-        let map = &found.maps[0][at];
-        let at_most =
-            |buckets: usize| -> f64 { (operation.distribution)(model).iter().take(buckets).sum() };
-        let p99 = (operation.lookups)(map).buckets.p99;
-        let allowed = 4.0 * (0.99 * 0.01 / (operation.count)(map)).sqrt() + 0.01 * 0.01;
+fn surprising_tails(found: &Found, operation: Operation, models: &[&Reads]) -> usize {
+    let is_surprising = |(model, map): &(&&Reads, &TableStatistics)| {
+        let at_most = |buckets: usize| -> f64 { model.buckets.iter().take(buckets).sum() };
+        let p99 = operation.lookups(map).buckets.p99;
+        let allowed = 4.0 * (0.99 * 0.01 / operation.count(map)).sqrt() + 0.01 * 0.01;
         at_most(p99) < 0.99 - allowed || at_most(p99 - 1) > 0.99 + allowed
     };
-    models.iter().enumerate().filter(|&point| surprising(point)).count()
+    models.iter().zip(&found.maps[0]).filter(is_surprising).count()
 }

@@ -4,12 +4,8 @@ use equibloom_tables::{CuckooMap, Trace};
 use equibloom_theory::cuckoo;
 
 use super::{AsItIs, cuckoo_tables, entries_at};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
+use crate::experiments::prelude::*;
+use crate::figure::Kind;
 use crate::simulator::{Cuckoo, words};
 
 /// Slots of the small tables for rehashes: two tables of 100.
@@ -66,34 +62,23 @@ fn map_displacements<const SLOTS: usize>(
 
 fn simulated_displacements(slots: u64, per_bucket: usize, moments: &[u64], seed: u64) -> Vec<f64> {
     let mut tables = Cuckoo::new(slots / 2 / per_bucket as u64, per_bucket, seed);
-    let mut rule = StashRule::new();
-    let mut inserted = 0;
+    let (mut inserted, mut stash_limit) = (0, STASH);
     let at = |&moment: &u64| {
-        (inserted..moment).for_each(|_| rule.insert(&mut tables));
+        (inserted..moment).for_each(|_| insert(&mut tables, &mut stash_limit));
         inserted = moment;
-        tables.displacements() as f64 / moment as f64
+        tables.displacements as f64 / moment as f64
     };
     moments.iter().map(at).collect()
 }
 
-/// The rehash rule of the library's maps: when the stash is too long, before the next insert; and if that does
-/// not help, again when the stash is twice as long.
-struct StashRule {
-    content_with: usize,
-}
-
-impl StashRule {
-    fn new() -> Self {
-        Self { content_with: STASH }
+/// Inserts an element by the rehash rule of the library's maps: when the stash is too long, before the next insert;
+/// and if that does not help, again when the stash is twice as long.
+fn insert(tables: &mut Cuckoo, stash_limit: &mut usize) {
+    if tables.stashed > *stash_limit {
+        tables.rehash();
+        *stash_limit = (*stash_limit).max(2 * tables.stashed);
     }
-
-    fn insert(&mut self, tables: &mut Cuckoo) {
-        if tables.stashed() > self.content_with {
-            tables.rehash();
-            self.content_with = self.content_with.max(2 * tables.stashed());
-        }
-        tables.insert();
-    }
+    tables.insert();
 }
 
 /// Rehashes of a map filled with this many entries.
@@ -103,11 +88,11 @@ fn map_rehashes<const SLOTS: usize>(entries: u64, seed: u64) -> Result<f64, Erro
     Ok(map.history().rehashes as f64)
 }
 
-fn simulated_rehashes(per_bucket: usize, entries: u64, seed: u64) -> f64 {
-    let mut tables = Cuckoo::new(SMALL / 2 / per_bucket as u64, per_bucket, seed);
-    let mut rule = StashRule::new();
-    (0..entries).for_each(|_| rule.insert(&mut tables));
-    tables.rehashes() as f64
+fn simulated_rehashes<const SLOTS: usize>(entries: u64, seed: u64) -> Result<f64, Error> {
+    let mut tables = Cuckoo::new(SMALL / 2 / SLOTS as u64, SLOTS, seed);
+    let mut stash_limit = STASH;
+    (0..entries).for_each(|_| insert(&mut tables, &mut stash_limit));
+    Ok(tables.rehashes as f64)
 }
 
 /// Rehashes of the slides' tables, which have no stash.
@@ -123,15 +108,19 @@ pub(super) fn slides_rehashes(entries: u64, seed: u64) -> Result<f64, Error> {
     Ok(rehashes as f64)
 }
 
-fn simulated_slides_rehashes(entries: u64, seed: u64) -> f64 {
+/// The same by simulation, and the accesses of the last rehash: all buckets emptied, all elements placed.
+pub(super) fn simulated_slides_rehashes(entries: u64, seed: u64) -> (f64, Option<f64>) {
     let mut tables = Cuckoo::new(SMALL / 2, 1, seed);
-    for _ in 0..entries {
+    let mut cost = None;
+    for number in 1..=entries {
         tables.insert();
-        while tables.stashed() > 0 {
+        while tables.stashed > 0 {
+            let before = tables.displacements;
             tables.rehash();
+            cost = Some((SMALL + number + tables.displacements - before) as f64);
         }
     }
-    tables.rehashes() as f64
+    (tables.rehashes as f64, cost)
 }
 
 /// The values at each load, from the repetitions' values at all of them.
@@ -141,49 +130,43 @@ fn estimates(runs: &[Vec<f64>]) -> Vec<Estimate> {
 }
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
-    let (mut series, mut claims) = (Vec::new(), Vec::new());
+    let mut plot = Plot::default();
     let (one_x, one_slot, _) = displacements::<1>(context, "one slot", &ONE_SLOT)?;
     let (four_x, four_slots, four_rehashes) =
         displacements::<4>(context, "four slots", &FOUR_SLOTS)?;
     let loads: Vec<f64> = (1..=DRAWN_TO).map(|step| f64::from(step) / 200.0).collect();
     let bound = |loads: &[f64]| -> Result<Vec<f64>, Error> {
-        let points = cuckoo::against_load(loads.iter().copied(), slots(context.length) / 2)?;
-        Ok(points.iter().map(|point| point.mean_insertion_cost_bound - 1.0).collect())
+        loads.iter().map(|&load| Ok(cuckoo::mean_insertion_cost_bound(load)? - 1.0)).collect()
     };
-    series.push(Series::new(
-        "bound, one slot",
-        Hue::Classical,
-        Origin::Model,
-        &loads,
-        bound(&loads)?,
-    ));
+    let drawn = bound(&loads)?;
+    plot.series.push(Series::new("bound, one slot", Hue::Classical, Origin::Model, &loads, drawn));
     for (sides, name, hue, loads) in [
         (&one_slot, "one slot", Hue::OneSlot, &one_x),
         (&four_slots, "four slots", Hue::FourSlots, &four_x),
     ] {
         let what = format!("{name}: displacements of the map");
-        claims.push(if hue == Hue::FourSlots {
+        plot.claims.push(if hue == Hue::FourSlots {
             // The map checks for room first; the simulation's walk is random.
             let random: Vec<f64> = sides[0].iter().map(|estimate| estimate.mean).collect();
             Claim::at_most(&format!("{what} are not above the random walk's"), &random, &sides[1])
         } else {
-            same(&what, &sides[0], &sides[1])
+            Claim::same(&format!("{what} are the simulation's"), &sides[0], &sides[1])
         });
         for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(sides) {
-            series.push(Series::measured(name, hue, origin, loads, side));
+            plot.series.push(Series::measured(name, hue, origin, loads, side));
         }
     }
     for (what, side) in ["the simulation", "the map"].into_iter().zip(&one_slot) {
         let text = format!("one slot: {what} displaces at most −ln(1 − c)/c − 1");
-        claims.push(Claim::at_most(&text, &bound(&one_x)?, side).of_kind(Kind::Derived));
+        plot.claims.push(Claim::at_most(&text, &bound(&one_x)?, side).of_kind(Kind::Derived));
     }
-    claims.push(Claim::new(
+    plot.claims.push(Claim::new(
         "four slots: rehashes of all large maps on the way to 95 %",
         0.0,
         four_rehashes as f64,
         0.0,
     ));
-    let rehashes = rehashes(context, &mut series, &mut claims)?;
+    let rehashes = rehashes(context, &mut plot)?;
     let last = |side: &[Estimate]| side.last().map_or(0.0, |estimate| estimate.mean);
     let bound_at_end = bound(&one_x)?.last().copied().unwrap_or_default();
     let finding = format!(
@@ -217,8 +200,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("load, share of the slots filled"),
         y: Axis::linear("displacements; rehashes").of_each_panel(),
         panels: vec!["displacements per insert", "rehashes per build, 200 slots"],
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }
@@ -264,65 +246,39 @@ struct Small {
     name: &'static str,
     hue: Hue,
     moments: Vec<u64>,
-    simulate: Build,
-    build: Build,
+    /// By simulation, and in the library.
+    builds: [Build; 2],
 }
 
 /// The slides' tables first, for which there is a model.
 fn small_tables() -> Result<[Small; 3], Error> {
-    let one_slot = moments::<1>(SMALL, &ONE_SLOT)?;
+    let small = |name, hue, moments, builds| Small { name, hue, moments, builds };
+    let (one, four) = (moments::<1>(SMALL, &ONE_SLOT)?, moments::<4>(SMALL, &FOUR_SLOTS)?);
+    let simulated: Build = |entries, seed| Ok(simulated_slides_rehashes(entries, seed).0);
+    let slides = [simulated, slides_rehashes];
     Ok([
-        Small {
-            name: "slides: one slot, no stash",
-            hue: Hue::Value(1),
-            moments: one_slot.clone(),
-            simulate: |entries, seed| Ok(simulated_slides_rehashes(entries, seed)),
-            build: slides_rehashes,
-        },
-        Small {
-            name: "one slot",
-            hue: Hue::OneSlot,
-            moments: one_slot,
-            simulate: |entries, seed| Ok(simulated_rehashes(1, entries, seed)),
-            build: map_rehashes::<1>,
-        },
-        Small {
-            name: "four slots",
-            hue: Hue::FourSlots,
-            moments: moments::<4>(SMALL, &FOUR_SLOTS)?,
-            simulate: |entries, seed| Ok(simulated_rehashes(4, entries, seed)),
-            build: map_rehashes::<4>,
-        },
+        small("slides: one slot, no stash", Hue::Value(1), one.clone(), slides),
+        small("one slot", Hue::OneSlot, one, [simulated_rehashes::<1>, map_rehashes::<1>]),
+        small("four slots", Hue::FourSlots, four, [simulated_rehashes::<4>, map_rehashes::<4>]),
     ])
 }
 
 /// Draws and checks the rehashes of the small tables; returns those at each one's highest load, with that load.
-fn rehashes(
-    context: &Context<'_>,
-    series: &mut Vec<Series>,
-    claims: &mut Vec<Claim>,
-) -> Result<Vec<(f64, f64)>, Error> {
+fn rehashes(context: &Context<'_>, plot: &mut Plot) -> Result<Vec<(f64, f64)>, Error> {
     let tables = small_tables()?;
-    let jobs: Vec<(&Small, u64)> = tables
-        .iter()
-        .flat_map(|small| small.moments.iter().map(move |&entries| (small, entries)))
-        .collect();
     let builds = builds(context.length);
-    let found = context.map(&jobs, |&(small, entries)| {
-        let side = |what: &str, work: Build| {
+    let point = |small: &Small, &entries: &u64| {
+        let side = |what: &str, build: Build| {
             let name = format!("{what} {} {entries}", small.name);
-            let runs = context.repeat(&name, builds, |seed| work(entries, seed))?;
-            // One more or less is always possible.
-            let Estimate { mean, sigma } = Estimate::of(runs, 0.0);
-            Ok::<_, Error>(Estimate { mean, sigma: sigma + 0.5 / builds as f64 })
+            let runs = context.repeat(&name, builds, |seed| build(entries, seed))?;
+            Ok::<_, Error>(Estimate::of_counts(&runs, builds))
         };
-        Ok([side("simulated rehashes", small.simulate)?, side("rehashes", small.build)?])
-    })?;
-    let mut found = found.into_iter();
+        Ok([side("simulated rehashes", small.builds[0])?, side("rehashes", small.builds[1])?])
+    };
+    let found = context.map_curves(&tables, |small| &small.moments, point)?;
     let mut at_the_end = Vec::new();
-    for Small { name, hue, moments, .. } in &tables {
-        let points: Vec<[Estimate; 2]> = found.by_ref().take(moments.len()).collect();
-        let sides: Sides = [0, 1].map(|side| points.iter().map(|sides| sides[side]).collect());
+    for (Small { name, hue, moments, .. }, points) in tables.iter().zip(found) {
+        let sides @ [(_, simulated), (_, built)] = &sides(Origin::Map, &points);
         let x = loads(moments, SMALL);
         if *hue == tables[0].hue {
             let model = |loads: &[f64]| -> Result<Vec<f64>, Error> {
@@ -330,29 +286,19 @@ fn rehashes(
             };
             let drawn: Vec<f64> = (10..=98).map(|entries| f64::from(entries) / 200.0).collect();
             let curve = Series::new(name, *hue, Origin::Model, &drawn, model(&drawn)?);
-            series.push(curve.in_panel(1));
-            for (what, side) in
-                ["the simulation's rehashes", "the tables' rehashes"].into_iter().zip(&sides)
-            {
-                let text = format!("{name}: {what} lie on the model");
-                claims.push(Claim::on_model(&text, &model(&x)?, side));
+            plot.series.push(curve.in_panel(1));
+            for (what, side) in [("simulation's", simulated), ("tables'", built)] {
+                let text = format!("{name}: the {what} rehashes lie on the model");
+                plot.claims.push(Claim::on_model(&text, &model(&x)?, side));
             }
         } else {
-            claims.push(same(&format!("{name}: rehashes of the map"), &sides[0], &sides[1]));
+            let text = format!("{name}: rehashes of the map are the simulation's");
+            plot.claims.push(Claim::same(&text, simulated, built));
         }
-        for (origin, side) in [Origin::Simulation, Origin::Map].into_iter().zip(&sides) {
-            series.push(Series::measured(name, *hue, origin, &x, side).in_panel(1));
+        for (origin, side) in sides {
+            plot.series.push(Series::measured(name, *hue, *origin, &x, side).in_panel(1));
         }
-        at_the_end.extend(x.last().copied().zip(sides[1].last().map(|estimate| estimate.mean)));
+        at_the_end.extend(x.last().copied().zip(built.last().map(|estimate| estimate.mean)));
     }
     Ok(at_the_end)
-}
-
-/// Claims that two measurements are equal: within 4σ of their difference + 1 %.
-fn same(what: &str, simulated: &[Estimate], measured: &[Estimate]) -> Claim {
-    let expected: Vec<f64> = simulated.iter().map(|estimate| estimate.mean).collect();
-    let both = simulated.iter().zip(measured);
-    let measured: Vec<Estimate> =
-        both.map(|(a, b)| Estimate { mean: b.mean, sigma: a.sigma.hypot(b.sigma) }).collect();
-    Claim::on_model(&format!("{what} are the simulation's"), &expected, &measured)
 }

@@ -1,23 +1,18 @@
 //! The hash tables: the cuckoo graph, the cost of insertions and lookups, the variance of buckets.
 
-mod graph;
-mod lines;
-mod load;
+pub(super) mod graph;
+pub(super) mod lines;
+pub(super) mod load;
 mod reads;
-mod rehash;
-mod variance;
-
-pub(super) use graph::{parameters as parameters_of_graph, run as graph};
-pub(super) use lines::{parameters as parameters_of_lines, run as lines};
-pub(super) use load::{parameters as parameters_of_load, run as load};
-pub(super) use rehash::{parameters as parameters_of_rehash, run as rehash};
-pub(super) use variance::{parameters as parameters_of_variance, run as variance};
+pub(super) mod rehash;
+pub(super) mod variance;
 
 use std::hash::{BuildHasher, Hasher};
 
-use equibloom_tables::{Cuckoo, RawTable};
+use equibloom_tables::{BalancedMap, BucketPlan, Cuckoo, RawTable, TableStatistics};
 
-use crate::error::Error;
+use crate::experiments::prelude::*;
+use crate::simulator::{fill, words};
 
 /// The library's cuckoo tables with exactly this many buckets each, at their maximum load.
 fn cuckoo_tables<T, const SLOTS: usize>(buckets: u64) -> Result<Cuckoo<T, SLOTS>, Error> {
@@ -33,9 +28,23 @@ fn entries_at<const SLOTS: usize>(load: f64, buckets: u64) -> Result<u64, Error>
     Ok((wanted.round() as u64).min(cuckoo_tables::<(), SLOTS>(buckets)?.capacity() as u64))
 }
 
+/// A map that is filled by this plan with as many random keys as it is planned for.
+pub(super) fn filled(plan: BucketPlan, entries: u64, seed: u64) -> Result<TableStatistics, Error> {
+    let entries = entries as usize;
+    let mut map = BalancedMap::with_plan_and_hasher(entries, plan, AsItIs::default())?;
+    map.extend(words(seed).take(entries).map(|key| (key, ())));
+    Ok(map.statistics())
+}
+
+/// The sizes of buckets that are filled by this plan, by simulation: how many there are of each.
+pub(super) fn simulated_sizes(plan: &BucketPlan, entries: u64, seed: u64) -> Vec<u64> {
+    let candidates = plan.proportions.with_blocks((entries as f64 / plan.load).ceil() as u64);
+    fill(&candidates, plan.rule, None, &[entries], seed)[0].all_loads()
+}
+
 /// The hash of a key that is already a random word.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct AsItIs(u64);
+struct AsItIs(u64);
 
 impl BuildHasher for AsItIs {
     type Hasher = Self;

@@ -21,25 +21,33 @@ const TAGS_AGREE: f64 = (254.0 + 4.0) / 65_536.0;
 /// Entries of 16 bytes in a cache line.
 const ENTRIES_PER_LINE: usize = 4;
 
-/// Lookups in one table, as distributions: `hits[i]` read i + 1 buckets.
+/// What lookups of one kind read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reads {
-    pub(super) hits: Vec<f64>,
-    pub(super) misses: Vec<f64>,
-    /// Cache lines per hit.
-    pub(super) hit_lines: f64,
-    /// Cache lines per miss.
-    pub(super) miss_lines: f64,
+    /// The share `buckets[i]` of them reads i + 1 buckets.
+    pub(super) buckets: Vec<f64>,
+    /// Mean cache lines.
+    pub(super) lines: f64,
 }
 
-pub(super) fn mean(distribution: &[f64]) -> f64 {
+impl Reads {
+    /// Mean buckets.
+    pub(super) fn mean(&self) -> f64 {
+        mean(&self.buckets)
+    }
+
+    /// Standard deviation of the buckets.
+    pub(super) fn deviation(&self) -> f64 {
+        let squares = self.buckets.iter().zip(1..).map(|(mass, n)| mass * f64::from(n * n));
+        (squares.sum::<f64>() - self.mean().powi(2)).max(0.0).sqrt()
+    }
+}
+
+/// Hits and misses.
+pub(super) type HitsAndMisses = [Reads; 2];
+
+fn mean(distribution: &[f64]) -> f64 {
     distribution.iter().zip(1..).map(|(mass, buckets)| mass * f64::from(buckets)).sum()
-}
-
-/// Standard deviation.
-pub(super) fn deviation(distribution: &[f64]) -> f64 {
-    let squares = distribution.iter().zip(1..).map(|(mass, n)| mass * f64::from(n * n));
-    (squares.sum::<f64>() - mean(distribution).powi(2)).max(0.0).sqrt()
 }
 
 /// Counters of a bucket, in the header format of `equibloom_tables`: tags and at least four bytes of counters,
@@ -51,7 +59,7 @@ pub(super) fn classes(slots: usize) -> usize {
 }
 
 /// Lookups in a table of this plan, after `arrivals` entries per bucket.
-pub(super) fn of_plan(plan: &BucketPlan, arrivals: f64) -> Result<Reads, Error> {
+pub(super) fn of_plan(plan: &BucketPlan, arrivals: f64) -> Result<HitsAndMisses, Error> {
     let Rule::FirstWithRoom { below, coin } = plan.rule else {
         return Ok(less_loaded(arrivals, plan.proportions.share().get(), plan.slots as usize));
     };
@@ -134,7 +142,12 @@ fn vain_lines_of_hits(slots: usize, sizes: &[f64]) -> f64 {
 
 /// One bucket in each of these subtables (shares of all buckets), after `arrivals` entries per bucket of the
 /// whole table; entries that all of them reject are in the stash.
-fn multi_level(arrivals: f64, threshold: (usize, f64), slots: usize, subtables: &[f64]) -> Reads {
+fn multi_level(
+    arrivals: f64,
+    threshold: (usize, f64),
+    slots: usize,
+    subtables: &[f64],
+) -> HitsAndMisses {
     let classes = classes(slots);
     let mut coming = arrivals;
     let (mut hits, mut misses) = (Vec::new(), Vec::new());
@@ -166,12 +179,12 @@ fn finish(
     placed: f64,
     own_lines: f64,
     read_in_vain: f64,
-) -> Reads {
+) -> HitsAndMisses {
     let passed = mean(&hits) - placed;
-    let hit_lines =
-        mean(&hits) + placed + own_lines + passed * vain_lines(slots, passed_size, None);
-    let miss_lines = mean(&misses) + TAGS_AGREE * read_in_vain;
-    Reads { hits, misses, hit_lines, miss_lines }
+    let lines = mean(&hits) + placed + own_lines + passed * vain_lines(slots, passed_size, None);
+    let hits = Reads { buckets: hits, lines };
+    let lines = mean(&misses) + TAGS_AGREE * read_in_vain;
+    [hits, Reads { buckets: misses, lines }]
 }
 
 /// One of `choices` buckets anywhere; one choice is the single scheme. A share `fill` of the full table's entries
@@ -181,7 +194,7 @@ fn sequential(
     fill: f64,
     threshold: (usize, f64),
     choices: u32,
-) -> Result<Reads, Error> {
+) -> Result<HitsAndMisses, Error> {
     /// Moments at which the chance of rejection is sampled.
     const MOMENTS: u32 = 400;
     let (load, slots, (h, p)) = (plan.load, plan.slots as usize, threshold);
@@ -210,7 +223,7 @@ fn sequential(
 }
 
 /// The less full of two buckets for a share of the entries, one for the others, after `arrivals` per bucket.
-fn less_loaded(arrivals: f64, second_choice: f64, slots: usize) -> Reads {
+fn less_loaded(arrivals: f64, second_choice: f64, slots: usize) -> HitsAndMisses {
     /// Steps per entry and bucket.
     const STEPS: f64 = 400.0;
     let chain = Chain { second_choice, slots, seen: 1.0 / classes(slots) as f64 };
@@ -294,14 +307,10 @@ impl Chain {
 
 /// Two tables of single slots, `entries` per bucket of one table. A bucket of the first is filled by the first
 /// entry that tries it and stays full.
-pub(super) fn one_slot_cuckoo(entries: f64) -> Reads {
+pub(super) fn one_slot_cuckoo(entries: f64) -> HitsAndMisses {
     let first = -(-entries).exp_m1() / entries;
     let second = 1.0 - first;
-    Reads {
-        // Both headers are read at once, wherever the entry is.
-        hits: vec![0.0, 1.0],
-        misses: vec![0.0, 1.0],
-        hit_lines: 3.0 + second * TAGS_AGREE,
-        miss_lines: 2.0 + TAGS_AGREE * entries,
-    }
+    // Both headers are read at once, wherever the entry is.
+    [3.0 + second * TAGS_AGREE, 2.0 + TAGS_AGREE * entries]
+        .map(|lines| Reads { buckets: vec![0.0, 1.0], lines })
 }

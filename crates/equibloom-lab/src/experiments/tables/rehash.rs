@@ -2,14 +2,8 @@
 
 use equibloom_theory::cuckoo;
 
-use super::load::{SMALL, builds, slides_rehashes};
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
-use crate::simulator::Cuckoo;
+use super::load::{SMALL, builds, simulated_slides_rehashes, slides_rehashes};
+use crate::experiments::prelude::*;
 
 /// Buckets of each table.
 const BUCKETS: u64 = SMALL / 2;
@@ -19,60 +13,35 @@ pub(crate) fn parameters(length: Length) -> String {
     format!("m = {BUCKETS} buckets in each table, {} builds", builds(length))
 }
 
-/// Rehashes of one build, and the accesses of its last one: all buckets emptied, all elements placed.
-fn simulate(elements: u64, seed: u64) -> (f64, Option<f64>) {
-    let mut tables = Cuckoo::new(BUCKETS, 1, seed);
-    let mut cost = None;
-    for number in 1..=elements {
-        tables.insert();
-        while tables.stashed() > 0 {
-            let before = tables.displacements();
-            tables.rehash();
-            cost = Some((2 * BUCKETS + number + tables.displacements() - before) as f64);
-        }
-    }
-    (tables.rehashes() as f64, cost)
-}
-
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let builds = builds(context.length);
     let found = context.map(&ELEMENTS, |&elements| {
         let load = elements as f64 / (2 * BUCKETS) as f64;
-        let runs = context
-            .repeat(&format!("rehash {elements}"), builds, |seed| Ok(simulate(elements, seed)))?;
+        let runs = context.repeat(&format!("rehash {elements}"), builds, |seed| {
+            Ok(simulated_slides_rehashes(elements, seed))
+        })?;
         let tables = context.repeat(&format!("rehash of tables {elements}"), builds, |seed| {
             slides_rehashes(elements, seed)
         })?;
         let costs: Vec<f64> = runs.iter().filter_map(|run| run.1).collect();
-        // One more or less is always possible.
-        let of = |values: Vec<f64>| {
-            let Estimate { mean, sigma } = Estimate::of(values, 0.0);
-            Estimate { mean, sigma: sigma + 0.5 / builds as f64 }
-        };
+        let of = |values: Vec<f64>| Estimate::of_counts(&values, builds);
         let number = cuckoo::rehashes(load, BUCKETS)?;
         let bound = cuckoo::rehash_cost_bound(load, BUCKETS)?;
         let rehashes = [of(runs.iter().map(|run| run.0).collect()), of(tables)];
         Ok((number, bound, rehashes, (costs.len() > 20).then(|| of(costs))))
     })?;
     let x = ELEMENTS.map(|elements| BUCKETS as f64 / elements as f64 - 1.0);
-    let (name, hue) = ("slides' tables", Hue::OneSlot);
     let model: Vec<f64> = found.iter().map(|point| point.0).collect();
-    let bound: Vec<f64> = found.iter().map(|point| point.1).collect();
-    let mut series = vec![
-        Series::new(name, hue, Origin::Model, &x, model.clone()),
-        Series::new("bound", Hue::Classical, Origin::Model, &x, bound.clone()).in_panel(1),
-    ];
-    let mut claims = Vec::new();
-    for (side, origin) in [Origin::Simulation, Origin::Map].into_iter().enumerate() {
-        let measured: Vec<Estimate> = found.iter().map(|point| point.2[side]).collect();
-        let text = format!("rehashes of the {} lie on the model", origin.name());
-        claims.push(Claim::on_model(&text, &model, &measured).of_kind(Kind::against_model(origin)));
-        series.push(Series::measured(name, hue, origin, &x, &measured));
-    }
+    let bound = found.iter().map(|point| point.1).collect();
+    let points: Vec<[Estimate; 2]> = found.iter().map(|point| point.2).collect();
+    let curve = Series::new("slides' tables", Hue::OneSlot, Origin::Model, &x, model.clone());
+    let bound = Series::new("bound", Hue::Classical, Origin::Model, &x, bound).in_panel(1);
+    let mut plot = Plot { series: vec![curve.clone(), bound], ..Plot::default() };
+    plot.compare(&curve, "rehashes of the {} lie on the model", sides(Origin::Map, &points));
     let often = found.iter().zip(&x).filter_map(|(point, &x)| Some((x, point.1, point.3?)));
     let (at, (bounds, costs)): (Vec<f64>, (Vec<f64>, Vec<Estimate>)) =
         often.map(|(x, bound, cost)| (x, (bound, cost))).unzip();
-    claims.push(Claim::stated(
+    plot.claims.push(Claim::stated(
         "Slides, last page",
         Claim::at_most(
             "a rehash costs at most 2m + n(1 + 1/ε) accesses, O(m + n/ε)",
@@ -80,7 +49,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
             &costs,
         ),
     ));
-    series.push(Series::measured(name, hue, Origin::Simulation, &at, &costs).in_panel(1));
+    let costs_drawn =
+        Series::measured(&curve.subject, curve.hue, Origin::Simulation, &at, &costs).in_panel(1);
+    plot.series.push(costs_drawn);
     let total = |point: usize| short(model[point] * costs[point].mean);
     Ok(Outcome {
         finding: format!(
@@ -101,8 +72,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         x: Axis::linear("ε, with m = (1 + ε)n"),
         y: Axis::linear("rehashes; accesses").of_each_panel(),
         panels: vec!["rehashes per build", "accesses of one rehash"],
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

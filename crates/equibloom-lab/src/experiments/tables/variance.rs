@@ -1,19 +1,13 @@
 //! `table-variance`: the variance of the bucket sizes of balanced maps, by the accesses of an insert.
 
 use equibloom_layout::Share;
-use equibloom_tables::{BalancedMap, BucketPlan, Distribution};
+use equibloom_tables::{BucketPlan, Distribution, TableStatistics};
 use equibloom_theory::fluid::Process;
-use equibloom_theory::lower_bound::{costs, lower_bound};
-use equibloom_theory::optimum;
+use equibloom_theory::lower_bound::lower_bound;
+use equibloom_theory::optimum::{self, Optimum};
 
-use super::AsItIs;
-use crate::context::{Context, Length};
-use crate::error::Error;
-use crate::estimate::Estimate;
-use crate::experiments::Outcome;
-use crate::figure::{Axis, Claim, Hue, Kind, Origin, Series};
-use crate::number::short;
-use crate::simulator::{fill, words};
+use super::simulated_sizes;
+use crate::experiments::prelude::*;
 
 const LOAD: f64 = 6.0;
 const CHOICES: u32 = 3;
@@ -44,7 +38,7 @@ impl Filled {
     /// deviation of its measurement over this many buckets.
     fn variances(&self, buckets: u64) -> Result<(f64, f64, f64), Error> {
         let least = lower_bound(LOAD, self.accesses, self.overflow)?;
-        let bound = least.cost(costs::variance(least.mean_load()))?;
+        let bound = least.variance()?;
         let sizes = self.sizes.as_ref().unwrap_or(&least.distribution);
         let (model, deviation) = variance_and_deviation(sizes, buckets);
         Ok((bound, model, deviation))
@@ -52,24 +46,23 @@ impl Filled {
 }
 
 /// With the theory's parameters, which reach the lower bound.
-fn optimal(plan: BucketPlan, accesses: f64, overflow: f64) -> Filled {
-    Filled { plan, accesses, overflow, sizes: None }
+fn optimal(best: &Optimum) -> Result<Filled, Error> {
+    let Optimum { accesses, overflow, .. } = *best;
+    Ok(Filled { plan: BucketPlan::optimal(LOAD, best)?, accesses, overflow, sizes: None })
 }
 
 fn single(accesses: f64) -> Result<Filled, Error> {
     // As in the papers, it may overflow as much as the multi-level scheme.
     let overflow = optimum::multi_level(LOAD, accesses, CHOICES, None)?.overflow;
-    Ok(optimal(BucketPlan::optimal_single(LOAD, overflow)?, 1.0, overflow))
+    optimal(&optimum::single(LOAD, overflow)?)
 }
 
 fn sequential(accesses: f64) -> Result<Filled, Error> {
-    let overflow = optimum::sequential(LOAD, accesses, CHOICES, None)?.overflow;
-    Ok(optimal(BucketPlan::optimal_sequential(LOAD, accesses, CHOICES)?, accesses, overflow))
+    optimal(&optimum::sequential(LOAD, accesses, CHOICES, None)?)
 }
 
 fn multi_level(accesses: f64) -> Result<Filled, Error> {
-    let overflow = optimum::multi_level(LOAD, accesses, CHOICES, None)?.overflow;
-    Ok(optimal(BucketPlan::optimal_multi_level(LOAD, accesses, CHOICES)?, accesses, overflow))
+    optimal(&optimum::multi_level(LOAD, accesses, CHOICES, None)?)
 }
 
 /// With two accesses it is two-choice.
@@ -124,19 +117,14 @@ fn point(context: &Context<'_>, curve: &Curve, accesses: f64) -> Result<Found, E
     let filled = (curve.filled)(accesses)?;
     let (bound, model, deviation) = filled.variances(buckets)?;
     let name = |kind: &str| format!("table variance {kind} {} {accesses}", curve.name);
-    let candidates = filled.plan.proportions.with_blocks(buckets);
+    let plan = filled.plan;
     let simulated = context.repeat(&name("simulation"), repetitions, |seed| {
-        let full = fill(&candidates, filled.plan.rule, None, &[entries], seed).remove(0);
-        Ok(Distribution::of(&full.all_loads()).variance)
+        Ok(Distribution::of(&simulated_sizes(&plan, entries, seed)).variance)
     })?;
-    let runs = context.repeat(&name("map"), repetitions, |seed| {
-        let (entries, hasher) = (entries as usize, AsItIs::default());
-        let mut map = BalancedMap::with_plan_and_hasher(entries, filled.plan, hasher)?;
-        map.extend(words(seed).take(entries).map(|key| (key, ())));
-        let statistics = map.statistics();
-        let stashed = statistics.stashed as f64 / entries as f64;
-        Ok((statistics.variance(), stashed, statistics.hits.buckets.mean))
-    })?;
+    let runs =
+        context.repeat(&name("map"), repetitions, |seed| super::filled(plan, entries, seed))?;
+    let of =
+        |value: fn(&TableStatistics) -> f64, floor| Estimate::of(runs.iter().map(value), floor);
     // Rejected entries come in clumps, as in a filter's overflow list.
     let spread = (filled.overflow / entries as f64).sqrt() + 1.0 / entries as f64;
     Ok(Found {
@@ -144,13 +132,10 @@ fn point(context: &Context<'_>, curve: &Curve, accesses: f64) -> Result<Found, E
         bound,
         model,
         simulation: Estimate::of(simulated, deviation),
-        map: Estimate::of(runs.iter().map(|run| run.0), deviation),
-        stashed: Estimate::of(runs.iter().map(|run| run.1), spread),
+        map: of(TableStatistics::variance, deviation),
+        stashed: of(|map| map.stashed as f64 / map.entries as f64, spread),
         overflow: filled.overflow,
-        hit: Estimate::of(
-            runs.iter().map(|run| run.2),
-            ((filled.accesses - 1.0) / entries as f64).sqrt(),
-        ),
+        hit: of(|map| map.hits.buckets.mean, ((filled.accesses - 1.0) / entries as f64).sqrt()),
     })
 }
 
@@ -167,53 +152,43 @@ fn variance_and_deviation(distribution: &[f64], buckets: u64) -> (f64, f64) {
 
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
     let curves = curves();
-    let jobs: Vec<(&Curve, f64)> =
-        curves.iter().flat_map(|curve| curve.accesses.iter().map(move |&a| (curve, a))).collect();
-    let mut found =
-        context.map(&jobs, |&(curve, accesses)| point(context, curve, accesses))?.into_iter();
+    let found = context.map_curves(
+        &curves,
+        |curve| &curve.accesses,
+        |curve, &accesses| point(context, curve, accesses),
+    )?;
     let drawn: Vec<f64> = (0..=50).map(|step| 1.0 + 0.02 * f64::from(step)).collect();
-    let least = |accesses: &f64| -> Result<f64, Error> {
-        let bound = lower_bound(LOAD, *accesses, 0.0)?;
-        Ok(bound.cost(costs::variance(bound.mean_load()))?)
-    };
+    let least = |&accesses: &f64| Ok(lower_bound(LOAD, accesses, 0.0)?.variance()?);
     let bound = drawn.iter().map(least).collect::<Result<Vec<f64>, Error>>()?;
-    let (mut series, mut claims) = (Vec::new(), Vec::new());
-    series.push(Series::new("bound, γ = 0", Hue::Classical, Origin::Paper, &drawn, bound));
+    let mut plot = Plot::default();
+    plot.series.push(Series::new("bound, γ = 0", Hue::Classical, Origin::Paper, &drawn, bound));
     let mut findings = Vec::new();
-    for curve in &curves {
-        let found: Vec<Found> = found.by_ref().take(curve.accesses.len()).collect();
+    for (curve, found) in curves.iter().zip(found) {
         let of = |quantity: fn(&Found) -> f64| -> Vec<f64> { found.iter().map(quantity).collect() };
         let estimates =
             |side: fn(&Found) -> Estimate| -> Vec<Estimate> { found.iter().map(side).collect() };
-        let (x, bound, model) = (of(|f| f.accesses), of(|f| f.bound), of(|f| f.model));
-        let sides = [
-            (Origin::Simulation, estimates(|f| f.simulation)),
-            (Origin::Map, estimates(|f| f.map)),
-        ];
+        let (x, bound, map) = (of(|f| f.accesses), of(|f| f.bound), estimates(|f| f.map));
         let is_optimal = !matches!(curve.hue, Hue::OnePlusAlpha | Hue::TwoChoice);
         if !curve.drawn.is_empty() {
             let variance = |&accesses: &f64| Ok((curve.filled)(accesses)?.variances(MANY)?.1);
             let y = curve.drawn.iter().map(variance).collect::<Result<_, Error>>()?;
-            series.push(Series::new(curve.name, curve.hue, Origin::Model, &curve.drawn, y));
+            plot.series.push(Series::new(curve.name, curve.hue, Origin::Model, &curve.drawn, y));
         }
-        for (origin, measured) in sides {
-            let what = format!("{}: the {}", curve.name, origin.name());
-            let (text, expected) = match is_optimal {
-                true => ("has the least variance", &bound),
-                false => ("lies on the fluid limit", &model),
-            };
-            let claim = Claim::on_model(&format!("{what} {text}"), expected, &measured);
-            claims.push(claim.of_kind(Kind::against_model(origin)));
-            if origin == Origin::Map && !is_optimal {
-                claims.push(above(&format!("{what} does not beat the bound"), &bound, &measured));
-            }
-            series.push(Series::measured(curve.name, curve.hue, origin, &x, &measured));
-        }
+        let (text, expected) = match is_optimal {
+            true => ("has the least variance", bound.clone()),
+            false => ("lies on the fluid limit", of(|f| f.model)),
+        };
+        let expected = Series::new(curve.name, curve.hue, Origin::Model, &x, expected);
+        let sides = [(Origin::Simulation, estimates(|f| f.simulation)), (Origin::Map, map.clone())];
+        plot.compare(&expected, &format!("{}: the {{}} {text}", curve.name), sides);
         if is_optimal {
             let text = format!("{}: the map's inserts read a buckets", curve.name);
-            claims.push(Claim::on_model(&text, &x, &estimates(|f| f.hit)));
+            plot.claims.push(Claim::on_model(&text, &x, &estimates(|f| f.hit)));
+        } else {
+            let text = format!("{}: the map does not beat the bound", curve.name);
+            plot.claims.push(above(&text, &bound, &map));
         }
-        claims.push(Claim::on_model(
+        plot.claims.push(Claim::on_model(
             &format!("{}: the stash holds the overflow", curve.name),
             &of(|f| f.overflow),
             &estimates(|f| f.stashed),
@@ -237,8 +212,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, Error> {
         ],
         x: Axis::linear("mean bucket accesses of an insert a"),
         y: Axis::logarithmic("variance of the bucket size [entries²]"),
-        series,
-        claims,
+        plot,
         ..Outcome::default()
     })
 }

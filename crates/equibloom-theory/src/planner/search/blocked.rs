@@ -4,10 +4,10 @@
 //! of them before the exact model, the slowest of all, is asked: a few shares α with the best number of hash functions
 //! for each, then a parabola through the best three, because ln(rate) is smooth and convex in α.
 
-use equibloom_layout::{Blocks, Layout, Share};
+use equibloom_layout::{Blocks, HEADER_BYTES, Layout, Share, bytes_of_bits};
 
 use super::{Finding, Refusal, Search};
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::exact::{Prediction, best_hashes_from, predict};
 use crate::minimum;
 use crate::planner::settle::Predicted;
@@ -21,8 +21,12 @@ const REFINEMENTS: usize = 2;
 /// Every key with a second choice is the two-choice placement.
 const LARGEST_SHARE: f64 = 1.0 - f64::EPSILON;
 
-/// With more hash functions the closed form cancels.
+/// Among fewer blocks both choices are often the same, which the exact model leaves out.
+const FEWEST: u64 = 8;
+
+/// With more hash functions the closed form cancels, with fewer below this share of its largest term.
 const MOST_CLOSED: u32 = 24;
+const PRECISION: f64 = 1e-13;
 
 impl Search {
     /// The best blocked filter. Its prediction has the rate and the accesses only.
@@ -54,27 +58,33 @@ impl Search {
     }
 
     fn blocked_rate(&self, blocks: Blocks, count: u64) -> Result<f64, Error> {
-        if blocks.hashes() > MOST_CLOSED {
-            return Ok(predict(&Layout::blocked(blocks, count).into(), self.sizing.keys)?.rate);
-        }
         // A is binomial.
         let keys = self.sizing.keys as f64;
         let mean = |unset: f64| (keys * (-(1.0 - unset) / count as f64).ln_1p()).exp();
-        Ok(Self::all_set(blocks, mean))
+        let rate = Self::all_set(blocks, mean);
+        let cancels = rate < PRECISION * 2.0_f64.powi(blocks.hashes() as i32);
+        if cancels || blocks.hashes() > MOST_CLOSED {
+            return Ok(predict(&Layout::blocked(blocks, count).into(), self.sizing.keys)?.rate);
+        }
+        Ok(rate)
     }
 
-    /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly. A key in the overflow
-    /// list takes more memory than in a block.
+    /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly and every block had
+    /// the mean number of set bits, because C(s, k) is convex in s. A key in the overflow list takes more memory than in
+    /// a block.
     pub(crate) fn least_rate_of_blocks(&self) -> f64 {
         let Ok((blocks, count)) = self.whole_table() else { return 0.0 };
-        let load = (self.sizing.keys as f64 / count as f64).floor();
-        let most = self.most_hashes().min(MOST_CLOSED);
-        let (hashes, rate) = minimum::of_whole_numbers(blocks.hashes().min(most), most, |hashes| {
-            let rate = Self::all_set(blocks.with_hashes(hashes), |unset| (load * unset.ln()).exp());
-            Ok((rate, rate))
-        })
-        .unwrap_or((most, 0.0));
-        if hashes == most || load < 8.0 { 0.0 } else { rate }
+        let (bits, load) = (f64::from(blocks.bits()), self.sizing.keys / count);
+        let rate = |hashes: u32| -> f64 {
+            let unset = (1.0 - f64::from(hashes) / bits).powf(load as f64);
+            let set = bits * (1.0 - unset);
+            let matching = |bit: u32| (set - f64::from(bit)) / (bits - f64::from(bit));
+            (0..hashes).map(|bit| matching(bit).max(0.0)).product()
+        };
+        let least = minimum::of_whole_numbers(blocks.hashes(), self.most_hashes(), |hashes| {
+            Ok((rate(hashes), rate(hashes)))
+        });
+        least.map_or(0.0, |(_, rate)| rate)
     }
 
     pub(super) fn two_choice(&self) -> Finding {
@@ -97,10 +107,18 @@ impl Search {
         self.can_win()?;
         let none = self.blocked()?;
         let hashes = none.design.hashes();
-        let first = Predicted::new(self.layout_with(LOOKS[0] * most, hashes)?, self.sizing.keys)?;
-        let factor = first.expected.rate / none.expected.rate;
-        if factor > 1.0 && !self.limits.placement_is_fixed {
-            return Err(Refusal::SecondChoicesDoNotPay { alpha: LOOKS[0] * most, factor });
+        let alpha = LOOKS[0] * most;
+        let first = predict(&self.layout_with(alpha, hashes)?.into(), self.sizing.keys)?;
+        let factor = first.rate / none.expected.rate;
+        // Few second choices may raise the rate and many lower it.
+        let pays = || -> Result<bool, Error> {
+            let design = self.layout_with(LOOKS[1] * most, hashes)?.into();
+            let (_, more) = best_hashes_from(&design, self.sizing.keys, hashes)?;
+            Ok(more.rate < none.expected.rate)
+        };
+        let refuses = factor > 1.0 && !self.limits.placement_is_fixed;
+        if refuses && (self.compares || !pays()?) {
+            return Err(Refusal::SecondChoicesDoNotPay { alpha, factor });
         }
         let looks = LOOKS.map(|share| share * most);
         let best = minimum::of_parabola(looks, most, REFINEMENTS, |alpha| {
@@ -129,7 +147,16 @@ impl Search {
         if accesses > self.limits.accesses_miss.min(self.limits.accesses_insert) {
             return Err(Refusal::AccessesPerMiss { accesses });
         }
-        Ok(())
+        self.has_choices()
+    }
+
+    /// Refuses choices among too few blocks.
+    pub(super) fn has_choices(&self) -> Result<(), Refusal> {
+        let (bytes, blocks) = (self.sizing.bytes, Blocks::bloom(self.limits.block_bits, 1));
+        let (_, count) = self.whole_table()?;
+        let enough = HEADER_BYTES + bytes_of_bits(FEWEST * blocks.stride_bits());
+        let accepted = || format!("at least {enough} bytes: second choices need {FEWEST} blocks");
+        Ok(require(count >= FEWEST, "memory", bytes as f64, accepted())?)
     }
 
     fn layout_with(&self, alpha: f64, hashes: u32) -> Result<Layout, Error> {

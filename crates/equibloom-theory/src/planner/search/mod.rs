@@ -3,18 +3,17 @@
 mod blocked;
 mod classical;
 mod fingerprints;
+mod subtables;
 mod threshold;
 
-use equibloom_layout::{BlockKind, MAX_HASHES, Placement};
+use equibloom_layout::{BlockKind, Design, MAX_HASHES, Overflow, Placement, WhenFull};
 
 use super::contender::Contender;
 use super::memory::Sizing;
 use super::requirements::Limits;
 use super::settle::Predicted;
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::exact::Prediction;
-
-pub(crate) use fingerprints::SMALL;
 
 /// Keys, memory and limits of all compared filters.
 pub(crate) struct Search {
@@ -24,8 +23,8 @@ pub(crate) struct Search {
     pub(crate) to_beat: f64,
     /// Whether a filter is sought only to be compared with a better one.
     pub(crate) compares: bool,
-    /// Whether a few per cent of the rate do not matter yet.
-    pub(crate) rough: bool,
+    /// A rate that is low enough; the lowest is sought if it is 0.
+    pub(crate) enough: f64,
 }
 
 /// The best filter of a placement, or why there is none.
@@ -72,7 +71,18 @@ impl Search {
             Placement::Single => self.single(),
             Placement::Sequential => self.sequential(),
             Placement::MultiLevel => self.multi_level(),
+            Placement::List => self.list(),
         }
+    }
+
+    /// A list with room for all keys.
+    fn list(&self) -> Finding {
+        let Sizing { keys, bytes } = self.sizing;
+        let overflow = Overflow { capacity: keys, when_full: WhenFull::Saturate };
+        let design = Design::List { overflow, multiset: self.limits.multiset };
+        let accepted = || format!("at least {} bytes for a list of {keys} hashes", design.bytes());
+        require(design.bytes() <= bytes, "memory", bytes as f64, accepted())?;
+        Ok(Predicted::new(design, keys)?)
     }
 
     /// Whether a filter meets the limits.

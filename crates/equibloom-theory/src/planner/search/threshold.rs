@@ -58,6 +58,7 @@ impl Search {
         if self.limits.choices < 2 || self.limits.accesses_miss <= 1.0 {
             return Err(Refusal::SecondBlock);
         }
+        self.has_choices()?;
         let mut best = None;
         for choices in 2..=self.limits.choices.min(MOST_CHOICES - 1) {
             let candidates = Proportions::anywhere(choices);

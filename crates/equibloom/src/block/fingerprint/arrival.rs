@@ -1,7 +1,7 @@
 //! What happens to an entry that arrives at a block, and how the block changes.
 
 use super::{Entry, FingerprintShape, WATERMARK_WORD};
-use crate::block::fields::{ones, window};
+use crate::block::fields::{LINE_BYTES, ones, window};
 use crate::block::isa::{ANY, Isa, Target};
 use crate::storage::Line;
 
@@ -82,21 +82,19 @@ impl FingerprintShape {
             let (place, is_there) = self.scan(t, line, entry)?;
             return (!is_there).then_some(place);
         }
-        // Slot `s` of the list has its one at bit `list + s` of the code: shifted, at the number of its byte.
-        let first_byte = self.first_byte;
-        let zeros = !self.code_window(t, line, entry.list).wrapping_shl(first_byte);
-        // The code has as many zeros before its bit `list` as lists that end there; the list's own zero comes
-        // as many later as there are ones.
-        let rank = first_byte + self.code.ones_before_list(t, line, entry.list);
-        let end = t.select(zeros, rank % u64::BITS);
+        // Slot `s` of the list has its one at bit `list + s` of the code: moved up, at the number of its byte.
+        let (zeros, end) = self.code.zeros_of(t, line, entry.list, self.first_byte);
         // The entry comes after the last slot of the list that is not greater, or else after the list before.
         let others = zeros | !t.greater_bytes(line, entry.byte);
-        let byte = u64::BITS - t.lowest(others, end).leading_zeros();
-        // Only this slot can have the same byte. (Seldom it is another list's, or another field.)
-        if t.byte(line, byte - 1) == entry.byte {
+        let behind = t.lowest(others, end).leading_zeros();
+        // Only the slot before can have the same byte. (Seldom it is another list's, or another field.)
+        if t.equals_from_end(line, behind, entry.byte) {
             return None;
         }
-        Some(Place { zero: entry.list + (end - first_byte), byte })
+        Some(Place {
+            zero: entry.list.wrapping_sub(self.first_byte).wrapping_add(end),
+            byte: LINE_BYTES - behind,
+        })
     }
 
     /// Where an entry belongs.
@@ -212,7 +210,7 @@ impl FingerprintShape {
         }
         let width = self.high_bits;
         if width > 0 {
-            let at = self.high_parts.start + (byte - self.first_byte) * width;
+            let at = self.high_origin.wrapping_add(byte * width);
             t.insert_bits(line, &self.high_parts, at, width, self.high_part::<T>(entry));
         }
     }

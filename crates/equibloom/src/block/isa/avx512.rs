@@ -2,24 +2,25 @@
 #![allow(unsafe_code, reason = "instructions that not every x86-64 processor has")]
 
 use core::arch::x86_64::{
-    __m512i, _mm_xor_si128, _mm512_alignr_epi64, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_cmpgt_epu8_mask, _mm512_cvtepu16_epi32, _mm512_loadu_si512, _mm512_mask_expand_epi8,
-    _mm512_mask_mov_epi8, _mm512_mask_testn_epi32_mask, _mm512_maskz_compress_epi8,
-    _mm512_or_si512, _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldi_epi64,
-    _mm512_shldv_epi64, _mm512_shrdi_epi64, _mm512_shrdv_epi64, _mm512_sllv_epi32,
-    _mm512_sllv_epi64, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_subs_epu16,
-    _mm512_zextsi128_si512,
+    __m512i, _mm_add_epi64, _mm_and_si128, _mm_cvtsi32_si128, _mm_cvtsi128_si32, _mm_loadu_si128,
+    _mm_popcnt_epi64, _mm_srli_si128, _mm_xor_si128, _mm512_alignr_epi64, _mm512_and_si512,
+    _mm512_andnot_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpgt_epu8_mask, _mm512_cvtepu16_epi32,
+    _mm512_loadu_si512, _mm512_mask_expand_epi8, _mm512_mask_mov_epi8,
+    _mm512_mask_testn_epi32_mask, _mm512_maskz_compress_epi8, _mm512_or_si512,
+    _mm512_permutexvar_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldi_epi64, _mm512_shldv_epi64,
+    _mm512_shrdi_epi64, _mm512_shrdv_epi64, _mm512_sllv_epi32, _mm512_sllv_epi64,
+    _mm512_srli_epi32, _mm512_storeu_si512, _mm512_subs_epu16, _mm512_zextsi128_si512, _pdep_u64,
 };
 
 use super::avx2::Avx2;
-use super::{DRAWS_AT_ONCE, Isa};
+use super::{BEFORE, DRAWS_AT_ONCE, Isa};
 use crate::block::Holds;
 use crate::block::fields::Field;
 use crate::block::pattern::Draws;
 use crate::storage::Line;
 
-/// A CPU with [`Avx2`]'s features, AVX-512 on bytes and words, and VBMI2. Holding a value proves that the
+/// A CPU with [`Avx2`]'s features, AVX-512 on bytes and words, VBMI2 and VPOPCNTDQ. Holding a value proves that the
 /// CPU has these features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Avx512(Avx2);
@@ -27,13 +28,13 @@ pub(crate) struct Avx512(Avx2);
 impl Avx512 {
     /// Detects the features; without `std`, those of the target.
     pub(super) fn detect() -> Option<Self> {
-        let found = processor_has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2");
+        let found = processor_has!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi2" "avx512vpopcntdq");
         Avx2::detect().filter(|_| found).map(Self)
     }
 
     /// The proof, for functions that run on such a CPU only.
     #[target_feature(
-        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+        enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq"
     )]
     pub(crate) fn found() -> Self {
         Self(Avx2::found())
@@ -72,6 +73,67 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn byte(self, line: &Line, at: u32) -> u8 {
         self.0.byte(line, at)
+    }
+
+    #[inline(always)]
+    fn word(self, line: &Line, at: usize) -> u64 {
+        self.0.word(line, at)
+    }
+
+    // In a vector for the same reason as `early_zeros`.
+    #[inline(always)]
+    fn early_ones(self, line: &Line, field: &Field) -> u32 {
+        // SAFETY: `self` exists, so the processor has AVX-512 and counts bits; lines have 16 bytes to load.
+        unsafe {
+            let bits = _mm_loadu_si128(line.as_ptr().cast());
+            let own = _mm_and_si128(bits, _mm_loadu_si128(field.mask.as_ptr().cast()));
+            let ones = _mm_popcnt_epi64(own);
+            _mm_cvtsi128_si32(_mm_add_epi64(ones, _mm_srli_si128::<8>(ones))) as u32
+        }
+    }
+
+    #[inline(always)]
+    fn equals_from_end(self, line: &Line, at: u32, byte: u8) -> bool {
+        let bit = (1 << 63) >> (at % u64::BITS);
+        // SAFETY: `self` exists, so the processor has AVX-512.
+        let equal =
+            unsafe { _mm512_cmpeq_epi8_mask(self.whole(line), _mm512_set1_epi8(byte as i8)) };
+        equal & bit != 0
+    }
+
+    // Inserts wait for their lines in the CPU's queues of instructions, and the queue for integers is the shortest:
+    // in vectors, many more inserts overlap. In assembly, because the compiler would use integers.
+    #[inline(always)]
+    fn early_zeros(self, line: &Line, at: u32, shift: u32) -> (u64, u32) {
+        let at = at as usize % 128;
+        let (zeros, rank): (u64, u64);
+        // SAFETY: `self` exists, so the processor has AVX-512 and counts bits; eight bytes from one of the line's
+        // first sixteen on, and sixteen from its first and of a mask.
+        unsafe {
+            core::arch::asm!(
+                "vmovq {bits}, [{start}]",
+                "vpsrlq {bits}, {bits}, {down}",
+                "vpsllq {bits}, {bits}, {shift}",
+                "vpternlogq {bits}, {bits}, {bits}, 0x55", // not
+                "vmovq {zeros}, {bits}",
+                "vmovdqu {bits}, [{line}]",
+                "vpand {bits}, {bits}, [{before}]",
+                "vpopcntq {bits}, {bits}",
+                "vpshufd {high}, {bits}, 0xee",
+                "vpaddq {bits}, {bits}, {shift}",
+                "vpaddq {bits}, {bits}, {high}",
+                "vpsllvq {bits}, {one}, {bits}",
+                "vmovq {rank}, {bits}",
+                start = in(reg) line.as_ptr().byte_add(at / 8), line = in(reg) line,
+                before = in(reg) &BEFORE[at], down = in(xmm_reg) _mm_cvtsi32_si128(at as i32 % 8),
+                shift = in(xmm_reg) _mm_cvtsi32_si128(shift as i32),
+                one = in(xmm_reg) _mm_cvtsi32_si128(1),
+                bits = out(xmm_reg) _, high = out(xmm_reg) _,
+                zeros = out(reg) zeros, rank = lateout(reg) rank,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+            (zeros, _pdep_u64(rank, zeros).trailing_zeros())
+        }
     }
 
     #[inline(always)]

@@ -50,7 +50,7 @@ macro_rules! entry_points {
             avx512
             [#[allow(dead_code, reason = "some steps are left out")]
             #[target_feature(
-                enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2"
+                enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq"
             )]]
             [$crate::block::isa::Avx512::found()]
             $functions

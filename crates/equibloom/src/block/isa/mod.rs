@@ -48,7 +48,7 @@ pub(crate) use portable::Portable;
 pub(crate) use prefetch::{Nearness, prefetch};
 
 use super::Holds;
-use super::fields::{Field, LINE_BITS, ones};
+use super::fields::{Field, LINE_BITS, LINE_BYTES, ones};
 use super::pattern::Draws;
 use crate::storage::Line;
 
@@ -84,10 +84,43 @@ pub(crate) trait Isa: Copy {
         (line[at as usize / 8 % line.len()] >> (at % 8 * u8::BITS)) as u8
     }
 
+    /// Whether a line's byte `63 - at` is `byte`.
+    #[inline(always)]
+    fn equals_from_end(self, line: &Line, at: u32, byte: u8) -> bool {
+        self.byte(line, (LINE_BYTES - 1).wrapping_sub(at)) == byte
+    }
+
     /// Word `at` (< 8) of a line.
     #[inline(always)]
     fn word(self, line: &Line, at: usize) -> u64 {
         line[at % line.len()]
+    }
+
+    /// Number of ones in a field within the first two words.
+    #[inline(always)]
+    fn early_ones(self, line: &Line, field: &Field) -> u32 {
+        (line[0] & field.mask[0]).count_ones() + (line[1] & field.mask[1]).count_ones()
+    }
+
+    /// Number of ones before bit `at` (< 128) of a line. By a branch, which the CPU resolves before it has the
+    /// line, instead of instructions that wait for it.
+    #[inline(always)]
+    fn early_ones_before(self, line: &Line, at: u32) -> u32 {
+        let in_first = self.lowest(self.word(line, 0), at).count_ones();
+        if at <= 64 {
+            return in_first;
+        }
+        in_first + self.lowest(self.word(line, 1), at - 64).count_ones()
+    }
+
+    /// The zeros from bit `at` (< 128) of a line on, moved up by `shift` behind ones, and the place of the one among
+    /// them with `shift` more before it than there are ones before bit `at`.
+    #[inline(always)]
+    fn early_zeros(self, line: &Line, at: u32, shift: u32) -> (u64, u32) {
+        // The mask removes a check.
+        let zeros = !self.inner_window(line, at % 128).wrapping_shl(shift);
+        let rank = shift + self.early_ones_before(line, at);
+        (zeros, self.select(zeros, rank % u64::BITS))
     }
 
     /// The least of bytes `first..end` of a line, which are not none.

@@ -29,6 +29,10 @@ struct Answers {
     least: u8,
     byte: u8,
     word: u64,
+    equals_from_end: bool,
+    early_ones: u32,
+    early_ones_before: u32,
+    early_zeros: (u64, Option<u32>),
     spread: u64,
     changed: Line,
     removed: Line,
@@ -65,12 +69,21 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
     let mut shortened = *line;
     isa.remove_bits(&mut shortened, field, start, width);
     let count = draws.count as usize;
+    let (zeros, place) = isa.early_zeros(line, start % 128, at);
+    let early_ones_before = isa.early_ones_before(line, start % 128);
+    // Higher bits are unspecified, and the place of a zero that is not among the others.
+    let known = (57 + at).min(64);
+    let has_place = at + early_ones_before < 64 && place < known;
     Answers {
         equal: isa.equal_bytes(line, byte),
         greater: isa.greater_bytes(line, byte),
         least: isa.least_byte(line, at, at + 1 + rank % (64 - at)),
         byte: isa.byte(line, at),
         word: isa.word(line, at as usize / 8),
+        equals_from_end: isa.equals_from_end(line, at, byte),
+        early_ones: isa.early_ones(line, &inputs.early),
+        early_ones_before,
+        early_zeros: (zeros & ones(known), has_place.then_some(place)),
         spread: isa.spread(line[3], rank % 8),
         changed,
         removed,
@@ -137,6 +150,18 @@ proptest! {
         prop_assert_eq!(Some(portable.least), bytes[own].iter().copied().min());
         prop_assert_eq!(portable.byte, bytes[at as usize]);
         prop_assert_eq!(portable.word, line[at as usize / 8]);
+        prop_assert_eq!(portable.equals_from_end, bytes[63 - at as usize] == byte);
+        let is_one = |bit: &u32| line[(bit / 64) as usize] >> (bit % 64) & 1 == 1;
+        let ones_before = |bit: u32| (0..bit).filter(is_one).count() as u32;
+        prop_assert_eq!(portable.early_ones, ones_before(early.end));
+        let first = start % 128;
+        prop_assert_eq!(portable.early_ones_before, ones_before(first));
+        // As many ones as the zeros are moved up, then the line's bits inverted.
+        let zeros = (0..(57 + at).min(64)).filter(|&bit| bit < at || !is_one(&(first + bit - at)));
+        let zeros: Vec<u32> = zeros.collect();
+        let place = zeros.get((at + ones_before(first)) as usize).copied();
+        let all = zeros.iter().fold(0_u64, |all, bit| all | 1 << bit);
+        prop_assert_eq!(portable.early_zeros, (all, place.filter(|_| at + ones_before(first) < 64)));
         for field in 0..8 {
             let bits = (0..rank % 8).map(|bit| (line[3] >> (field * (rank % 8) + bit) & 1) << bit);
             prop_assert_eq!(portable.spread >> (8 * field) & 0xff, bits.sum::<u64>());
@@ -181,6 +206,10 @@ proptest! {
             prop_assert_eq!(found.least, portable.least);
             prop_assert_eq!(found.byte, portable.byte);
             prop_assert_eq!(found.word, portable.word);
+            prop_assert_eq!(found.equals_from_end, portable.equals_from_end);
+            prop_assert_eq!(found.early_ones, portable.early_ones);
+            prop_assert_eq!(found.early_ones_before, portable.early_ones_before);
+            prop_assert_eq!(found.early_zeros, portable.early_zeros);
             prop_assert_eq!(found.spread, portable.spread);
             prop_assert_eq!(found.window, portable.window);
             prop_assert_eq!(found.inner_window, portable.inner_window);

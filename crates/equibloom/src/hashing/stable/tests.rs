@@ -21,3 +21,16 @@ fn owned_and_borrowed_keys_hash_alike() {
     assert_eq!(hasher.hash_key(key), hasher.hash_key(&Vec::from(key.as_bytes())));
     assert_eq!(hasher.hash_key(key), hasher.hash_key(&key));
 }
+
+/// Eight bytes have code of their own.
+#[test]
+fn integers_hash_as_xxh3_says() {
+    let numbers = [0, 1, 5, u64::MAX, 0x0123_4567_89ab_cdef, 1 << 63];
+    for seed in numbers {
+        for key in numbers {
+            let expected = xxh3_128_with_seed(&key.to_le_bytes(), seed);
+            assert_eq!(u128::from(Stable::with_seed(seed).hash_key(&key)), expected);
+        }
+    }
+    assert_eq!(Stable::default(), Stable::with_seed(0));
+}

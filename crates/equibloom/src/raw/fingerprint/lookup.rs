@@ -19,7 +19,7 @@ kernel_table! {
         fn contains(filter: &Fingerprints<S>, key: KeyHash) -> bool;
         fn look_further(filter: &Fingerprints<S>, key: KeyHash) -> bool;
         #[any]
-        fn look_closely(filter: &Fingerprints<S>, key: KeyHash) -> bool;
+        fn look_closely(filter: &Fingerprints<S>, key: KeyHash, level: usize) -> bool;
         #[any]
         fn contains_overloaded(filter: &Fingerprints<S>, key: KeyHash) -> bool;
     }
@@ -47,14 +47,19 @@ fn contains<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) ->
         Glance::Holds => true,
         Glance::Lacks => false,
         Glance::SentOn => filter.lookups.look_further(filter, key),
-        Glance::Unclear => filter.lookups.look_closely(filter, key),
+        Glance::Unclear => filter.lookups.look_closely(filter, key, 0),
     }
 }
 
-/// The whole lookup, for blocks that a glance does not decide.
+/// The lookup from a level on, for blocks that a glance does not decide.
 #[inline(always)]
-fn look_closely<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
-    filter.walk(t, 0, key, &mut ())
+fn look_closely<T: Target, S: Held>(
+    t: T,
+    filter: &Fingerprints<S>,
+    key: KeyHash,
+    level: usize,
+) -> bool {
+    filter.walk(t, level, key, &mut ())
 }
 
 /// The whole lookup, in filters with shortened blocks.
@@ -64,7 +69,7 @@ fn contains_overloaded<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: 
     walk::<T, S, _, _, true>(t, plan, words, ledger, 0, key, &mut ())
 }
 
-/// Tests the other blocks, if the first has sent on what the key stands for.
+/// Tests the second block, if the first has sent on what the key stands for.
 #[inline(always)]
 fn look_further<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash) -> bool {
     let Plan { levels, shape, multiset, .. } = &filter.plan;
@@ -75,8 +80,21 @@ fn look_further<T: Target, S: Held>(t: T, filter: &Fingerprints<S>, key: KeyHash
         return filter.lookups.contains_overloaded(filter, key);
     }
     // Another thread may have sent it on after the first block was tested: it is further on then, too.
-    shape.sends_on(t, &line, entry.byte(), *multiset)
-        && filter.walk(t, 1, entry.onward(first.0), &mut ())
+    if !shape.sends_on(t, &line, entry.byte(), *multiset) {
+        return false;
+    }
+    let onward = entry.onward(first.0);
+    // A single subtable is followed by an empty one.
+    if levels[1].size > 0 {
+        let second = levels[1].block_of(onward.candidate(0));
+        let line = filter.words.snapshot(1, second.0 as usize);
+        match shape.glance(t, &line, onward) {
+            Glance::Holds => return true,
+            Glance::Lacks => return false,
+            Glance::SentOn | Glance::Unclear => {}
+        }
+    }
+    filter.lookups.look_closely(filter, onward, 1)
 }
 
 impl<S: Held> Fingerprints<S> {

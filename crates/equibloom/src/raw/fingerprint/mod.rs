@@ -28,7 +28,7 @@ pub(super) use shared::SharedFingerprintInserts;
 use super::held::Held;
 use super::ledger::{Ledger, OwnLedger};
 use crate::block::FingerprintShape;
-use crate::block::isa::{DetectedIsa, KernelTable};
+use crate::block::isa::{DetectedIsa, KernelTable, Nearness};
 use crate::hashing::KeyHash;
 use crate::storage::Words;
 use equibloom_layout::placement::Level;
@@ -110,6 +110,13 @@ impl<S: Held> Fingerprints<S> {
     #[inline]
     pub(super) fn contains(&self, key: KeyHash) -> bool {
         self.lookups.contains(self, key)
+    }
+
+    /// Prefetches the key's first block.
+    #[inline(always)]
+    pub(super) fn prefetch_first(&self, key: KeyHash) {
+        let block = self.plan.levels[0].first_block_of(key.candidate(0));
+        self.words.prefetch(block.0 as usize, Nearness::First);
     }
 }
 

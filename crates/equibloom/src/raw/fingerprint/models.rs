@@ -10,6 +10,7 @@ use super::Fingerprints;
 use super::tests::{filter_of, hashes};
 use crate::hashing::KeyHash;
 use crate::raw::shared;
+use crate::storage::Words;
 use equibloom_layout::{Blocks, Layout, Overflow, WhenFull};
 
 /// One block with `slots` slots in each of `levels` subtables.
@@ -70,6 +71,35 @@ fn a_key_that_moves_on_is_found() {
             filter.insert(keys[0]).unwrap();
             let filter = run(filter, &[&keys[1..]], &keys[..1]);
             assert!(keys.iter().all(|&key| filter.contains(key)));
+        });
+    }
+}
+
+/// A key moves on while the filter is copied: to the list, or to the second block.
+#[test]
+fn a_key_that_moves_on_is_in_a_snapshot() {
+    for levels in [1, 2] {
+        check(Some(2), move || {
+            let keys = keys(2);
+            let mut filter = filter(1, levels);
+            filter.insert(keys[0]).unwrap();
+            let shared = Arc::new(filter.converted(shared::share));
+            let insert = {
+                let (shared, key) = (shared.clone(), keys[1]);
+                thread::spawn(move || assert!(shared.insert(key).is_ok()))
+            };
+            let copy = {
+                let (shared, key) = (shared.clone(), keys[0]);
+                thread::spawn(move || {
+                    let mut words = Words::zeroed(shared.words.atomics().len() as u64).unwrap();
+                    shared.copy_blocks(&mut words);
+                    let Fingerprints { plan, ledger, isa, .. } = &*shared;
+                    let copy = Fingerprints::new(*plan, words, ledger.snapshot(), *isa);
+                    assert!(copy.contains(key), "missed while it moved");
+                })
+            };
+            insert.join().unwrap();
+            copy.join().unwrap();
         });
     }
 }

@@ -11,14 +11,14 @@
 use super::Fingerprints;
 use super::insert::{Visit, place};
 use super::overload::place_overloaded;
-use crate::block::isa::{Nearness, Target, kernel_table};
+use crate::block::isa::{Target, kernel_table};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
 use crate::raw::Insertion;
 use crate::raw::held::Held;
 use crate::raw::ledger::Ledger;
-use crate::storage::{SharedWords, Storage};
+use crate::storage::{Line, SharedWords, Storage};
 
 kernel_table! {
     /// Inserts into a shared filter.
@@ -75,10 +75,13 @@ impl Fingerprints<SharedWords> {
         self.inserts.insert(self, key).map_err(|ListFull| self.ledger.full())
     }
 
-    /// Prefetches the key's first block.
-    #[inline(always)]
-    pub(in crate::raw) fn prefetch_first(&self, key: KeyHash) {
-        let block = self.plan.levels[0].first_block_of(key.candidate(0));
-        self.words.prefetch(block.0 as usize, Nearness::First);
+    /// Copies the blocks, each as it was at one moment, in the order of the subtables.
+    pub(in crate::raw) fn copy_blocks(&self, to: &mut [Line]) {
+        for (number, level) in self.plan.levels().iter().enumerate() {
+            let first = level.offset as usize;
+            for (line, copy) in (first..).zip(&mut to[first..][..level.size as usize]) {
+                *copy = *self.words.snapshot(number, line);
+            }
+        }
     }
 }

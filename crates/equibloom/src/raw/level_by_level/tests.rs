@@ -47,7 +47,9 @@ fn check_enlarged(
     match Any::new(&designs::enlarged(parameters, factor).design) {
         Ok(Any::FirstWithRoom(filter)) => check(&filter, &keys, threads, sizes),
         Ok(Any::LeastLoaded(filter)) => check(&filter, &keys, threads, sizes),
-        Ok(Any::Classical(_) | Any::Fingerprint(_)) | Err(_) => Ok(()),
+        Ok(Any::Classical(_) | Any::Fingerprint(_) | Any::List(_) | Any::Parts(_)) | Err(_) => {
+            Ok(())
+        }
     }
 }
 

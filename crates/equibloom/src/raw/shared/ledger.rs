@@ -8,7 +8,7 @@ use crate::overflow::{ListFull, OverflowList};
 use crate::raw::Insertion;
 use crate::raw::budget::AccessBudget;
 use crate::raw::ledger::{Ledger, OwnLedger, Record};
-use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::storage::sync::{AtomicBool, AtomicU64, RwLock};
 use equibloom_layout::WhenFull;
 
@@ -50,18 +50,39 @@ impl SharedLedger {
     /// From now on blocks may be shortened.
     pub(in crate::raw) fn set_overloaded(&self) {
         if !self.is_overloaded() {
-            self.overloaded.store(true, Relaxed);
+            self.overloaded.store(true, Release);
         }
     }
 
     pub(in crate::raw) fn into_own(self) -> OwnLedger {
+        let counted = self.counted();
+        let overflow = self.list.into_inner().unwrap_or_else(PoisonError::into_inner);
+        OwnLedger { overflow, ..counted }
+    }
+
+    /// A copy. Inserts that need the list wait while it is copied.
+    pub(in crate::raw) fn snapshot(&self) -> OwnLedger {
+        // First, so that the list of an overloaded filter is full.
+        let overloaded = self.overloaded.load(Acquire);
+        let overflow = self.list.read().unwrap_or_else(PoisonError::into_inner).clone();
+        OwnLedger { overflow, overloaded, ..self.counted() }
+    }
+
+    pub(in crate::raw) fn clear(&mut self) {
+        let mut ledger = self.snapshot();
+        ledger.clear();
+        *self = Self::new(ledger);
+    }
+
+    /// What is counted, with an empty list.
+    fn counted(&self) -> OwnLedger {
         let used = self.used.load(Relaxed).saturating_add(self.tally.reads());
         OwnLedger {
             elements: self.elements(),
             saturated: self.saturated.load(Relaxed),
             overloaded: self.overloaded.load(Relaxed),
             budget: self.budget.restored(used, self.spent.load(Relaxed)),
-            overflow: self.list.into_inner().unwrap_or_else(PoisonError::into_inner),
+            overflow: OverflowList::none(),
         }
     }
 }

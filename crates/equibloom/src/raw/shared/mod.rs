@@ -31,19 +31,27 @@ pub(super) mod ledger;
 mod models;
 pub(super) mod tally;
 
+use alloc::vec::Vec;
+
 use super::fingerprint::SharedFingerprintInserts;
 use super::held::Held;
 use super::ledger::OwnLedger;
-use super::{Any, Balanced, Classical, Insertion};
+use super::list::List;
+use super::{Any, Balanced, Classical, Insertion, Part, Parts};
 use crate::block::isa::{Target, kernel_table};
-use crate::error::FullError;
+use crate::error::{BuildError, FullError};
 use crate::hashing::KeyHash;
 use crate::placement::Choose;
-use crate::storage::{SharedWords, Words};
+use crate::storage::sync::Ordering::Relaxed;
+use crate::storage::{SharedWords, Storage, Words};
+use equibloom_layout::Design;
 use ledger::SharedLedger;
 
 /// How many keys ahead first blocks are prefetched.
 const AHEAD: usize = 16;
+
+/// Converts words and ledger; see [`Any::converted`].
+type Convert<S, T> = fn(S, <S as Held>::Ledger, usize) -> (T, <T as Held>::Ledger);
 
 /// A shared filter of any design.
 pub(crate) type Shared = Any<SharedWords>;
@@ -101,11 +109,14 @@ pub(super) fn own(words: SharedWords, ledger: SharedLedger, _: usize) -> (Words,
     (words.into_words(), ledger.into_own())
 }
 
+/// Empties words and ledger.
+fn clear(words: &mut SharedWords, ledger: &mut SharedLedger) {
+    words.atomics().iter().for_each(|word| word.store(0, Relaxed));
+    ledger.clear();
+}
+
 impl<R: Choose, S: Held> Balanced<R, S> {
-    fn converted<T: Held>(
-        self,
-        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
-    ) -> Balanced<R, T> {
+    fn converted<T: Held>(self, convert: Convert<S, T>) -> Balanced<R, T> {
         let (words, ledger) = convert(self.words, self.ledger, 0);
         Balanced::new(self.plan, words, ledger, self.isa, self.is_common)
     }
@@ -114,14 +125,23 @@ impl<R: Choose, S: Held> Balanced<R, S> {
 impl<S: Held> Any<S> {
     /// The same filter over other storage. `convert` takes the words, the ledger, and the number of levels whose
     /// blocks are locked.
-    fn converted<T: Held>(
-        self,
-        convert: impl FnOnce(S, S::Ledger, usize) -> (T, T::Ledger),
-    ) -> Any<T> {
+    fn converted<T: Held>(self, convert: Convert<S, T>) -> Any<T> {
         match self {
+            Self::Parts(Parts { parts }) => {
+                let convert = |Part { keys, design, filter }| Part {
+                    keys,
+                    design,
+                    filter: Any::converted(filter, convert),
+                };
+                Any::Parts(Parts { parts: parts.into_iter().map(convert).collect() })
+            }
             Self::Classical(Classical { plan, words, ledger }) => {
                 let (words, ledger) = convert(words, ledger, 0);
                 Any::Classical(Classical { plan, words, ledger })
+            }
+            Self::List(List { plan, words, ledger }) => {
+                let (words, ledger) = convert(words, ledger, 0);
+                Any::List(List { plan, words, ledger })
             }
             Self::FirstWithRoom(filter) => Any::FirstWithRoom(filter.converted(convert)),
             Self::LeastLoaded(filter) => Any::LeastLoaded(filter.converted(convert)),
@@ -142,16 +162,67 @@ impl Shared {
         self.converted(own)
     }
 
+    /// A copy for one owner, of a filter of this design, while other threads go on. It has every key whose
+    /// insert has returned before: blocks are copied in the order of lookups, and the list after them, because
+    /// keys only move that way.
+    pub(crate) fn snapshot(&self, design: &Design) -> Result<Any, BuildError> {
+        if let Self::Parts(Parts { parts }) = self {
+            let copy = |&Part { keys, design, ref filter }| {
+                filter.snapshot(&design).map(|filter| Part { keys, design, filter })
+            };
+            let parts: Result<Vec<Part>, _> = parts.iter().map(copy).collect();
+            return parts.map(|parts| Any::Parts(Parts { parts }));
+        }
+        let (words, ledger) = self.contents()[0];
+        let mut copy = Words::zeroed(words.atomics().len() as u64)?;
+        match self {
+            Self::Fingerprint(filter) => filter.copy_blocks(&mut copy),
+            _ => copy.iter_mut().enumerate().for_each(|(line, copy)| *copy = *words.load(line)),
+        }
+        // The words were allocated for this design.
+        let refused = BuildError::OutOfMemory { bytes: design.bytes() };
+        Any::with_ledger(design, copy, ledger.snapshot()).ok_or(refused)
+    }
+
+    /// Removes all keys and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Parts(Parts { parts }) => parts.iter_mut().for_each(|part| part.filter.clear()),
+            Self::Classical(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::List(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::FirstWithRoom(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::LeastLoaded(filter) => clear(&mut filter.words, &mut filter.ledger),
+            Self::Fingerprint(filter) => clear(&mut filter.words, &mut filter.ledger),
+        }
+    }
+
     /// Inserts a key unless it is (apparently) present.
     #[inline]
     pub(crate) fn insert(&self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
+            Self::Fingerprint(filter) => filter.insert(key),
+            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
+            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
+            Self::Classical(_) | Self::List(_) | Self::Parts(_) => self.insert_without_blocks(key),
+        }
+    }
+
+    /// The same for kinds without blocks of their own, out of line as for filters with one owner.
+    #[inline(never)]
+    fn insert_without_blocks(&self, key: KeyHash) -> Result<Insertion, FullError> {
+        match self {
             Self::Classical(Classical { plan, words, ledger }) => {
                 Ok(plan.insert(words, ledger, key, ()))
             }
-            Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
-            Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            Self::Fingerprint(filter) => filter.insert(key),
+            Self::List(List { plan, ledger, .. }) => plan.insert(ledger, key, ()),
+            Self::Parts(parts) => {
+                let open = parts.roomiest();
+                if parts.holds_beside(open, key) {
+                    return Ok(Insertion::AlreadyPresent);
+                }
+                parts.parts[open].filter.insert(key)
+            }
+            _ => self.insert(key),
         }
     }
 
@@ -171,23 +242,12 @@ impl Shared {
 
     /// The keys in order, while the first blocks of later ones are prefetched.
     fn prefetched<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = KeyHash> + 'a {
-        (0..AHEAD).for_each(|index| self.prefetch_first(keys, index));
+        keys.iter().take(AHEAD).for_each(|&key| self.prefetch_first(key));
         keys.iter().enumerate().map(move |(index, &key)| {
-            self.prefetch_first(keys, index + AHEAD);
+            if let Some(&later) = keys.get(index + AHEAD) {
+                self.prefetch_first(later);
+            }
             key
         })
-    }
-
-    /// Prefetches the first block of the key with this index.
-    #[inline(always)]
-    fn prefetch_first(&self, keys: &[KeyHash], index: usize) {
-        let Some(&key) = keys.get(index) else { return };
-        match self {
-            // A key's bits lie anywhere.
-            Self::Classical(_) => {}
-            Self::FirstWithRoom(filter) => filter.prefetch_first(key),
-            Self::LeastLoaded(filter) => filter.prefetch_first(key),
-            Self::Fingerprint(filter) => filter.prefetch_first(key),
-        }
     }
 }

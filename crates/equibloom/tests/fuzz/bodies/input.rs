@@ -60,16 +60,23 @@ impl Input<'_> {
 
     /// A small filter that `check` accepts.
     pub fn parameters(&mut self) -> Parameters {
-        let design = match self.between(0, 5) {
+        let design = match self.between(0, 6) {
             0 => Design::Classical { bits: self.between(1, 4_000), hashes: self.small(1, 9) },
             1 => self.least_loaded().into(),
             2 | 3 => self.first_with_room().into(),
+            6 => self.list(),
             _ => self.fingerprints().into(),
         };
         let hashes = design.hashes().min(design.max_hashes());
         let design = design.with_hashes(hashes);
         assert_eq!(design.check(), Ok(()), "{design:?}");
         Parameters { keys: self.between(0, 200), seed: self.byte().into(), design }
+    }
+
+    fn list(&mut self) -> Design {
+        let Overflow { capacity, when_full } = self.overflow();
+        let overflow = Overflow { capacity: capacity + 1, when_full };
+        Design::List { overflow, multiset: self.once_in(2) }
     }
 
     fn bloom(&mut self) -> Blocks {

@@ -30,7 +30,7 @@ pub fn merges(bytes: &[u8]) {
         for key in parts.iter().flat_map(|(_, keys)| keys) {
             assert!(filter.contains(key), "a merge lost {key}: {parameters:?}");
         }
-        if parameters.design.layout().is_some_and(|layout| layout.multiset) {
+        if parameters.design.is_multiset() {
             let sum = parts.iter().map(|(_, keys)| keys.len() as u64).sum();
             assert_eq!(filter.elements(), sum, "{parameters:?}");
         }

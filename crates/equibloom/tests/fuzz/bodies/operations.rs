@@ -43,7 +43,7 @@ impl Checked {
 
     fn is_multiset(&self) -> bool {
         let design = &self.filter.parameters().design;
-        design.layout().is_some_and(|layout| layout.multiset)
+        design.is_multiset()
     }
 
     fn has_fingerprints(&self) -> bool {
@@ -84,7 +84,7 @@ impl Checked {
                 // watermark, and meet the likeness of the key. And a fingerprint that goes on may meet its
                 // equal where no lookup for it came before.
                 let design = &self.filter.parameters().design;
-                let may_go_on = self.has_fingerprints() || design.hints() > 0;
+                let may_go_on = self.has_fingerprints() || self.is_multiset() || design.hints() > 0;
                 match insertion {
                     Insertion::New => assert!(!present || may_go_on),
                     Insertion::AlreadyPresent => {
