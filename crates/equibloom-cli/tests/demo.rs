@@ -113,7 +113,7 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         (vec!["--block-bits", "0"], "block_bits is 0"),
         (
             vec!["--keys", "1000", "--block-bits", "32768"],
-            "memory is 3000, but it must be at least 5056 bytes for one block of 32768 bits",
+            "memory is 3000, but it must be at least 4928 bytes for one block of 32768 bits",
         ),
         (vec!["--keys", "1"], "with --keys 1, --bits-per-key 24, --block-bits 256: memory is 3"),
     ] {
