@@ -172,7 +172,7 @@ impl FingerprintShape {
     #[inline(always)]
     pub(crate) fn glance<T: Target>(&self, t: T, line: &Line, key: KeyHash) -> Glance {
         let byte = self.byte_of::<T>(key);
-        let equal = self.equal_bytes(t, line, byte);
+        let equal = t.equal_to_lowest(line, key.candidate(0)) & self.byte_mask;
         if !self.has_bytes::<T>() {
             if self.holds(t, line, self.entry_of(t, key)) {
                 return Glance::Holds;

@@ -23,10 +23,10 @@ use crate::storage::{WORDS_PER_LINE, Words};
 // A tag of its own: read off other fields, it would take more instructions.
 #[repr(u8)]
 pub(crate) enum Any<S: Held = Words> {
-    Classical(Classical<S>),
+    Fingerprint(Fingerprints<S>),
     FirstWithRoom(Balanced<FirstWithRoom, S>),
     LeastLoaded(Balanced<LeastLoaded, S>),
-    Fingerprint(Fingerprints<S>),
+    Classical(Classical<S>),
     List(List<S>),
     Parts(Parts<S>),
 }
@@ -165,17 +165,18 @@ impl Any {
     pub(crate) fn insert(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
         match self {
             Self::Fingerprint(filter) => filter.insert(key),
-            _ => self.insert_into_bits(key),
+            _ => Self::insert_into_bits(key, self),
         }
     }
 
-    /// The same for filters of bits, out of line: they return their results in another way, by tail calls.
+    /// The same for filters of bits, out of line: they return their results in another way, by tail calls. The key
+    /// comes first, in the registers in which fingerprints expect it.
     #[inline(never)]
-    fn insert_into_bits(&mut self, key: KeyHash) -> Result<Insertion, FullError> {
-        match self {
+    fn insert_into_bits(key: KeyHash, any: &mut Self) -> Result<Insertion, FullError> {
+        match any {
             Self::FirstWithRoom(filter) => filter.inserts.insert(filter, key),
             Self::LeastLoaded(filter) => filter.inserts.insert(filter, key),
-            _ => self.insert_into_other(key),
+            _ => any.insert_into_other(key),
         }
     }
 

@@ -240,7 +240,14 @@ impl Isa for Avx2 {
         let [before, through] = self.masks_around(at);
         // SAFETY: `self` exists, so the processor has AVX2; a line has 16 bytes to load and to store.
         unsafe {
-            let bits = _mm_loadu_si128(line.as_ptr().cast());
+            let bits: __m128i;
+            // In assembly, because the compiler would take the two words out of other registers one by one.
+            core::arch::asm!(
+                "vmovdqu {bits}, [{line}]",
+                line = in(reg) line.as_ptr(),
+                bits = lateout(xmm_reg) bits,
+                options(pure, readonly, nostack, preserves_flags),
+            );
             let mask = _mm_loadu_si128(field.mask.as_ptr().cast());
             let moving = _mm_andnot_si128(before, mask);
             let carried = _mm_slli_si128::<8>(_mm_srli_epi64::<63>(bits));

@@ -16,7 +16,7 @@ use core::arch::x86_64::{
 use super::avx2::Avx2;
 use super::{BEFORE, DRAWS_AT_ONCE, Isa};
 use crate::block::Holds;
-use crate::block::fields::Field;
+use crate::block::fields::{Field, LINE_BYTES};
 use crate::block::pattern::Draws;
 use crate::storage::Line;
 
@@ -44,16 +44,21 @@ impl Avx512 {
 impl Isa for Avx512 {
     #[inline(always)]
     fn equal_bytes(self, line: &Line, byte: u8) -> u64 {
+        self.equal_to_lowest(line, byte.into())
+    }
+
+    #[inline(always)]
+    fn equal_to_lowest(self, line: &Line, word: u64) -> u64 {
         let equal;
         // Inline assembly to choose the register: with one of the first sixteen, every lookup would have to
         // end with `vzeroupper`, a tenth of its instructions.
         // SAFETY: `self` exists, so the processor has AVX-512; a line has 64 bytes to load.
         unsafe {
             core::arch::asm!(
-                "vpbroadcastb zmm16, {byte:e}",
+                "vpbroadcastb zmm16, {word:e}",
                 "vpcmpeqb k1, zmm16, [{line}]",
                 "kmovq {equal}, k1",
-                byte = in(reg) u32::from(byte),
+                word = in(reg) word,
                 line = in(reg) line,
                 equal = lateout(reg) equal,
                 out("zmm16") _,
@@ -72,7 +77,8 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn byte(self, line: &Line, at: u32) -> u8 {
-        self.0.byte(line, at)
+        // SAFETY: one of 64 bytes.
+        unsafe { *line.as_ptr().cast::<u8>().add((at % LINE_BYTES) as usize) }
     }
 
     #[inline(always)]

@@ -75,6 +75,12 @@ pub(crate) trait Isa: Copy {
     /// Which of a line's 64 bytes equal `byte`, one bit for each.
     fn equal_bytes(self, line: &Line, byte: u8) -> u64;
 
+    /// Which of a line's 64 bytes equal the lowest byte of a word, one bit for each.
+    #[inline(always)]
+    fn equal_to_lowest(self, line: &Line, word: u64) -> u64 {
+        self.equal_bytes(line, word as u8)
+    }
+
     /// Which of a line's 64 bytes are greater than `byte`, one bit for each.
     fn greater_bytes(self, line: &Line, byte: u8) -> u64;
 

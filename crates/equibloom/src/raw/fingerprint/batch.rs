@@ -31,12 +31,10 @@ const WORD: usize = u64::BITS as usize;
 const AHEAD: usize = 16;
 /// Keys that are scanned before the worker's own are inserted. (Tests need several.)
 const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
-/// Keys that pass all levels together: this share of the slots, so that little is undone if they are too many for the
-/// list; but at least so many (tests need several), and at most so many for each thread, so that the memory beside the
-/// filter stays in the cache.
-const SLABS: usize = 32;
-const MIN_SLAB: usize = if cfg!(test) { 1 << 8 } else { 1 << 12 };
-const MAX_SLAB: usize = 1 << 17;
+/// Keys that pass all levels together: half as many as there are free slots, so that the first are seldom too many for
+/// the list, but at least and at most so many. The memory for the most stays in the cache.
+const MIN_SLAB: u64 = 1 << 8;
+const MAX_SLAB: u64 = 1 << 17;
 /// If they are too many for the list, as many parts are tried one after the other.
 const PARTS: usize = 8;
 /// Fewer keys are inserted one by one.
@@ -79,12 +77,16 @@ impl Fingerprints {
         threads: usize,
     ) -> Result<u64, FullError> {
         let before = self.ledger.elements;
-        let slots = self.words.len() * self.plan.shape.slots() as usize;
-        let slab = (slots / SLABS).clamp(MIN_SLAB, MAX_SLAB);
+        let slots = self.words.len() as u64 * u64::from(self.plan.shape.slots());
         let mut outcomes = Outcomes::default();
-        for keys in keys.chunks(slab) {
-            let inserted = self.insert_slab(keys, threads, &mut outcomes);
-            inserted.map_err(|ListFull| self.ledger.full())?;
+        let mut later = keys;
+        while !later.is_empty() {
+            let free = slots.saturating_sub(self.ledger.elements);
+            let slab = (free / 2).clamp(MIN_SLAB, MAX_SLAB) as usize;
+            let (some, others) = later.split_at(slab.min(later.len()));
+            self.insert_slab(some, threads, &mut outcomes)
+                .map_err(|ListFull| self.ledger.full())?;
+            later = others;
         }
         Ok(self.ledger.elements - before)
     }
@@ -223,14 +225,9 @@ pub(super) fn insert_level<T: Target>(
     let lists = arriving.iter().map(|part| &part.sent_on[..]).chain([keys]);
     for chunk in lists.flat_map(|keys| keys.chunks(chunk_size)) {
         let own = if is_whole { chunk } else { select(chunk, &own_words, &mut selected) };
-        let next_chunk = chunk.as_ptr_range().end;
         own.iter().take(AHEAD).for_each(fetch);
         for (index, &key) in own.iter().enumerate() {
             own.get(index + AHEAD).into_iter().for_each(fetch);
-            if !is_whole {
-                // Two of its keys for each own key, with two threads.
-                prefetch(next_chunk.wrapping_add(2 * index).cast(), Nearness::First);
-            }
             let Some(visit) = Visit::of(t, plan, level, key) else { continue };
             let Some(line) = lines.get_mut(visit.block as usize - first) else { continue };
             if visit.takes_room(t, plan, line) {
