@@ -91,6 +91,8 @@ pub use equibloom_layout::{
 pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;
 pub use group::{FilterGroup, GroupError};
+#[cfg(all(feature = "planner", target_has_atomic = "64"))]
+pub use growing::SharedGrowingFilter;
 #[cfg(feature = "planner")]
 pub use growing::{GrowingFilter, GrowthWork};
 pub use hash_filter::HashFilter;

@@ -16,6 +16,8 @@ use super::filter::GrowingFilter;
 use super::levels::Levels;
 use super::prefix::Prefix;
 use super::schedule::{MAX_STEPS, STEPS, Schedule};
+#[cfg(target_has_atomic = "64")]
+use super::shared::SharedGrowingFilter;
 use super::table::{Previous, Table};
 use crate::block::isa::ANY;
 use crate::file::{FileError, FileErrorKind, atomic, opened};
@@ -173,6 +175,40 @@ impl<K: StableKey + ?Sized> GrowingFilter<K> {
         }
         let (rate, hasher) = (f64::from_bits(rate), Stable::with_seed(seed));
         Ok(Self { table, rate, hasher, key: PhantomData })
+    }
+}
+
+/// Shared growing filters in files. Each is written from a [`snapshot`](SharedGrowingFilter::snapshot), so that
+/// threads go on using it, and is read as a [`GrowingFilter`].
+///
+/// ```
+/// use equibloom::{Filter, GrowingFilter};
+///
+/// let shared = Filter::<u64>::builder().rate(0.01).build_shared_growing()?;
+/// shared.insert(&5)?;
+/// let mut bytes = Vec::new();
+/// shared.write_to(&mut bytes)?;
+/// assert!(GrowingFilter::<u64>::read_from(&bytes[..])?.into_shared()?.contains(&5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(target_has_atomic = "64")]
+impl<K: StableKey + ?Sized> SharedGrowingFilter<K> {
+    /// Writes a snapshot to a file, which is replaced as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory for the snapshot is short or the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
+        let path = path.as_ref();
+        let copy = self.snapshot().map_err(|error| FileErrorKind::Memory(error).at(path))?;
+        copy.save(path)
+    }
+
+    /// Writes a snapshot to any stream: the same bytes as in a file.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory for the snapshot is short, or with the stream's own error.
+    pub fn write_to(&self, writer: impl Write) -> Result<(), FileError> {
+        self.snapshot().map_err(FileErrorKind::Memory)?.write_to(writer)
     }
 }
 

@@ -44,6 +44,15 @@ impl Listed {
         self.0.extract_if(Prefix::range(list_bits, lists), |_, _| true).collect()
     }
 
+    /// All strings of some lists.
+    pub(super) fn range(
+        &self,
+        list_bits: u32,
+        lists: &Range<u64>,
+    ) -> impl Iterator<Item = (Prefix, u64)> {
+        self.0.range(Prefix::range(list_bits, lists)).map(|(&string, &copies)| (string, copies))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (Prefix, u64)> {
         self.0.iter().map(|(&string, &copies)| (string, copies))
     }

@@ -15,6 +15,8 @@
 //!
 //! **Full blocks** send strings on to a level of 1/16 of the lists, and that to a third ([`levels`]); an ordered
 //! map takes what is left ([`listed`]).
+//!
+//! **Threads** share tables of parts of the hash space ([`sharded`]).
 
 mod block;
 #[cfg(feature = "file")]
@@ -27,8 +29,14 @@ mod moving;
 mod prefix;
 mod schedule;
 mod segments;
+#[cfg(target_has_atomic = "64")]
+mod sharded;
+#[cfg(target_has_atomic = "64")]
+mod shared;
 mod statistics;
 mod table;
 
 pub use filter::GrowingFilter;
+#[cfg(target_has_atomic = "64")]
+pub use shared::SharedGrowingFilter;
 pub use table::GrowthWork;

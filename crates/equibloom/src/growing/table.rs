@@ -32,6 +32,13 @@ pub struct GrowthWork {
     pub bytes: u64,
 }
 
+impl GrowthWork {
+    /// The most of each.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { blocks: self.blocks.max(other.blocks), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
 /// Strings that stand for keys. A key is present if a string is a beginning of its hash.
 #[derive(Clone)]
 pub(super) struct Table {
@@ -170,10 +177,13 @@ impl Table {
 
     /// Inserts keys in order, prefetching the blocks of later ones.
     pub(super) fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<(), BuildError> {
-        for (number, &key) in keys.iter().enumerate() {
-            if let Some(&later) = keys.get(number + INSERTS_AHEAD) {
-                self.prefetch(Prefix::of_key(later), Nearness::First);
-            }
+        let prefetch = |table: &Self, key: Option<&KeyHash>| {
+            key.into_iter().for_each(|&key| table.prefetch(Prefix::of_key(key), Nearness::First));
+        };
+        let mut later = keys.iter();
+        later.by_ref().take(INSERTS_AHEAD).for_each(|key| prefetch(self, Some(key)));
+        for &key in keys {
+            prefetch(self, later.next());
             self.insert(Prefix::of_key(key))?;
         }
         Ok(())
@@ -216,27 +226,31 @@ impl Table {
     /// Inserts all strings of another table.
     pub(super) fn merge(&mut self, other: &Self) -> Result<(), BuildError> {
         let merged = other.for_each(|string, copies| {
-            if self.must_grow()
-                && let Err(error) = self.grow()
-            {
-                return ControlFlow::Break(error);
-            }
-            // A longer string that begins with this one does not stand for all of its keys.
-            let stands_for = self.levels_of(string).longest(string).0;
-            let is_present = stands_for.is_some_and(|found| found.length <= string.length());
-            if self.removable || !is_present {
-                let list_bits = self.current.geometry.list_bits;
-                string.extended(list_bits, &mut |part| match copies {
-                    1 => self.store(ANY, part),
-                    _ => self.list(part, copies),
-                });
-            }
-            ControlFlow::Continue(())
+            let merged = self.merge_string(string, copies);
+            merged.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
         if let ControlFlow::Break(error) = merged {
             return Err(error);
         }
         self.elements += other.elements;
+        Ok(())
+    }
+
+    /// Inserts copies of a string of another table.
+    pub(super) fn merge_string(&mut self, string: Prefix, copies: u64) -> Result<(), BuildError> {
+        if self.must_grow() {
+            self.grow()?;
+        }
+        // A longer string that begins with this one does not stand for all of its keys.
+        let stands_for = self.levels_of(string).longest(string).0;
+        let is_present = stands_for.is_some_and(|found| found.length <= string.length());
+        if self.removable || !is_present {
+            let list_bits = self.current.geometry.list_bits;
+            string.extended(list_bits, &mut |part| match copies {
+                1 => self.store(ANY, part),
+                _ => self.list(part, copies),
+            });
+        }
         Ok(())
     }
 
@@ -313,8 +327,7 @@ impl Table {
         for _ in 0..BLOCKS_PER_INSERT {
             self.kernels.move_block(self, &mut work)?;
         }
-        self.longest.blocks = self.longest.blocks.max(work.blocks);
-        self.longest.bytes = self.longest.bytes.max(work.bytes);
+        self.longest = self.longest.max(work);
         Ok(())
     }
 
