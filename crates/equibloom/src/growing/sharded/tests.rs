@@ -29,8 +29,8 @@ fn check(shared: &Sharded, copy: &Table, inserted: &[KeyHash]) {
 proptest! {
     #[test]
     fn a_copy_gives_the_same_answers(
-        width in 7..10_u8,
-        lists in 8..14_u32,
+        width in 2..10_u8,
+        lists in 3..14_u32,
         removable: bool,
         changes in prop::collection::vec((0..1_000_u64, 0..400_u64, 0..3_u8), 1..12),
     ) {
@@ -61,7 +61,7 @@ proptest! {
 
     /// A table in the middle of a step, too.
     #[test]
-    fn a_table_is_shared(width in 7..10_u8, lists in 8..14_u32, keys in 0..5_000_u64, narrow: bool) {
+    fn a_table_is_shared(width in 2..10_u8, lists in 3..14_u32, keys in 0..5_000_u64, narrow: bool) {
         let mut table = Table::new(Schedule::for_tests(width, 2 * lists), false).unwrap();
         let keys: Vec<_> = (0..keys).map(|number| key(number, narrow)).collect();
         for &key in &keys {
