@@ -286,7 +286,9 @@ impl Levels {
             let (shape, window) = (&level.shape, level.window(key));
             let Some(line) = level.lines.get(place.block) else { break };
             let Some(run) = shape.run(ANY, line, place.list) else { break };
-            for (slot, field) in shape.strings(ANY, line, run) {
+            // Only a damaged block has a field without an end.
+            let strings = shape.strings(ANY, line, run).filter(|&(_, field)| field != 0);
+            for (slot, field) in strings {
                 let length = level.list_bits + shape.width - 1 - field.trailing_zeros();
                 if field_matches(field, window) && longest.is_none_or(|best| length > best.length) {
                     longest = Some(Match { level: number, place, run, slot, length });

@@ -25,6 +25,8 @@ mod filter;
 mod kernels;
 mod levels;
 mod listed;
+#[cfg(feature = "file")]
+mod map;
 mod moving;
 mod prefix;
 mod schedule;

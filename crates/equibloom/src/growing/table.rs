@@ -305,7 +305,7 @@ impl Table {
 
     fn remove_found(&mut self, key: Prefix, found: Match) {
         self.levels_of_mut(key).remove(&found);
-        self.strings -= 1;
+        self.strings = self.strings.saturating_sub(1);
     }
 
     /// Whether a step is due or under way.
