@@ -108,3 +108,8 @@ pub use statistics::{LevelStatistics, Memory, Statistics};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The example of the package's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct PackagePage;
