@@ -19,6 +19,7 @@
 //! **Threads** share tables of parts of the hash space ([`sharded`]).
 
 mod block;
+mod collect;
 #[cfg(feature = "file")]
 mod file;
 mod filter;
