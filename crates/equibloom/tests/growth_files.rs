@@ -241,7 +241,9 @@ fn forged_files_do_no_harm() {
         };
         checksum_at(header.min(words * 8 - 8));
         checksum_at(words * 8 - 8);
-        if let Some(mapped) = borrowed(&bytes) {
+        if round % 4 == 0
+            && let Some(mapped) = borrowed(&bytes)
+        {
             in_place += 1;
             exercise(mapped);
         }
@@ -256,5 +258,5 @@ fn forged_files_do_no_harm() {
         let mut other = Filter::builder().rate(0.01).build_growing().unwrap();
         let _ = other.merge(&forged);
     }
-    assert!(used > 100 && in_place > 200, "{used} {in_place}");
+    assert!(used > 100 && in_place > 50, "{used} {in_place}");
 }

@@ -178,7 +178,9 @@ fn any_wish_is_planned_and_built_or_refused() {
             Err(error) => refused(error),
         }
     }
-    refused(Filter::<u64>::builder().keys(u64::MAX).rate(0.01).build_growing().unwrap_err());
+    let many = Filter::<u64>::builder().keys(u64::MAX).rate(0.01);
+    refused(many.build_growing().unwrap_err());
+    refused(many.build_shared_growing().unwrap_err());
 }
 
 fn use_growing(mut filter: GrowingFilter<u64>, random: &mut Random) {
@@ -191,6 +193,11 @@ fn use_growing(mut filter: GrowingFilter<u64>, random: &mut Random) {
     let _ = (filter.contains_counted(&random.number(), &mut counted), filter.statistics());
     let other = filter.clone();
     filter.merge(&other).unwrap();
+    let shared = other.into_shared().unwrap();
+    shared.insert_batch(&keys).unwrap();
+    let _ = (shared.remove(&random.number()), shared.merge(&filter), shared.statistics());
+    shared.contains_batch(&keys, &mut found);
+    shared.snapshot().unwrap().clear();
     let mut bytes = Vec::new();
     filter.write_to(&mut bytes).unwrap();
     assert!(GrowingFilter::<u64>::read_from(&bytes[..]).unwrap() == filter);
@@ -240,6 +247,7 @@ fn any_bytes_are_a_filter_or_refused() {
             bytes[at] = random.word() as u8;
         }
         let _ = (file::verify_from(&bytes[..]), GrowingFilter::<u64>::read_from(&bytes[..]));
+        let _ = GrowingFilter::<u64>::from_owner(bytes.clone());
         if let Ok(filter) = HashFilter::from_owner(bytes) {
             filter.contains(KeyHash::from_u64(random.number()));
         }

@@ -161,10 +161,15 @@ impl Levels {
 
     /// Allocates everything.
     pub(super) fn allocate(&mut self) -> Result<u64, BuildError> {
-        // In one piece first: a table that is larger than the memory is refused before it has filled that.
-        let lists = 0..1 << self.geometry.list_bits;
-        Words::zeroed(self.blocks_with(&lists).saturating_mul(WORDS_PER_LINE as u64))?;
-        self.allocate_to(lists.end)
+        self.check_memory()?;
+        self.allocate_to(1 << self.geometry.list_bits)
+    }
+
+    /// Fails if there is no memory for all lines in one piece: a table that is larger than the memory is refused before it
+    /// has filled that.
+    pub(super) fn check_memory(&self) -> Result<(), BuildError> {
+        let lines = self.blocks_with(&(0..1 << self.geometry.list_bits));
+        Words::zeroed(lines.saturating_mul(WORDS_PER_LINE as u64)).map(drop)
     }
 
     /// Frees lines that have lists before `start` only.

@@ -11,6 +11,7 @@
 //! in the table all the while has a string there when its list is copied.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{ControlFlow, Deref, DerefMut, Range};
 use std::sync::PoisonError;
@@ -76,8 +77,9 @@ impl Sharded {
     }
 
     fn of_schedule(schedule: Schedule, removable: bool) -> Result<Self, BuildError> {
-        let of_shard = schedule.of_shard(SHARD_BITS);
-        let shard = |_| Table::new(of_shard, removable).map(Shard::new);
+        Levels::new(schedule.first()).check_memory()?;
+        let of_shard = Arc::new(schedule.of_shard(SHARD_BITS));
+        let shard = |_| Table::new(of_shard.clone(), removable).map(Shard::new);
         let shards = (0..SHARDS).map(shard).collect::<Result<_, _>>()?;
         Ok(Self { schedule, removable, shards })
     }
@@ -251,7 +253,7 @@ impl Sharded {
 
     /// Shares the strings of a table.
     pub(super) fn from_table(table: &Table) -> Result<Self, BuildError> {
-        let schedule = table.schedule.of_shard(SHARD_BITS);
+        let schedule = Arc::new(table.schedule.of_shard(SHARD_BITS));
         let step = table.current.geometry.step.saturating_sub(SHARD_BITS * STEPS);
         // No table has so many steps.
         let geometry = schedule.geometry_at(step.into());
@@ -259,7 +261,7 @@ impl Sharded {
         let mut uncounted = table.elements;
         let mut shards = Vec::new();
         for number in 0..SHARDS as u64 {
-            let mut shard = Table::over(schedule, table.removable, Levels::new(geometry));
+            let mut shard = Table::over(schedule.clone(), table.removable, Levels::new(geometry));
             shard.current.allocate()?;
             for block in 0..geometry.blocks() {
                 let Range { start, end } = shard.current.lists_of(block);
@@ -278,7 +280,7 @@ impl Sharded {
             uncounted -= shard.elements;
             shards.push(Shard::new(shard));
         }
-        Ok(Self { schedule: table.schedule, removable: table.removable, shards: shards.into() })
+        Ok(Self { schedule: *table.schedule, removable: table.removable, shards: shards.into() })
     }
 }
 

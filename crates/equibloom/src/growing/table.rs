@@ -1,6 +1,7 @@
 //! A table that grows: strings move from one geometry to the next, a few blocks at each insert.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::ops::{ControlFlow, Range};
 
 use super::kernels::Kernels;
@@ -42,7 +43,8 @@ impl GrowthWork {
 /// Strings that stand for keys. A key is present if a string is a beginning of its hash.
 #[derive(Clone)]
 pub(super) struct Table {
-    pub(super) schedule: Schedule,
+    /// Shared by all tables that have the same.
+    pub(super) schedule: Arc<Schedule>,
     /// The table of all lists, or of those that were moved.
     pub(super) current: Levels,
     /// The table of the other lists, while strings move.
@@ -88,16 +90,26 @@ pub(super) struct Previous {
 
 impl Table {
     /// An empty table.
-    pub(super) fn new(schedule: Schedule, removable: bool) -> Result<Self, BuildError> {
+    pub(super) fn new(
+        schedule: impl Into<Arc<Schedule>>,
+        removable: bool,
+    ) -> Result<Self, BuildError> {
+        let schedule = schedule.into();
         let mut current = Levels::new(schedule.first());
         current.allocate()?;
         Ok(Self::over(schedule, removable, current))
     }
 
     /// A table of these levels, which are empty.
-    pub(super) fn over(schedule: Schedule, removable: bool, current: Levels) -> Self {
+    pub(super) fn over(
+        schedule: impl Into<Arc<Schedule>>,
+        removable: bool,
+        current: Levels,
+    ) -> Self {
+        let schedule = schedule.into();
         let capacity = current.geometry.capacity();
         Self {
+            kernels: Kernels::new(DetectedIsa::detect(), schedule.is_common),
             schedule,
             current,
             previous: None,
@@ -108,7 +120,6 @@ impl Table {
             removable,
             longest: GrowthWork::default(),
             moving: Moving::default(),
-            kernels: Kernels::new(DetectedIsa::detect(), schedule.is_common),
         }
     }
 
@@ -334,7 +345,7 @@ impl Table {
     /// Removes all strings; the table is as small as at first.
     pub(super) fn clear(&mut self) {
         let first = Levels::new(self.schedule.first());
-        *self = Self::over(self.schedule, self.removable, first);
+        *self = Self::over(self.schedule.clone(), self.removable, first);
         // A table without its lines is slow, but it works: strings go to the list.
         drop(self.current.allocate());
     }
