@@ -290,8 +290,7 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     /// ```
     ///
     /// # Errors
-    /// [`FullError`] at the first key that is refused; the keys before it are in the filter, and with
-    /// fingerprint blocks some after it ([`HashFilter::insert_batch`]).
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
     pub fn insert_batch<Q: Borrow<K>>(&mut self, keys: &[Q]) -> Result<u64, FullError> {
         self.try_extend(keys.iter().map(Borrow::borrow))
     }

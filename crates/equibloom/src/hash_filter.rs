@@ -110,13 +110,8 @@ impl HashFilter {
     /// are prefetched. (A removable filter counts the copies of a key, but where it holds more than four of
     /// them, its words depend on the way they came.)
     ///
-    /// In an [overloaded](crate::WhenFull::Saturate) filter of fingerprint blocks the words depend on the way the
-    /// keys came, too.
-    ///
     /// # Errors
-    /// [`FullError`] at the first key that is refused; it has changed nothing, and the keys before it are in the
-    /// filter. Fingerprint blocks take up to four million keys at once: those after it that found room in
-    /// their first block are in the filter, too.
+    /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
     pub fn insert_batch(&mut self, hashes: &[KeyHash]) -> Result<u64, FullError> {
         self.raw.insert_batch(hashes, 1)
     }

@@ -1,6 +1,7 @@
 //! The candidates of every key, as a short list of block ranges.
 
 use core::hint::black_box;
+use core::ops::RangeInclusive;
 
 use super::BlockIndex;
 use crate::candidates::Candidates;
@@ -28,6 +29,13 @@ impl Level {
     #[inline(always)]
     pub const fn first_block_of(self, word: u64) -> BlockIndex {
         BlockIndex(scale(word, self.size))
+    }
+
+    /// The words that select one of `count` blocks, at least one, from `first` on.
+    pub fn words_of(self, first: u64, count: u64) -> RangeInclusive<u64> {
+        let size = u128::from(self.size.max(1));
+        let start_of = |block: u64| (u128::from(block - self.offset) << 64).div_ceil(size);
+        start_of(first) as u64..=(start_of(first + count) - 1) as u64
     }
 
     /// Fills `blocks` with the blocks of these words.

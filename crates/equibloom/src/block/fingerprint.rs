@@ -123,7 +123,6 @@ impl FingerprintShape {
         T::COMMON || self.byte_mask != 0
     }
 
-    #[cfg(test)]
     pub(crate) const fn slots(&self) -> u32 {
         self.slots
     }

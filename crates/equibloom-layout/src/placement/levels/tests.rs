@@ -14,6 +14,23 @@ fn candidates_stay_inside_their_subtables() {
 }
 
 #[test]
+fn the_words_of_blocks_are_those_that_select_them() {
+    for level in [Level { offset: 0, size: 1 }, Level { offset: 7, size: 1_000_003 }] {
+        let count = level.size.div_ceil(3);
+        for first in (level.offset..level.offset + level.size).step_by(count as usize) {
+            let end = (first + count).min(level.offset + level.size);
+            let words = level.words_of(first, end - first);
+            assert_eq!(level.block_of(*words.start()).0, first);
+            assert_eq!(level.block_of(*words.end()).0, end - 1);
+            let before = words.start().checked_sub(1).map(|word| level.block_of(word).0);
+            assert!(before.is_none_or(|block| block == first - 1));
+            let after = words.end().checked_add(1).map(|word| level.block_of(word).0);
+            assert!(after.is_none_or(|block| block == end));
+        }
+    }
+}
+
+#[test]
 fn many_first_blocks_are_those_of_each_key() {
     let keys: Vec<KeyHash> = (0..100).map(KeyHash::from_u64).collect();
     for blocks in [1, 1_000_003, u64::from(u32::MAX), 1 << 32, 1_000_000_000_000] {

@@ -10,10 +10,12 @@
 use alloc::alloc::handle_alloc_error;
 use alloc::vec::Vec;
 use core::alloc::Layout;
+use core::iter;
+use core::ops::RangeInclusive;
 
 use super::insert::{Arrived, Visit};
 use super::{Fingerprints, Plan};
-use crate::block::isa::{Nearness, Target, prefetch};
+use crate::block::isa::{ANY, Nearness, Target, prefetch};
 use crate::error::FullError;
 use crate::hashing::KeyHash;
 use crate::overflow::ListFull;
@@ -21,17 +23,23 @@ use crate::raw::batch::set_bits;
 use crate::raw::ledger::{Ledger, Record};
 use crate::raw::threads::{Part, each_by_a_thread};
 use crate::storage::{Line, Storage, WORDS_PER_LINE};
-use equibloom_layout::WhenFull;
+use equibloom_layout::{MAX_FINGERPRINT_SUBTABLES, WhenFull};
 
 /// Keys tested at once, and answers per word.
 const WORD: usize = u64::BITS as usize;
 /// How many inserts ahead a block is prefetched.
 const AHEAD: usize = 16;
 /// Keys that are scanned before the worker's own are inserted. (Tests need several.)
-const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
-/// Keys that pass all levels together: bounds the memory beside the filter. (Tests need several.)
-const SLAB: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
-/// With less room in the list, keys are inserted one by one.
+const CHUNK: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
+/// Keys that pass all levels together: this share of the slots, so that little is undone if they are too many for the
+/// list; but at least so many (tests need several), and at most so many for each thread, so that the memory beside the
+/// filter stays in the cache.
+const SLABS: usize = 32;
+const MIN_SLAB: usize = if cfg!(test) { 1 << 8 } else { 1 << 12 };
+const MAX_SLAB: usize = 1 << 17;
+/// If they are too many for the list, as many parts are tried one after the other.
+const PARTS: usize = 8;
+/// Fewer keys are inserted one by one.
 const FEW: usize = 32;
 /// With fewer keys per thread, fewer threads are started.
 const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
@@ -39,13 +47,19 @@ const KEYS_PER_THREAD: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 /// What came out of a part of a level.
 #[derive(Default)]
 pub(super) struct Outcome {
-    /// Entries that got a slot.
+    /// Number of entries that got a slot.
     added: u64,
     /// The keys of what was sent on.
     sent_on: Vec<KeyHash>,
     /// Entries for the list that are not sent on.
     repeats: Vec<u64>,
+    /// To undo it: the keys that got no free slot, and full blocks before each change.
+    others: Vec<KeyHash>,
+    copies: Vec<(u64, Line)>,
 }
+
+/// The outcomes of the parts of each level, in memory that is used again.
+type Outcomes = [Vec<Outcome>; MAX_FINGERPRINT_SUBTABLES as usize];
 
 impl Fingerprints {
     pub(in crate::raw) fn contains_batch(&self, keys: &[KeyHash], found: &mut [u64]) {
@@ -58,69 +72,103 @@ impl Fingerprints {
     /// Inserts keys with up to `threads` threads; returns how many entries more the filter holds.
     ///
     /// # Errors
-    /// The list is full and refuses a key, which has changed nothing. The keys before it are stored, and all that
-    /// their first blocks have room for.
+    /// The list is full and refuses a key. Only the keys before it are stored.
     pub(in crate::raw) fn insert_batch(
         &mut self,
         keys: &[KeyHash],
         threads: usize,
     ) -> Result<u64, FullError> {
         let before = self.ledger.elements;
-        for slab in keys.chunks(SLAB) {
-            self.insert_slab(slab, threads).map_err(|ListFull| self.ledger.full())?;
+        let slots = self.words.len() * self.plan.shape.slots() as usize;
+        let slab = (slots / SLABS).clamp(MIN_SLAB, MAX_SLAB);
+        let mut outcomes = Outcomes::default();
+        for keys in keys.chunks(slab) {
+            let inserted = self.insert_slab(keys, threads, &mut outcomes);
+            inserted.map_err(|ListFull| self.ledger.full())?;
         }
         Ok(self.ledger.elements - before)
     }
 
-    /// Inserts keys in parts that the list has room for, even if all of them came there.
-    fn insert_slab(&mut self, keys: &[KeyHash], threads: usize) -> Result<(), ListFull> {
-        let room = |filter: &Self| filter.ledger.overflow.room().min(usize::MAX as u64) as usize;
-        if keys.len() <= room(self) || self.plan.when_full == WhenFull::Saturate {
-            self.pass_levels(keys, threads);
-            return Ok(());
-        }
-        if self.ledger.is_overloaded() {
+    /// Inserts keys; if they are too many for the list, one part after the other, up to the first key that it refuses.
+    fn insert_slab(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ListFull> {
+        if keys.len() <= FEW || self.ledger.is_overloaded() {
             return self.insert_one_by_one(keys);
         }
-        // Most keys find room in their first blocks.
-        let outcomes = self.pass_level(0, &[], keys, threads, true);
-        let added = outcomes.iter().fold(0, |sum, outcome| sum + outcome.added);
-        self.ledger.elements = self.ledger.elements.saturating_add(added);
-        let others = in_order(keys, outcomes);
-        let mut others = &others[..];
-        while room(self) >= FEW.min(others.len()) && !others.is_empty() {
-            let (some, later) = others.split_at(room(self).min(others.len()));
-            self.pass_levels(some, threads);
-            others = later;
-        }
-        self.insert_one_by_one(others)
+        self.pass_levels(keys, threads, outcomes).or_else(|ListFull| {
+            let mut parts = keys.chunks(keys.len().div_ceil(PARTS));
+            parts.try_for_each(|part| self.insert_slab(part, threads, outcomes))
+        })
     }
 
-    /// Takes keys through all levels. The list must have room for as many, or grow.
-    fn pass_levels(&mut self, keys: &[KeyHash], threads: usize) {
-        let mut sent_on: Vec<Vec<KeyHash>> = Vec::new();
-        let mut repeats = Vec::new();
-        for level in 0..self.plan.count {
+    /// Takes keys through all levels.
+    ///
+    /// # Errors
+    /// The list has too little room. Nothing has changed.
+    fn pass_levels(
+        &mut self,
+        keys: &[KeyHash],
+        threads: usize,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), ListFull> {
+        let Plan { count, multiset, when_full, .. } = self.plan;
+        let may_fail =
+            keys.len() as u64 > self.ledger.overflow.room() && when_full == WhenFull::Refuse;
+        let mut arriving: &[Outcome] = &[];
+        for (level, outcomes) in outcomes.iter_mut().enumerate().take(count) {
             let keys = if level == 0 { keys } else { &[] };
-            let outcomes = self.pass_level(level, &sent_on, keys, threads, false);
-            sent_on.clear();
-            for outcome in outcomes {
-                let elements = &mut self.ledger.elements;
-                *elements = elements.saturating_add(outcome.added);
-                sent_on.push(outcome.sent_on);
-                repeats.extend(outcome.repeats);
-            }
+            self.pass_level(level, arriving, keys, threads, may_fail, outcomes);
+            arriving = outcomes;
         }
-        let left = sent_on.iter().flatten().map(|key| key.candidate(0));
         let Self { plan, ledger, .. } = self;
-        let mut ledger = ledger;
+        let outcomes = &outcomes[..count];
+        let last = outcomes.iter().next_back().into_iter().flatten();
+        let left = last.flat_map(|part| &part.sent_on).map(|key| key.candidate(0));
+        let repeats = outcomes.iter().flatten().flat_map(|part| part.repeats.iter().copied());
+        let mut listed = Vec::new();
         for entry in left.chain(repeats) {
-            match ledger.list(entry, !plan.multiset, plan.when_full, false) {
-                Ok(insertion) if insertion.is_new() => ledger.count(0),
+            match { &mut *ledger }.list(entry, !multiset, plan.when_full, false) {
+                Ok(insertion) if insertion.is_new() => listed.push(entry),
                 Ok(_) => {}
+                Err(ListFull) if may_fail => {
+                    self.undo(keys, outcomes, &listed);
+                    return Err(ListFull);
+                }
                 // Memory is short. The program aborts, as collections do, rather than lose an entry.
                 Err(ListFull) => handle_alloc_error(Layout::new::<Line>()),
             }
+        }
+        let added = outcomes.iter().flatten().map(|part| part.added).sum::<u64>();
+        ledger.elements = ledger.elements.saturating_add(added + listed.len() as u64);
+        Ok(())
+    }
+
+    /// Takes back all changes of blocks by these keys, and what has been listed.
+    #[cold]
+    fn undo(&mut self, keys: &[KeyHash], outcomes: &[Vec<Outcome>], listed: &[u64]) {
+        let Self { plan, words, ledger, .. } = self;
+        let mut lists = alloc::vec![keys];
+        for (level, parts) in outcomes.iter().enumerate() {
+            // A block takes no more keys after its first copy.
+            for (block, copy) in parts.iter().flat_map(|part| part.copies.iter().rev()) {
+                words[*block as usize] = *copy;
+            }
+            let mut others: Vec<_> =
+                parts.iter().map(|part| part.others.iter().peekable()).collect();
+            for &key in lists.iter().copied().flatten() {
+                let was_added = !others.iter_mut().any(|part| part.next_if_eq(&&key).is_some());
+                if was_added && let Some(visit) = Visit::of(ANY, plan, level, key) {
+                    plan.shape.remove(&mut words[visit.block as usize], visit.entry);
+                }
+            }
+            lists = parts.iter().map(|part| &part.sent_on[..]).collect();
+        }
+        for &entry in listed {
+            ledger.overflow.remove(entry);
         }
     }
 
@@ -128,88 +176,106 @@ impl Fingerprints {
     fn pass_level(
         &mut self,
         level: usize,
-        sent_on: &[Vec<KeyHash>],
+        arriving: &[Outcome],
         keys: &[KeyHash],
         threads: usize,
-        only_with_room: bool,
-    ) -> Vec<Outcome> {
-        let count = keys.len() + sent_on.iter().map(Vec::len).sum::<usize>();
+        undoable: bool,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        let count = keys.len() + arriving.iter().map(|part| part.sent_on.len()).sum::<usize>();
         let threads = (count / KEYS_PER_THREAD).clamp(1, threads.max(1));
         let Self { plan, words, inserts, .. } = self;
         let parts = Part::all(words, WORDS_PER_LINE, plan.levels[level], threads);
-        let run = |part| inserts.insert_level(plan, level, part, sent_on, keys, only_with_room);
-        each_by_a_thread(parts.collect(), run)
+        let used = core::mem::take(outcomes).into_iter().chain(iter::repeat_with(Outcome::default));
+        let run =
+            |(part, used)| inserts.insert_level(plan, level, part, arriving, keys, undoable, used);
+        *outcomes = each_by_a_thread(parts.zip(used).collect(), run);
     }
 }
 
-/// The keys that were sent on, in their order among all: where they go may depend on it.
-fn in_order(keys: &[KeyHash], mut outcomes: Vec<Outcome>) -> Vec<KeyHash> {
-    if let [outcome] = &mut outcomes[..] {
-        return core::mem::take(&mut outcome.sent_on);
-    }
-    let mut parts: Vec<_> =
-        outcomes.into_iter().map(|outcome| outcome.sent_on.into_iter().peekable()).collect();
-    let mut next = |key| parts.iter_mut().find_map(|part| part.next_if_eq(key));
-    keys.iter().filter_map(&mut next).collect()
-}
-
-/// Inserts the keys whose blocks belong to a part of a level; if `only_with_room`, those that displace no entry, and
-/// the others are what is sent on.
+/// Inserts the keys whose blocks belong to a part of a level.
 #[inline(always)]
 pub(super) fn insert_level<T: Target>(
     t: T,
     plan: &Plan,
     level: usize,
     Part { first, lines }: Part<'_>,
-    sent_on: &[Vec<KeyHash>],
+    arriving: &[Outcome],
     keys: &[KeyHash],
-    only_with_room: bool,
+    undoable: bool,
+    used: Outcome,
 ) -> Outcome {
     let first = first as usize;
-    let mut outcome = Outcome::default();
+    let Outcome { mut sent_on, mut repeats, mut others, mut copies, .. } = used;
+    (sent_on.clear(), repeats.clear(), others.clear(), copies.clear());
+    let mut added = 0;
     let blocks = plan.levels[level % plan.levels.len()];
+    // A part that is the whole level needs no selection.
     let is_whole = lines.len() as u64 == blocks.size;
-    let mut some = alloc::vec![KeyHash::from_u64(0); if is_whole { 0 } else { CHUNK }];
-    let place_of = |key: KeyHash| blocks.block_of(key.candidate(0)).0 as usize;
+    let (chunk_size, space) = if is_whole { (usize::MAX, 0) } else { (CHUNK, CHUNK) };
+    let mut selected = alloc::vec![KeyHash::from_u64(0); space];
+    let own_words = blocks.words_of(first as u64, lines.len() as u64);
     let start = lines.as_ptr();
     let fetch = |key: &KeyHash| {
-        let line = start.wrapping_add(place_of(*key).wrapping_sub(first));
-        prefetch(line.cast(), Nearness::First);
+        let place = blocks.block_of(key.candidate(0)).0 as usize;
+        prefetch(start.wrapping_add(place.wrapping_sub(first)).cast(), Nearness::First);
     };
-    let lists = sent_on.iter().map(Vec::as_slice).chain([keys]);
-    // A part that is the whole level needs no selection.
-    let chunk_size = if is_whole { usize::MAX } else { CHUNK };
+    let lists = arriving.iter().map(|part| &part.sent_on[..]).chain([keys]);
     for chunk in lists.flat_map(|keys| keys.chunks(chunk_size)) {
-        let own = if is_whole {
-            chunk
-        } else {
-            let mut count = 0;
-            for &key in chunk {
-                // The modulo removes the bounds check.
-                some[count % CHUNK] = key;
-                count += usize::from(place_of(key).wrapping_sub(first) < lines.len());
-            }
-            &some[..count.min(CHUNK)]
-        };
+        let own = if is_whole { chunk } else { select(chunk, &own_words, &mut selected) };
+        let next_chunk = chunk.as_ptr_range().end;
         own.iter().take(AHEAD).for_each(fetch);
         for (index, &key) in own.iter().enumerate() {
             own.get(index + AHEAD).into_iter().for_each(fetch);
+            if !is_whole {
+                // Two of its keys for each own key, with two threads.
+                prefetch(next_chunk.wrapping_add(2 * index).cast(), Nearness::First);
+            }
             let Some(visit) = Visit::of(t, plan, level, key) else { continue };
             let Some(line) = lines.get_mut(visit.block as usize - first) else { continue };
-            let arrived = if only_with_room {
-                visit.take_room(t, plan, line, key)
-            } else {
-                visit.arrive(t, plan, line)
-            };
-            match arrived {
-                Arrived::Added => outcome.added += 1,
+            if visit.takes_room(t, plan, line) {
+                added += 1;
+                continue;
+            }
+            let before = *line;
+            match visit.displaces(t, plan, line) {
+                Arrived::Added => {
+                    added += 1;
+                    continue;
+                }
                 Arrived::Present => {}
-                Arrived::Left { onward, .. } => outcome.sent_on.push(onward),
-                Arrived::Listed { entry } => outcome.repeats.push(entry),
+                Arrived::Left { onward, .. } => {
+                    sent_on.push(onward);
+                    if undoable {
+                        copies.push((visit.block, before));
+                    }
+                }
+                Arrived::Listed { entry } => repeats.push(entry),
+            }
+            if undoable {
+                others.push(key);
             }
         }
     }
-    outcome
+    Outcome { added, sent_on, repeats, others, copies }
+}
+
+/// The keys of a chunk whose first words are in this range.
+#[inline(always)]
+fn select<'a>(
+    chunk: &[KeyHash],
+    words: &RangeInclusive<u64>,
+    selected: &'a mut [KeyHash],
+) -> &'a [KeyHash] {
+    let (start, width) = (*words.start(), words.end() - words.start());
+    let mut count = 0;
+    for &key in chunk {
+        if let Some(place) = selected.get_mut(count) {
+            *place = key;
+        }
+        count += usize::from(key.candidate(0).wrapping_sub(start) <= width);
+    }
+    &selected[..count.min(selected.len())]
 }
 
 /// Keys waiting for a block of a later level.

@@ -15,7 +15,6 @@ use crate::raw::Insertion;
 use crate::raw::ledger::{Ledger, Record};
 use crate::raw::threads::Part;
 use crate::storage::{Line, Storage, Update};
-use alloc::vec::Vec;
 use equibloom_layout::MAX_FINGERPRINT_SUBTABLES;
 
 kernel_table! {
@@ -29,8 +28,8 @@ kernel_table! {
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(
-            plan: &Plan, level: usize, part: Part<'_>, sent_on: &[Vec<KeyHash>], keys: &[KeyHash],
-            only_with_room: bool,
+            plan: &Plan, level: usize, part: Part<'_>, arriving: &[Outcome], keys: &[KeyHash],
+            undoable: bool, used: Outcome,
         ) -> Outcome;
     }
 }
@@ -177,11 +176,23 @@ impl Visit {
     /// The arrival, and the change of the block. What leaves is in no block until it has arrived at the next.
     #[inline(always)]
     pub(super) fn arrive<T: Target>(&self, t: T, plan: &Plan, line: &mut Line) -> Arrived {
-        let Self { block, entry, .. } = *self;
-        if let Some(place) = plan.shape.usual_place(t, line, entry) {
-            plan.shape.insert(t, line, place, entry);
-            return Arrived::Added;
+        if self.takes_room(t, plan, line) { Arrived::Added } else { self.displaces(t, plan, line) }
+    }
+
+    /// Whether the block has room and no similar entry. Then the entry is there now.
+    #[inline(always)]
+    pub(super) fn takes_room<T: Target>(&self, t: T, plan: &Plan, line: &mut Line) -> bool {
+        let place = plan.shape.usual_place(t, line, self.entry);
+        if let Some(place) = place {
+            plan.shape.insert(t, line, place, self.entry);
         }
+        place.is_some()
+    }
+
+    /// The arrival otherwise.
+    #[inline(always)]
+    pub(super) fn displaces<T: Target>(&self, t: T, plan: &Plan, line: &mut Line) -> Arrived {
+        let Self { block, entry, .. } = *self;
         match plan.shape.quick_exchange(t, line, entry) {
             Some(leaving) => {
                 Arrived::Left { onward: leaving.onward(block), stays: leaving != entry }
@@ -190,27 +201,11 @@ impl Visit {
         }
     }
 
-    /// The arrival, if the block has room; otherwise the key is what is sent on.
-    #[inline(always)]
-    pub(super) fn take_room<T: Target>(
-        &self,
-        t: T,
-        plan: &Plan,
-        line: &mut Line,
-        key: KeyHash,
-    ) -> Arrived {
-        let Some(place) = plan.shape.usual_place(t, line, self.entry) else {
-            return Arrived::Left { onward: key, stays: false };
-        };
-        plan.shape.insert(t, line, place, self.entry);
-        Arrived::Added
-    }
-
     /// What [`arrive`](Self::arrive) does, for multisets, equal bytes and blocks without bytes too. Uses the
     /// portable ISA.
     #[inline(never)]
-    fn arrive_in_any_way(&self, plan: &Plan, line: &mut Line) -> Arrived {
-        let (t, Self { block, entry, .. }) = (ANY, *self);
+    fn arrive_in_any_way(self, plan: &Plan, line: &mut Line) -> Arrived {
+        let (t, Self { block, entry, .. }) = (ANY, self);
         let (leaving, smallest) = match self.arrival(t, plan, line) {
             Arrival::Present => return Arrived::Present,
             Arrival::Room(place) => {
