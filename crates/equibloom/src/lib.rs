@@ -27,6 +27,8 @@
 //! - [`Statistics`] report loads, bytes and the expected rate of the current contents. [`AccessStatistics`]
 //!   count the block accesses of inserts, hits and misses.
 //!
+//! [`guide`] has two pages: which filter for me, and coming from fastbloom.
+//!
 //! # Promises
 //! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
 //! - The same seed and keys in the same order give the same bytes, on every platform. Filters of fingerprint
@@ -66,6 +68,8 @@ mod filter;
 mod group;
 #[cfg(feature = "planner")]
 mod growing;
+#[cfg(all(any(doc, doctest), feature = "planner", feature = "file"))]
+pub mod guide;
 mod hash_filter;
 mod hashing;
 mod observer;
@@ -108,3 +112,8 @@ pub use statistics::{LevelStatistics, Memory, Statistics};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The example of the package's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct PackagePage;

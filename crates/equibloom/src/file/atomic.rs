@@ -82,7 +82,9 @@ impl Unfinished {
     fn beside(path: &Path) -> Result<(Self, File), FileErrorKind> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = path.file_name().ok_or(FileErrorKind::NotReplaceable)?.to_string_lossy();
-        let name = &name[..name.floor_char_boundary(MOST_NAME_BYTES)];
+        let end = name.char_indices().map(|(start, char)| start + char.len_utf8());
+        let end = end.take_while(|&end| end <= MOST_NAME_BYTES).last().unwrap_or(0);
+        let name = &name[..end];
         let mut tries = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);

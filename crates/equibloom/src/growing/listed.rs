@@ -41,7 +41,12 @@ impl Listed {
         if self.0.is_empty() {
             return Vec::new();
         }
-        self.0.extract_if(Prefix::range(list_bits, lists), |_, _| true).collect()
+        let range = self.0.range(Prefix::range(list_bits, lists));
+        let strings: Vec<_> = range.map(|(&string, &copies)| (string, copies)).collect();
+        for (string, _) in &strings {
+            self.0.remove(string);
+        }
+        strings
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (Prefix, u64)> {

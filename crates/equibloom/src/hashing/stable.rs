@@ -1,5 +1,7 @@
 //! The default hash, the same on every platform and in every version.
 
+use core::fmt;
+
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{KeyHash, KeyHasher, StableKey};
@@ -16,7 +18,7 @@ use super::{KeyHash, KeyHasher, StableKey};
 /// assert_eq!(hasher.hash_key(&5_u8), hasher.hash_key(&5_i64));
 /// assert_ne!(hasher.hash_key("abc"), Stable::with_seed(2).hash_key("abc"));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stable {
     seed: u64,
     /// The seed and XXH3's secret, as keys of eight bytes are combined with them.
@@ -61,6 +63,13 @@ impl<K: StableKey + ?Sized> KeyHasher<K> for Stable {
 impl Default for Stable {
     fn default() -> Self {
         Self::with_seed(0)
+    }
+}
+
+/// Shows the seed, from which the rest follows.
+impl fmt::Debug for Stable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stable").field("seed", &self.seed).finish()
     }
 }
 
