@@ -2,6 +2,7 @@
 
 use equibloom_layout::{
     BlockKind, Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
+    WhenFull,
 };
 
 use super::Plan;
@@ -156,8 +157,13 @@ fn mechanism(plan: &Plan) -> Vec<String> {
     }
     if layout.rule != Rule::LeastLoaded {
         let share = plan.expected.overflow_fraction;
+        let room = if layout.overflow.when_full == WhenFull::Refuse {
+            "it is full before all keys are stored with a probability below 1e-9"
+        } else {
+            "plus six standard deviations"
+        };
         reasons.push(format!(
-            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), plus six standard deviations.",
+            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), {room}.",
             layout.overflow.capacity,
             share * plan.keys as f64,
             100.0 * share

@@ -206,8 +206,8 @@ impl HashFilter {
     ///
     /// The new file is written to the same directory, synced to the disk, and renamed. Its temporary name
     /// begins with a dot and the file's name and ends in `.equibloom-tmp`. On an error the temporary file
-    /// is removed and the old file is unchanged; a killed program leaves the temporary file behind. The old
-    /// file's permissions are kept. If the path is a symbolic link, its target is replaced.
+    /// is removed and the old file is unchanged; that of a killed program is removed by the next save to the
+    /// same path (it is locked while its program lives). The old file's permissions are kept. If the path is a symbolic link, its target is replaced.
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be written.
