@@ -8,12 +8,12 @@ use anyhow::Context;
 
 /// Permission to replace a file, until dropped. Saving puts a new file in place of the locked one; a process
 /// that waited then holds a lock on an unlinked file and must lock again.
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: Option<File>,
 }
 
 impl Lock {
-    pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
         loop {
             let file = File::open(path).with_context(|| {
                 format!("{}: could not read it; check its name and permissions", path.display())
