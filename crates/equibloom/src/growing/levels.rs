@@ -13,7 +13,7 @@ use super::segments::Segments;
 use crate::block::isa::{ANY, Nearness, Target};
 use crate::error::BuildError;
 use crate::observer::Observer;
-use crate::storage::Line;
+use crate::storage::{Line, WORDS_PER_LINE, Words};
 
 /// Equal strings in one list of a removable filter; more are counted in the list of strings.
 const MAX_COPIES: usize = 4;
@@ -161,7 +161,10 @@ impl Levels {
 
     /// Allocates everything.
     pub(super) fn allocate(&mut self) -> Result<u64, BuildError> {
-        self.allocate_to(1 << self.geometry.list_bits)
+        // In one piece first: a table that is larger than the memory is refused before it has filled that.
+        let lists = 0..1 << self.geometry.list_bits;
+        Words::zeroed(self.blocks_with(&lists).saturating_mul(WORDS_PER_LINE as u64))?;
+        self.allocate_to(lists.end)
     }
 
     /// Frees lines that have lists before `start` only.

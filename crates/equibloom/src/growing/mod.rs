@@ -17,6 +17,7 @@
 //! map takes what is left ([`listed`]).
 
 mod block;
+mod collect;
 #[cfg(feature = "file")]
 mod file;
 mod filter;
