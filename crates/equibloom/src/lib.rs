@@ -41,10 +41,11 @@
 //!   `alloc` only.
 //! - `planner` (default): [`Filter::builder`], [`GrowingFilter`], and [`Parameters::predict`], which
 //!   predicts a filter's rate and accesses before it is built.
-//! - `file`: filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
+//! - `file` (default): filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
 //!   which queries a mapped file in place.
 //! - `huge-pages`: pages of 2 MiB for large tables, on Linux.
-//! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
+//! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics, and with `file` for whole
+//!   filters.
 #![no_std]
 // Not `forbid`, for two exceptions: memory that is zeroed lazily, borrowed or shared (`storage/`,
 // `file/`), and CPU intrinsics (`block/isa/`).
@@ -100,7 +101,7 @@ pub use growing::SharedGrowingFilter;
 #[cfg(feature = "planner")]
 pub use growing::{GrowingFilter, GrowthWork};
 pub use hash_filter::HashFilter;
-pub use hashing::{KeyHash, KeyHasher, KeyKind, Stable, StableKey, WithBuildHasher};
+pub use hashing::{KeyHash, KeyHasher, KeyKind, NamedHasher, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses};
 pub use parameters::Parameters;
 #[cfg(feature = "planner")]

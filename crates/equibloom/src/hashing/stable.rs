@@ -4,7 +4,7 @@ use core::fmt;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::{KeyHash, KeyHasher, StableKey};
+use super::{KeyHash, KeyHasher, KeyKind, NamedHasher, StableKey};
 
 /// XXH3-128 with a seed, over a key's bytes.
 ///
@@ -26,6 +26,9 @@ pub struct Stable {
 }
 
 impl Stable {
+    /// Its name in files.
+    pub(crate) const NAME: &str = "xxh3-128";
+
     /// The hash function with this seed.
     pub const fn with_seed(seed: u64) -> Self {
         let mixed = seed ^ ((seed as u32).swap_bytes() as u64) << 32;
@@ -57,6 +60,19 @@ impl<K: StableKey + ?Sized> KeyHasher<K> for Stable {
             Ok(eight) => self.hash_of_eight(eight),
             Err(_) => xxh3_128_with_seed(bytes, self.seed).into(),
         })
+    }
+}
+
+impl<K: StableKey + ?Sized> NamedHasher<K> for Stable {
+    const NAME: &str = Self::NAME;
+    const KIND: KeyKind = K::KIND;
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn with_seed(seed: u64) -> Self {
+        Self::with_seed(seed)
     }
 }
 
