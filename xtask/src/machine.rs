@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::processors;
+use crate::publishing::{API_COMPILER, API_TOOL, OLDEST};
 use crate::step::{Step, shell};
 
 /// Steps that install the missing tools.
@@ -26,6 +27,18 @@ pub(crate) fn missing_parts() -> Vec<Step> {
             let line = format!("rustup target add {target}");
             steps.push(shell(&format!("installing Rust for {target}"), &line));
         }
+    }
+    for toolchain in [OLDEST, API_COMPILER] {
+        if !works(&format!("rustc +{toolchain} --version")) {
+            let line = format!("rustup toolchain install {toolchain} --profile minimal");
+            steps.push(shell(&format!("installing Rust {toolchain}"), &line));
+        }
+    }
+    if !works("cargo public-api --version") {
+        steps.push(shell(
+            "installing cargo-public-api",
+            &format!("cargo install --locked --debug {API_TOOL}"),
+        ));
     }
     // For the theory's comparison with mpmath, which creates a virtual environment.
     if !works("python3 -c 'import ensurepip, venv'") {

@@ -2,6 +2,8 @@
 //!
 //! `cargo xtask frontier`: writes the planner's table of the best blocks for each size.
 //!
+//! `cargo xtask api`: writes the listings of the libraries' public items.
+//!
 //! `cargo xtask compare <revision>`: measures this library and that of another revision side by side.
 
 mod compare;
@@ -11,6 +13,7 @@ mod machine;
 #[cfg(test)]
 mod packages;
 mod processors;
+mod publishing;
 mod readme;
 mod sanitizer;
 mod step;
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
             step::run_all(machine::missing_parts().into_iter().chain(checks))
         }
         ["frontier"] => step::run_all([shell("frontier", FRONTIER)]),
+        ["api"] => step::run_all([publishing::list_api()]),
         ["compare", revision, ref arguments @ ..] if !revision.starts_with('-') => {
             compare::run(revision, arguments)
         }
@@ -43,6 +47,8 @@ usage: cargo xtask test [PART]
            set up the machine and run every check, or those with PART in their names
        cargo xtask frontier
            write the planner's table of the best blocks for each size
+       cargo xtask api
+           write the listings of the libraries' public items
        cargo xtask compare <revision> [--quick] [--keys N,…] [--bits-per-key B,…] [--rounds N] …
            measure this library and that revision's turn by turn; --help shows all options";
 
@@ -105,6 +111,7 @@ fn checks() -> Vec<Step> {
         "instructions of the hot paths",
         "run --release -p equibloom-benchmarks --bin instructions",
     ));
+    checks.extend(publishing::checks());
     checks.extend(readme::commands());
     checks
 }

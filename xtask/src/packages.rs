@@ -8,7 +8,7 @@ const MOST_PACKAGES: usize = 10;
 
 #[test]
 fn the_library_with_planner_and_files_needs_at_most_ten_packages() {
-    let arguments = "tree -p equibloom --features file --edges normal --prefix none --format {p}";
+    let arguments = "tree -p equibloom --edges normal --prefix none --format {p}";
     let output = Command::new(env!("CARGO")).args(arguments.split(' ')).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let tree = String::from_utf8(output.stdout).unwrap();

@@ -183,6 +183,17 @@ fn work_on_growing(operation: &str) -> Result<(), Box<dyn Error>> {
     )
 }
 
+/// The same with a growing filter that threads share.
+fn work_on_shared_growing(operation: &str) -> Result<(), Box<dyn Error>> {
+    let mut filter = Filter::<u64>::builder().rate(0.01).build_shared_growing()?;
+    work_one_by_one(
+        &mut filter,
+        operation,
+        |filter, key| Ok(filter.insert_hash(key).map(|_| ())?),
+        |filter, key| filter.contains_hash(key),
+    )
+}
+
 /// The operations of a filter that are counted one by one.
 #[inline(always)]
 fn work_one_by_one<F>(
@@ -310,7 +321,7 @@ fn measure() -> Result<Vec<(String, u64)>, Box<dyn Error>> {
     let filters = FILTERS.map(|kind| (kind, &FILTER_OPERATIONS[..]));
     let shared = SHARED.map(|kind| (kind, &FEW_OPERATIONS[..]));
     let maps = MAPS.map(|kind| (kind, &FEW_OPERATIONS[..]));
-    let growing = [("growing", &FEW_OPERATIONS[..])];
+    let growing = ["growing", "shared-growing"].map(|kind| (kind, &FEW_OPERATIONS[..]));
     for (kind, operations) in filters.into_iter().chain(shared).chain(growing).chain(maps) {
         let (empty, filled) = (count(kind, "empty")?, count(kind, "filled")?);
         for operation in operations {
@@ -364,6 +375,7 @@ fn main() -> ExitCode {
         [] => check(false),
         ["--bless"] => check(true),
         ["work", "growing", operation] => work_on_growing(operation).map(|()| true),
+        ["work", "shared-growing", operation] => work_on_shared_growing(operation).map(|()| true),
         ["work", "planning", operation] => work_on_plan(operation).map(|()| true),
         ["work", kind, operation] if MAPS.contains(&kind) => {
             work_on_map(kind, operation).map(|()| true)

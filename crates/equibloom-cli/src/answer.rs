@@ -1,11 +1,14 @@
 //! Output of the commands: text or JSON, and errors in terms of the flags.
 
 use std::fmt::{self, Display};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
+use std::sync::Mutex;
 
 use equibloom::LayoutError;
 use indicatif::HumanCount;
 use serde::Serialize;
+
+use crate::filter_file::Target;
 
 /// How much a command prints about its work, and in which form.
 #[derive(clap::Args)]
@@ -22,19 +25,84 @@ impl Output {
     pub(crate) fn print<A: Serialize + Display>(&self, answer: &A) -> anyhow::Result<()> {
         if self.quiet { Ok(()) } else { print(answer, self.json) }
     }
+
+    /// Prints what was written, to standard error if the filter itself is on standard output.
+    pub(crate) fn report<A: Serialize + Display>(
+        &self,
+        answer: &A,
+        written: &Target,
+    ) -> anyhow::Result<()> {
+        match written {
+            Target::StandardOutput if !self.quiet => {
+                write_to_standard_error(&text(answer, self.json)?);
+                Ok(())
+            }
+            _ => self.print(answer),
+        }
+    }
 }
 
 /// Prints the answer as text or JSON.
 pub(crate) fn print<A: Serialize + Display>(answer: &A, json: bool) -> anyhow::Result<()> {
-    write(&if json { serde_json::to_string_pretty(answer)? + "\n" } else { answer.to_string() })
+    write(&text(answer, json)?)
+}
+
+fn text<A: Serialize + Display>(answer: &A, json: bool) -> anyhow::Result<String> {
+    Ok(if json { serde_json::to_string_pretty(answer)? + "\n" } else { answer.to_string() })
 }
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error; `println!` would panic.
 pub(crate) fn write(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::anyhow!("could not write to standard output: {error}"))
+        }
         _ => Ok(()),
     }
+}
+
+/// Writes to standard error. Nothing can be said about a failure; `eprintln!` would panic.
+fn write_to_standard_error(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints an error.
+pub(crate) fn fail(error: &anyhow::Error) {
+    write_to_standard_error(&format!("error: {}\n", message(error)));
+}
+
+/// Prints a warning, unless it was printed before: key files are read twice.
+pub(crate) fn warn(text: &str) {
+    static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let Ok(mut printed) = PRINTED.lock() else { return };
+    if !printed.iter().any(|earlier| earlier == text) {
+        write_to_standard_error(&format!("warning: {text}\n"));
+        printed.push(text.to_owned());
+    }
+}
+
+/// An error and its causes, each once: many errors print their cause themselves.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message += &format!(": {cause}");
+        }
+    }
+    message
+}
+
+/// A number of things: `1 key`, `2,000 keys`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", HumanCount(number), if number == 1 { "" } else { "s" })
+}
+
+/// A false-positive rate. Below 1e-20 the hash decides more than the filter.
+pub(crate) fn rate(rate: f64) -> String {
+    if rate > 0.0 && rate < 1e-20 { "below 1e-20".to_owned() } else { number(rate) }
 }
 
 /// Prints the number of records without a key, if any.

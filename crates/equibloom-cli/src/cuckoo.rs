@@ -7,6 +7,8 @@ use crate::answer;
 
 /// Shows cuckoo hashing step by step: two tables, one key per bucket, h1(k) = k mod m, h2(k) = ⌊k/m⌋ mod m.
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom cuckoo --trace --keys 20,50,53,75 --buckets 11
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -38,8 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let room = 2 * buckets;
     ensure!(
         keys.len() as u64 <= room,
-        "--keys has {} keys, two tables of {buckets} hold {room}: give fewer keys or more --buckets",
-        keys.len()
+        "--keys has {}, two tables of {buckets} hold {room}: give fewer keys or more --buckets",
+        answer::count(keys.len() as u64, "key")
     );
     let mut text = format!(
         "Two tables of {buckets}: h1(k) = k mod {buckets}, h2(k) = ⌊k/{buckets}⌋ mod {buckets}.\n\n"

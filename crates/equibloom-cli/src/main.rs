@@ -6,6 +6,8 @@ mod build;
 mod columns;
 mod cuckoo;
 mod demo;
+mod describe;
+mod filter_file;
 mod info;
 mod keys;
 mod manual;
@@ -16,6 +18,7 @@ mod quantity;
 mod query;
 mod reproduce;
 mod requirements;
+mod signals;
 mod tables;
 mod theory;
 mod trace;
@@ -26,6 +29,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// Membership filters with few memory accesses.
+///
+/// Exit status: 0 if all went well, 1 if `query` selected nothing, `verify` found damage or `reproduce` a claim that does not hold,
+/// 2 after an error.
 #[derive(Parser)]
 #[command(name = "equibloom", version, arg_required_else_help = true)]
 struct Arguments {
@@ -37,7 +43,7 @@ struct Arguments {
 enum Command {
     // Commands on key files.
     Build(Box<build::Arguments>),
-    Query(query::Arguments),
+    Query(Box<query::Arguments>),
     Add(add::Arguments),
     Remove(add::RemoveArguments),
     Merge(merge::Arguments),
@@ -47,6 +53,8 @@ enum Command {
     Plan(plan::Arguments),
     Demo(demo::Arguments),
     /// Answers questions about the theory: bounds, optimal parameters, rates, fluid limits.
+    ///
+    /// Exit status: 0, or 2 after an error.
     #[command(subcommand)]
     Theory(theory::Question),
     Reproduce(reproduce::Arguments),
@@ -55,13 +63,15 @@ enum Command {
     Cuckoo(cuckoo::Arguments),
     Completions(manual::CompletionsArguments),
     Man(manual::ManArguments),
+    InstallExtras(manual::InstallArguments),
 }
 
 fn main() -> ExitCode {
+    signals::install();
     match run(Arguments::parse().command) {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            answer::fail(&error);
             ExitCode::from(2)
         }
     }
@@ -71,12 +81,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Build(arguments) => build::run(&arguments)?,
         // As grep: no match is no error, but has its own status.
-        Command::Query(arguments) => return query::run(&arguments).map(success_if),
+        Command::Query(arguments) => return query::run(*arguments).map(success_if),
         Command::Add(arguments) => add::run(&arguments)?,
         Command::Remove(arguments) => add::run_remove(&arguments)?,
         Command::Merge(arguments) => merge::run(&arguments)?,
         Command::Info(arguments) => info::run(&arguments)?,
-        Command::Verify(arguments) => verify::run(&arguments)?,
+        Command::Verify(arguments) => return verify::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments)?,
         Command::Demo(arguments) => demo::run(&arguments)?,
         Command::Theory(question) => theory::run(&question)?,
@@ -87,6 +97,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Cuckoo(arguments) => cuckoo::run(&arguments)?,
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command())?,
         Command::Man(arguments) => manual::pages(&arguments, Arguments::command())?,
+        Command::InstallExtras(arguments) => manual::install(&arguments, &Arguments::command())?,
     }
     Ok(ExitCode::SUCCESS)
 }

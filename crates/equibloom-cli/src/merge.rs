@@ -3,28 +3,32 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use equibloom::{HashFilter, MergeError, file};
+use anyhow::{bail, ensure};
+use equibloom::MergeError;
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::answer::{Output, number};
-use crate::build::{Filling, Saved, WhenFull, directory_for};
-use crate::query::open;
+use crate::answer::{Output, count, rate};
+use crate::build::{Filling, Saved, Threads, WhenFull};
+use crate::filter_file::{self, Target, is_standard, name};
+use crate::progress;
 
 /// Merges filters that were built with the same --seed: the result contains the keys of all.
 ///
 /// Filters with the same --keys and requirements become one. Others stay apart in one file, and a query asks one
-/// part after the other: their false-positive rates add up. All are checked first. The output may be one of them; it is replaced when the result is complete.
+/// part after the other: their false-positive rates add up. All are checked first. The output may be one of them; it is
+/// replaced when the result is complete, unless it is read-only.
+///
+/// Exit status: 0 if the filter was written, 2 after an error.
 ///
 /// Example: equibloom merge monday.eqb tuesday.eqb -o week.eqb
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The filter files.
-    #[arg(value_name = "FILE", required = true)]
+    /// The filter files; `-` for standard input.
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
-    /// The filter file to write.
-    #[arg(short, long, value_name = "FILE")]
+    /// The filter file to write; `-` for standard output.
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: PathBuf,
     /// How to handle more keys in total than each filter is planned for.
     #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
@@ -34,26 +38,30 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    directory_for(&arguments.output)?;
+    let (target, quiet) = (Target::new(&arguments.output)?, arguments.printing.quiet);
+    let standard = arguments.files.iter().filter(|path| is_standard(path)).count();
+    ensure!(standard < 2, "`-` is given twice, but standard input can be read once");
     let Some((first, others)) = arguments.files.split_first() else {
         bail!("there is nothing to merge: give filter files");
     };
-    let mut filling = Filling::new(HashFilter::load(first)?, arguments.when_full);
+    let first_filter = filter_file::load(first, quiet)?;
+    let mut filling = Filling::new(first_filter, arguments.when_full, &Threads::default());
     for path in others {
-        // Each file is verified, then mapped: only one filter is in memory.
-        file::verify(path)?;
-        let other = open(path)?;
-        filling.filter.merge(&other).map_err(|error| disagreement(first, path, error))?;
+        // Large files are verified and mapped: few filters are in memory at once.
+        let other = filter_file::open(path, true, quiet)?;
+        let merged = progress::during("merging", quiet, || filling.filter.merge(&other.filter));
+        merged.map_err(|error| disagreement(first, path, error))?;
+        other.origin.check()?;
         filling.check()?;
     }
-    let (saved, _) = filling.save(&arguments.output)?;
+    let (saved, _) = filling.save(&target, quiet)?;
     let (filters, parts) = (arguments.files.len(), filling.filter.part_count());
-    arguments.printing.print(&Merged { saved, filters, parts })
+    arguments.printing.report(&Merged { saved, filters, parts }, &target)
 }
 
 /// Why two filters are not merged, in terms of the flags of `build`.
 fn disagreement(first: &Path, other: &Path, error: MergeError) -> anyhow::Error {
-    let (first, other) = (first.display(), other.display());
+    let (first, other) = (name(first), name(other));
     let cure = match &error {
         MergeError::OtherKeys { .. } => "build both with the same --type",
         MergeError::OtherSeed { .. } => "build both with the same --seed",
@@ -74,11 +82,12 @@ struct Merged {
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Saved { file, keys, planned_keys, rate_now } = &self.saved;
-        let (keys, planned) = (HumanCount(*keys), HumanCount(*planned_keys));
-        writeln!(f, "{file}: {} filters, {keys} keys of {planned} planned", self.filters)?;
+        let (keys, planned) = (count(*keys, "key"), HumanCount(*planned_keys));
+        let filters = count(self.filters as u64, "filter");
+        writeln!(f, "{file}: {filters}, {keys} of {planned} planned")?;
         if self.parts > 1 {
             writeln!(f, "  parts                 {}, because the plans differ", self.parts)?;
         }
-        writeln!(f, "  false-positive rate   {} now", number(*rate_now))
+        writeln!(f, "  false-positive rate   {} now", rate(*rate_now))
     }
 }

@@ -6,7 +6,8 @@ use equibloom::{Blocks, Parameters};
 use equibloom_theory::planner::{Plan, Requirements};
 use serde::Serialize;
 
-use crate::answer::{self, number};
+use crate::answer::{self, count, rate};
+use crate::describe::describe;
 use crate::quantity;
 use crate::requirements::RequirementFlags;
 
@@ -18,7 +19,10 @@ const EXAMPLES: &str = "Examples:
 /// Finds the best filter for your keys, memory, rate and accesses, and explains it.
 ///
 /// Give keys with memory, bits per key or a rate; or memory with a rate or bits per key. All other parameters
-/// are chosen for the lowest false-positive rate.
+/// are chosen for the lowest false-positive rate. `equibloom build` with the same options and as many keys makes this
+/// filter, to the byte; where it counts the keys itself, that is with --headroom 10%.
+///
+/// Exit status: 0 if there is such a filter, 2 if not.
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -44,6 +48,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 #[derive(Serialize)]
 struct Answer {
+    /// Name and sizes.
+    filter: String,
     placement: &'static str,
     /// `None` for the classical filter and for a list.
     block: Option<Blocks>,
@@ -73,6 +79,7 @@ impl From<Plan> for Answer {
     fn from(plan: Plan) -> Self {
         let layout = plan.design.layout();
         Self {
+            filter: describe(&plan.design),
             placement: plan.design.placement().as_str(),
             block: layout.map(|layout| layout.blocks),
             removable: plan.design.is_multiset(),
@@ -97,16 +104,8 @@ impl From<Plan> for Answer {
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.placement)?;
-        if let Some(block) = &self.block {
-            let kind = if block.hashes() == 0 { "fingerprint blocks" } else { "blocks" };
-            write!(f, ", {kind} of {} bits", block.bits())?;
-        }
-        if self.removable {
-            write!(f, ", keys removable")?;
-        }
-        writeln!(f, ", for {} keys\n", self.keys)?;
-        writeln!(f, "  false-positive rate   {}", number(self.rate))?;
+        writeln!(f, "{}; for {}\n", self.filter, count(self.keys, "key"))?;
+        writeln!(f, "  false-positive rate   {}", rate(self.rate))?;
         let (bytes, bits) = (self.bytes, self.bits_per_key);
         writeln!(f, "  memory                {bytes} bytes, {bits:.2} bits per key")?;
         let (miss, lines) = (self.accesses_miss, self.lines_miss);
@@ -116,7 +115,8 @@ impl fmt::Display for Answer {
         writeln!(f, "  accesses per hit      {:.3}", self.accesses_hit)?;
         if self.overflow > 0.0 {
             writeln!(f, "  keys in overflow      {:.4} %", 100.0 * self.overflow)?;
-            writeln!(f, "  misses that look there {:.3} %", 100.0 * self.overflow_probes_miss)?;
+            let misses = 100.0 * self.overflow_probes_miss;
+            writeln!(f, "  misses that look there {misses:.3} %")?;
         }
         writeln!(f, "\nWhy:")?;
         self.reasons

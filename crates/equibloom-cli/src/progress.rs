@@ -1,5 +1,8 @@
 //! Progress bars: drawn on standard error if that is a terminal, else hidden.
 
+use std::io::IsTerminal;
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The unit of progress.
@@ -24,6 +27,20 @@ pub(crate) fn bar(doing: &'static str, total: Option<u64>, unit: Unit, quiet: bo
     };
     let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
     bar.with_style(style(template)).with_message(doing)
+}
+
+/// Runs a step of unknown length beside a spinner.
+pub(crate) fn during<T>(doing: &'static str, quiet: bool, step: impl FnOnce() -> T) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return step();
+    }
+    let spinner = ProgressBar::no_length().with_style(style("{msg} {spinner} {elapsed} so far"));
+    let spinner = spinner.with_message(doing);
+    spinner.tick();
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    let done = step();
+    spinner.finish_and_clear();
+    done
 }
 
 /// The style of a bar.

@@ -15,8 +15,9 @@ use crate::{answer, progress};
 
 /// Redraws the papers' figures: models, simulation and filters in one plot, every claim checked.
 ///
-/// The report is DIR/index.html. An interrupted run is resumed. The exit status is 1 if a claim does
-/// not hold, known errors of the papers excepted.
+/// The report is DIR/index.html. An interrupted run is resumed.
+///
+/// Exit status: 0 if every claim holds, 1 if one does not, known errors of the papers excepted, 2 after an error.
 ///
 /// Example: equibloom reproduce --quick --out report
 #[derive(clap::Args)]

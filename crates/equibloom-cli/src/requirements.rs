@@ -59,7 +59,8 @@ pub(crate) struct RequirementFlags {
     /// Filters of parts of the keys will be merged (`equibloom merge`) into one that is as good as a filter of all.
     #[arg(long)]
     mergeable: bool,
-    /// Plan for so many keys more, at the same rate, such as 20%.
+    /// Plan for so many keys more, at the same rate, such as 20% [default: 10% and at least 4 if `build` counts the
+    /// keys, else 0].
     #[arg(long, value_name = "SHARE", value_parser = quantity::ratio, allow_negative_numbers = true)]
     headroom: Option<f64>,
     /// Keys will be looked up one by one: in the given memory, accept up to a quarter more false positives for
@@ -108,9 +109,9 @@ impl RequirementFlags {
             Requirements { keys, rate, memory: None, bits_per_key: None, ..requirements.clone() };
         let enough = planner::plan(&enough).map_err(answer::in_flags)?;
         bail!(
-            "{} keys in {} bytes: the filter would say yes to {:.1} % of absent keys. Give --memory {} for 1 %, or \
+            "{} in {} bytes: the filter would say yes to {:.1} % of absent keys. Give --memory {} for 1 %, or \
              --force to have it all the same",
-            plan.keys,
+            answer::count(plan.keys, "key"),
             plan.bytes(),
             100.0 * plan.rate(),
             enough.bytes()

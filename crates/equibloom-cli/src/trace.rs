@@ -13,6 +13,8 @@ use crate::{answer, quantity};
 /// Without options the filter is that of the papers' drawings: subtables of 4, 2 and 1 blocks of 6 bits, 2 of them the
 /// counter, with a threshold of 2 and a coin.
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom trace --subtables 4,2,1 --block-bits 6 --threshold 2 --probability 0.5 --keys x,y,z,u,v,w
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

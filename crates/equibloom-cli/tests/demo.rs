@@ -148,3 +148,21 @@ fn overload_compares_the_policies() {
         assert_eq!(load["refused"] == 0, number("percent") <= 100.0, "{load}");
     }
 }
+
+/// Blocks of a page: what is said about accesses, blocks and fingerprints is true of them, too.
+#[test]
+fn large_blocks_are_described_as_they_are() {
+    let output = demo(&["--keys", "20k", "--block-bits", "32768"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "in Bloom blocks of 32768 bits or cache lines of fingerprints",
+        "Accesses are blocks. Each has 64 cache lines",
+        "save reads of a disk, not of memory",
+    ] {
+        assert!(text.contains(words), "`{words}` is missing in {text}");
+    }
+    // Hints need not spare a block.
+    assert!(!text.contains("reduce a miss"), "{text}");
+    let text = String::from_utf8(demo(&["--keys", "20k"]).stdout).unwrap();
+    assert!(!text.contains("Accesses are blocks"), "{text}");
+}

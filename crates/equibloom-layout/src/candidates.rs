@@ -1,5 +1,6 @@
 //! Candidate blocks of a key: their number and location, and the table sizes.
 
+use core::fmt;
 use core::ops::{Deref, DerefMut};
 
 use crate::check::{MAX_CHOICES, check_whole};
@@ -197,7 +198,7 @@ fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
 
 /// A value for each of at most [`MAX_CHOICES`] subtables, stored inline. Dereferences to a slice. Serialised as a
 /// list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -227,6 +228,12 @@ impl<T: Copy + Default> PerSubtable<T> {
             *slot = change(*value);
         }
         PerSubtable { values, len: self.len }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for PerSubtable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.values[..self.len as usize]).finish()
     }
 }
 

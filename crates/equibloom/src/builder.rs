@@ -250,6 +250,34 @@ impl<K: ?Sized> FilterBuilder<K> {
         &self,
         hasher: H,
     ) -> Result<GrowingFilter<K, H>, PlanError> {
+        self.growing(|rate, keys, removable| GrowingFilter::new(rate, keys, removable, hasher))
+    }
+
+    /// [`build_growing`](Self::build_growing), for use by many threads.
+    #[cfg(target_has_atomic = "64")]
+    pub fn build_shared_growing(&self) -> Result<crate::SharedGrowingFilter<K>, PlanError>
+    where
+        K: StableKey,
+    {
+        self.build_shared_growing_with_hasher(Stable::with_seed(self.seed))
+    }
+
+    /// [`build_shared_growing`](Self::build_shared_growing) with a custom hash function.
+    #[cfg(target_has_atomic = "64")]
+    pub fn build_shared_growing_with_hasher<H>(
+        &self,
+        hasher: H,
+    ) -> Result<crate::SharedGrowingFilter<K, H>, PlanError> {
+        self.growing(|rate, keys, removable| {
+            crate::SharedGrowingFilter::new(rate, keys, removable, hasher)
+        })
+    }
+
+    /// Builds a growing filter for a rate and a first number of keys, removable or not.
+    fn growing<F>(
+        &self,
+        build: impl FnOnce(f64, u64, bool) -> Option<Result<F, BuildError>>,
+    ) -> Result<F, PlanError> {
         let refused = |conflict: &str, remedy: &str| {
             let (conflict, remedies) = (conflict.into(), alloc::vec![remedy.into()]);
             PlanError::from(PredictionError::Contradiction { conflict, remedies })
@@ -262,7 +290,7 @@ impl<K: ?Sized> FilterBuilder<K> {
             let conflict = "a growing filter takes as much memory as it needs";
             return Err(refused(conflict, "drop memory and bits_per_key"));
         }
-        let Some(filter) = GrowingFilter::new(rate, keys.unwrap_or(0), multiset, hasher) else {
+        let Some(filter) = build(rate, keys.unwrap_or(0), multiset) else {
             let conflict = alloc::format!("a growing filter cannot keep a rate of {rate}");
             return Err(refused(&conflict, "set rate to 1e-12 … 0.5"));
         };

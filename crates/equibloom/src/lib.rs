@@ -27,6 +27,8 @@
 //! - [`Statistics`] report loads, bytes and the expected rate of the current contents. [`AccessStatistics`]
 //!   count the block accesses of inserts, hits and misses.
 //!
+//! [`guide`] has two pages: which filter for me, and coming from fastbloom.
+//!
 //! # Promises
 //! - No false negatives, whatever the order of inserts, refusals and full overflow lists.
 //! - The same seed and keys in the same order give the same bytes, on every platform. Filters of fingerprint
@@ -39,10 +41,11 @@
 //!   `alloc` only.
 //! - `planner` (default): [`Filter::builder`], [`GrowingFilter`], and [`Parameters::predict`], which
 //!   predicts a filter's rate and accesses before it is built.
-//! - `file`: filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
+//! - `file` (default): filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
 //!   which queries a mapped file in place.
 //! - `huge-pages`: pages of 2 MiB for large tables, on Linux.
-//! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics.
+//! - `serde`: `Serialize` and `Deserialize` for [`Parameters`] and the statistics, and with `file` for whole
+//!   filters.
 #![no_std]
 // Not `forbid`, for two exceptions: memory that is zeroed lazily, borrowed or shared (`storage/`,
 // `file/`), and CPU intrinsics (`block/isa/`).
@@ -66,6 +69,8 @@ mod filter;
 mod group;
 #[cfg(feature = "planner")]
 mod growing;
+#[cfg(all(any(doc, doctest), feature = "planner", feature = "file"))]
+pub mod guide;
 mod hash_filter;
 mod hashing;
 mod observer;
@@ -91,10 +96,12 @@ pub use equibloom_layout::{
 pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;
 pub use group::{FilterGroup, GroupError};
+#[cfg(all(feature = "planner", target_has_atomic = "64"))]
+pub use growing::SharedGrowingFilter;
 #[cfg(feature = "planner")]
 pub use growing::{GrowingFilter, GrowthWork};
 pub use hash_filter::HashFilter;
-pub use hashing::{KeyHash, KeyHasher, KeyKind, Stable, StableKey, WithBuildHasher};
+pub use hashing::{KeyHash, KeyHasher, KeyKind, NamedHasher, Stable, StableKey, WithBuildHasher};
 pub use observer::{AccessStatistics, AccessSum, Accesses};
 pub use parameters::Parameters;
 #[cfg(feature = "planner")]
@@ -108,3 +115,8 @@ pub use statistics::{LevelStatistics, Memory, Statistics};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The example of the package's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct PackagePage;

@@ -13,14 +13,17 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use designs::{cases, fingerprints, keys, parameters};
+#[cfg(feature = "serde")]
+use equibloom::SharedFilter;
 use equibloom::file::FileErrorKind;
 use equibloom::{
-    Blocks, Design, Filter, HashFilter, KeyHasher, KeyKind, Layout, MergeError, Overflow,
-    Parameters, Stable, StableKey, WhenFull, file,
+    Blocks, Design, Filter, HashFilter, KeyHash, KeyHasher, KeyKind, Layout, MergeError,
+    NamedHasher, Overflow, Parameters, Stable, StableKey, WhenFull, file,
 };
+use forge::Forged;
 use proptest::prelude::*;
-use samples::samples;
-use scratch::{Scratch, open, open_typed};
+use samples::{samples, samples_of};
+use scratch::{Scratch, in_place, open, open_typed};
 
 /// Filters that store a key once, and filters that store every insert.
 fn all_parameters() -> impl Strategy<Value = Parameters> {
@@ -61,10 +64,9 @@ proptest! {
         let loaded = Filter::load(&path).unwrap();
         let opened = open_typed(&path).unwrap();
         let read = Filter::read_from(&bytes[..]).unwrap();
-        let is_mapped = |filter: &Filter<u16>| filter.as_hash_filter().is_mapped();
-        prop_assert_eq!(is_mapped(&opened), cfg!(target_endian = "little"));
-        prop_assert!(!is_mapped(&loaded) && !is_mapped(&read));
-        for copy in [&loaded, &opened, &read] {
+        let from_bytes = Filter::from_bytes(&bytes).unwrap();
+        let placed = Filter::from_hash_filter(in_place(&bytes).unwrap(), *filter.hasher());
+        for copy in [&loaded, &opened, &read, &from_bytes, &placed] {
             prop_assert!(*copy == filter);
             prop_assert_eq!(copy.statistics(), filter.statistics());
             prop_assert!(taken.iter().all(|key| copy.contains(key)));
@@ -80,12 +82,17 @@ proptest! {
         let counts = parameters.design.is_multiset();
         prop_assert!(header.counters.overflow_entries == listed || counts && header.counters.overflow_entries < listed);
         prop_assert_eq!(header.file_length, bytes.len() as u64);
+        // Large sections are used in place, but small files are read.
+        let is_large = header.sections.iter().any(|section| section.length >= 4096);
+        let is_mapped = |filter: &Filter<u16>| filter.as_hash_filter().is_mapped();
+        prop_assert_eq!(is_mapped(&placed), is_large && cfg!(target_endian = "little"));
+        prop_assert!(![&loaded, &opened, &read].into_iter().any(is_mapped));
         let report = file::verify(&path).unwrap();
         prop_assert_eq!(&report, &header);
         prop_assert_eq!(file::verify_from(&bytes[..]).unwrap(), report);
 
         // Each continues like the filter that was never saved.
-        let mut copies = [loaded, opened, read];
+        let mut copies = [loaded, opened, read, from_bytes, placed];
         for key in &later {
             let inserted = filter.insert(key);
             for copy in &mut copies {
@@ -182,21 +189,17 @@ fn the_seed_of_the_hash_is_kept_even_if_it_is_not_the_parameters() {
     assert!(read.contains("alice") && read.hasher() == filter.hasher());
     assert_eq!(read.parameters(), &Parameters { seed: 99, ..parameters });
     assert!(read.as_hash_filter().words().eq(filter.as_hash_filter().words()));
-    assert_eq!(forge::u64_at(&bytes, forge::SEED), Some(99));
+    assert_eq!(Forged::parse(&bytes).unwrap().numbers[forge::SEED], 99);
     // A filter over hashes knows the seed of its parameters only.
-    let mut bytes = Vec::new();
-    filter.as_hash_filter().write_to(&mut bytes).unwrap();
-    assert_eq!(forge::u64_at(&bytes, forge::SEED), Some(parameters.seed));
+    let bytes = filter.as_hash_filter().to_bytes().unwrap();
+    assert_eq!(Forged::parse(&bytes).unwrap().numbers[forge::SEED], parameters.seed);
 }
 
 #[test]
 #[cfg_attr(target_endian = "big", ignore = "big-endian machines do not map files")]
 fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
-    let scratch = Scratch::new("open");
-    for sample in samples() {
-        let path = scratch.path(sample.name);
-        sample.build().save(&path).unwrap();
-        let opened = open(&path).unwrap();
+    for sample in samples_of(300) {
+        let opened = in_place(&sample.bytes()).unwrap();
         let mut copy = opened.clone();
         let mut merged = HashFilter::new(&sample.parameters).unwrap();
         merged.merge(&opened).unwrap();
@@ -213,14 +216,16 @@ fn an_open_filter_is_copied_by_the_first_change_and_not_before() {
     }
 }
 
-/// Threads share a mapped filter like any other.
+/// Threads share a mapped filter like any other, and keep it when another file takes its place.
 #[test]
-fn a_mapped_filter_can_be_queried_by_many_threads() {
+fn a_mapped_filter_can_be_queried_by_many_threads_and_its_file_replaced() {
     let scratch = Scratch::new("threads");
     let path = scratch.path("filter.eqb");
-    let sample = &samples()[1];
+    let sample = &samples_of(3_000)[4];
     sample.build().save(&path).unwrap();
     let opened = open(&path).unwrap();
+    assert_eq!(opened.is_mapped(), cfg!(target_endian = "little"));
+    samples()[1].build().save(&path).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert!(sample.holds_its_keys(&opened.clone())));
@@ -241,7 +246,7 @@ fn files_record_the_kind_of_keys() {
         filter(kind).save(&path).unwrap();
         assert_eq!(file::inspect(&path).unwrap().key_kind, kind);
         let bytes = std::fs::read(&path).unwrap();
-        assert_eq!(forge::u64_at(&bytes, forge::KEY_KIND), Some(number));
+        assert_eq!(Forged::parse(&bytes).unwrap().numbers[forge::KEY_KIND], number);
         for read in [HashFilter::load(&path).unwrap(), open(&path).unwrap()] {
             assert_eq!(read.key_kind(), kind);
             let read: Filter<str> = Filter::from_hash_filter(read, Stable::default());
@@ -313,6 +318,98 @@ fn files_are_read_as_the_type_of_their_keys() {
     }
 }
 
+/// The header is compact, and small sections follow it without a gap.
+#[cfg(feature = "planner")]
+#[test]
+fn files_of_few_keys_are_small() {
+    let bytes = |keys: u64, rate: f64| {
+        let mut filter = Filter::<u64>::builder().keys(keys).rate(rate).build().unwrap();
+        filter.try_extend(0..keys).unwrap();
+        let bytes = filter.to_bytes().unwrap();
+        assert!(Filter::from_bytes(&bytes).unwrap() == filter);
+        bytes.len()
+    };
+    assert!(bytes(3, 0.01) <= 150, "{}", bytes(3, 0.01));
+    assert!(bytes(1_000, 0.01) <= 1_400, "{}", bytes(1_000, 0.01));
+}
+
+/// Another hash with a name: its files are read by it alone.
+#[test]
+fn a_filter_is_saved_by_the_name_of_its_hasher() {
+    #[derive(Debug)]
+    struct Folded(u64);
+
+    impl KeyHasher<u64> for Folded {
+        fn hash_key(&self, key: &u64) -> KeyHash {
+            KeyHash::from_u64(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.0)
+        }
+    }
+
+    impl NamedHasher<u64> for Folded {
+        const NAME: &str = "folded";
+
+        fn seed(&self) -> u64 {
+            self.0
+        }
+
+        fn with_seed(seed: u64) -> Self {
+            Self(seed)
+        }
+    }
+
+    let scratch = Scratch::new("named");
+    let path = scratch.path("filter.eqb");
+    for sample in samples() {
+        let mut filter = Filter::with_hasher(&sample.parameters, Folded(99)).unwrap();
+        let taken: Vec<u64> = (0..50).filter(|key| filter.insert(key).is_ok()).collect();
+        filter.save(&path).unwrap();
+        let header = file::verify(&path).unwrap();
+        assert_eq!((&*header.hash, header.parameters.seed), ("folded", 99));
+        assert_eq!(header.key_kind, KeyKind::Unspecified);
+        let loaded = Filter::<u64, Folded>::load_named(&path).unwrap();
+        let read = Filter::<u64, Folded>::read_named(&filter.to_bytes().unwrap()[..]).unwrap();
+        for copy in [loaded, read] {
+            assert!(copy.hasher().0 == 99 && taken.iter().all(|key| copy.contains(key)));
+        }
+        let errors = [
+            Filter::<u64>::load(&path).unwrap_err(),
+            open_typed::<u64>(&path).unwrap_err(),
+            HashFilter::load(&path).unwrap_err(),
+        ];
+        for error in errors.map(|error| error.to_string()) {
+            assert!(error.contains("by \"folded\", and \"xxh3-128\" was asked for"), "{error}");
+        }
+        std::fs::write(&path, sample.bytes()).unwrap();
+        let error = Filter::<u64, Folded>::load_named(&path).unwrap_err().to_string();
+        assert!(error.contains("by \"xxh3-128\", and \"folded\" was asked for"), "{error}");
+    }
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn whole_filters_can_be_serialised() {
+    for sample in samples() {
+        let hashes = sample.build();
+        let json = serde_json::to_string(&hashes).unwrap();
+        assert!(serde_json::from_str::<HashFilter>(&json).unwrap() == hashes, "{}", sample.name);
+        let filter: Filter<str> = Filter::from_hash_filter(hashes, Stable::with_seed(5));
+        let json = serde_json::to_string(&filter).unwrap();
+        let read: Filter<str> = serde_json::from_str(&json).unwrap();
+        assert!(read.hasher() == filter.hasher() && bytes_of(&read) == bytes_of(&filter));
+        let refused = serde_json::from_str::<Filter<u64>>(&json).unwrap_err().to_string();
+        assert!(refused.contains("holds text or bytes"), "{refused}");
+        let damaged = json.replacen("137", "138", 1);
+        let refused = serde_json::from_str::<Filter<str>>(&damaged).unwrap_err().to_string();
+        assert!(refused.contains("not a filter file"), "{refused}");
+        if sample.merged.is_empty() {
+            let shared = filter.into_shared().unwrap();
+            assert_eq!(serde_json::to_string(&shared).unwrap(), json);
+            let read: SharedFilter<str> = serde_json::from_str(&json).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), json);
+        }
+    }
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn headers_can_be_serialised() {
@@ -353,19 +450,16 @@ fn a_file_larger_than_memory_is_opened_and_queried_at_once() {
     let count = 1_u64 << 34;
     let design = Layout::blocked(Blocks::bloom(512, 7), 10).into();
     let filter = HashFilter::new(&Parameters { keys: 100, seed: 1, design }).unwrap();
-    let mut bytes = Vec::new();
-    filter.write_to(&mut bytes).unwrap();
-    bytes.truncate(4096);
-    forge::put_block_count(&mut bytes, count);
+    let (bytes, start) = forge::with_block_count(&filter.to_bytes().unwrap(), count);
     let mut file = File::create(&path).unwrap();
-    file.write_all(&bytes).unwrap();
-    if let Err(error) = file.set_len(4096 + 64 * count) {
+    file.write_all(&bytes[..start as usize]).unwrap();
+    if let Err(error) = file.set_len(start + 64 * count) {
         println!("skipped: this file system has no files of a tebibyte ({error})");
         return;
     }
     let hash = u128::from(Stable::with_seed(1).hash_key("alice"));
     let block = ((hash >> 64) * u128::from(count)) >> 64;
-    file.seek(SeekFrom::Start(4096 + 64 * block as u64)).unwrap();
+    file.seek(SeekFrom::Start(start + 64 * block as u64)).unwrap();
     file.write_all(&[0xff; 64]).unwrap();
 
     // The kind of its keys is not stated.

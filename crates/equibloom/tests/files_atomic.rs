@@ -8,12 +8,11 @@ mod scratch;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use equibloom::file::{self, FileErrorKind};
-use equibloom::{Blocks, Filter, KeyHash, Layout, Parameters};
+use equibloom::file::FileErrorKind;
+use equibloom::{Blocks, Filter, Layout, Parameters};
 use samples::samples;
 use scratch::{Scratch, open_typed};
 
@@ -230,46 +229,5 @@ fn saves_more_than_fits() {
         assert!(matches!(error.kind(), FileErrorKind::Io { action: "write", .. }), "{error}");
         assert!(Filter::load(&path).unwrap() == small);
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
-    }
-}
-
-/// Killed at any moment: the file is the old or the new one, and a temporary file is recognisable.
-#[cfg(unix)]
-#[test]
-fn a_killed_program_leaves_a_whole_file() {
-    let scratch = Scratch::new("killed");
-    let path = scratch.path("filter.eqb");
-    let mut left_behind = 0;
-    for round in 0..25_u64 {
-        filter(700, "alice").save(&path).unwrap();
-        let mut child = child("", "saves_for_ever", scratch.directory());
-        let mut child = child.stdout(Stdio::null()).spawn().unwrap();
-        let moment = u128::from(KeyHash::from_u64(round)) as u64 % 30_000;
-        std::thread::sleep(Duration::from_micros(20_000 + moment));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        file::verify(&path).unwrap();
-        let found = Filter::<str>::load(&path).unwrap();
-        assert!(found.contains("alice") || found.contains("bob"));
-        for name in scratch.files() {
-            let unfinished = name.starts_with(".filter.eqb.") && name.ends_with(".equibloom-tmp");
-            assert!(unfinished || name == "filter.eqb", "{name}");
-            if unfinished {
-                left_behind += 1;
-                std::fs::remove_file(scratch.path(&name)).unwrap();
-            }
-        }
-    }
-    println!("{left_behind} unfinished files in 25 rounds");
-}
-
-#[test]
-#[ignore = "run by another, which kills it"]
-fn saves_for_ever() {
-    let Some(directory) = directory_of_child() else { return };
-    let path = directory.join("filter.eqb");
-    let filters = [filter(20_000, "alice"), filter(30_000, "bob")];
-    for filter in filters.iter().cycle() {
-        filter.save(&path).unwrap();
     }
 }

@@ -48,13 +48,13 @@ fn filter(design: Design) -> (Filter<u64>, Vec<u8>) {
 
 /// With an overflow list, so that both sections are there.
 fn layout() -> Layout {
-    Layout::single(Blocks::bloom(512, 7), 30, Rule::below(30))
+    Layout::single(Blocks::bloom(512, 7), 80, Rule::below(30))
         .with_overflow(Overflow { capacity: 500, when_full: WhenFull::Refuse })
 }
 
 #[test]
 fn bytes_are_used_in_place_and_dropped_with_the_last_filter() {
-    for design in [layout().into(), Design::Classical { bits: 10_000, hashes: 5 }] {
+    for design in [layout().into(), Design::Classical { bits: 40_000, hashes: 5 }] {
         let (filter, bytes) = filter(design);
         let (owner, is_gone) = Owner::new(&bytes, 0);
         let borrowed: Filter<u64> = Filter::from_owner(owner).unwrap();

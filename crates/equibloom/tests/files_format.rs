@@ -16,15 +16,32 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 struct Fields<'a>(&'a [u8]);
 
-impl Fields<'_> {
-    fn u32(&mut self) -> u32 {
-        let (field, rest) = self.0.split_at(4);
+impl<'a> Fields<'a> {
+    fn bytes(&mut self, count: usize) -> &'a [u8] {
+        let (bytes, rest) = self.0.split_at(count);
         self.0 = rest;
-        u32::from_le_bytes(field.try_into().unwrap())
+        bytes
     }
 
-    fn u64(&mut self) -> u64 {
-        u64::from(self.u32()) | u64::from(self.u32()) << 32
+    fn number(&mut self) -> u64 {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let byte = self.bytes(1)[0];
+            number |= u64::from(byte & 127) << shift;
+            shift += 7;
+            if byte < 128 {
+                return number;
+            }
+        }
+    }
+
+    fn small(&mut self) -> u32 {
+        self.number().try_into().unwrap()
+    }
+
+    fn name(&mut self) -> &'a str {
+        let length = self.number() as usize;
+        std::str::from_utf8(self.bytes(length)).unwrap()
     }
 }
 
@@ -33,9 +50,9 @@ type Levels = Vec<(u64, u64)>;
 
 fn subtables(fields: &mut Fields<'_>) -> Levels {
     let mut first = 0;
-    (0..fields.u32())
+    (0..fields.small())
         .map(|_| {
-            let size = fields.u64();
+            let size = fields.number();
             first += size;
             (first - size, size)
         })
@@ -97,45 +114,18 @@ fn draw(half: u64, i: u64) -> u64 {
 
 impl Reader {
     fn new(file: &[u8]) -> Self {
-        let header = &file[..u32::from_le_bytes(file[12..16].try_into().unwrap()) as usize];
         assert_eq!(file[..8], [0x89, 0x45, 0x51, 0x42, 0x4c, 0x0d, 0x0a, 0x1a]);
-        let mut fields = Fields(&header[8..]);
-        assert_eq!(fields.u32(), 3);
-        assert_eq!(fields.u32() as usize, header.len());
-        let flags = fields.u64();
-        assert!(flags <= 1);
-        assert_eq!(fields.u64(), file.len() as u64);
+        assert_eq!(file[8..10], [4, 0]);
+        let header = &file[..u16::from_le_bytes([file[10], file[11]]) as usize];
         let mut unsigned = header.to_vec();
-        unsigned[32..40].fill(0);
-        assert_eq!(fields.u64(), xxh3_64(&unsigned));
-        assert_eq!(&header[40..56], b"xxh3-128\0\0\0\0\0\0\0\0");
-        let mut fields = Fields(&header[56..]);
-        let seed = fields.u64();
-        for _ in 0..4 {
-            fields.u64();
-        }
-        let (spent, sections) = (fields.u32() == 1, fields.u32());
-        let (_entries, capacity, key_kind) = (fields.u64(), fields.u64(), fields.u64());
+        unsigned[12..20].fill(0);
+        assert_eq!(header[12..20], xxh3_64(&unsigned).to_le_bytes());
+        let mut fields = Fields(&header[20..]);
+        let flags = fields.number();
+        assert!(flags <= 3);
+        assert_eq!(fields.name(), "xxh3-128");
+        let (seed, key_kind, _keys) = (fields.number(), fields.number(), fields.number());
         assert!(key_kind == 1 || key_kind == 2, "they hold text or integers");
-        let (mut words, mut overflow, mut next) = (Vec::new(), Vec::new(), None);
-        for _ in 0..sections {
-            let name = fields.0[..16].to_vec();
-            fields.0 = &fields.0[16..];
-            let (_flags, offset, length) =
-                (fields.u64(), fields.u64() as usize, fields.u64() as usize);
-            let section = &file[offset..offset + length];
-            assert!(offset.is_multiple_of(4096) && fields.u64() == xxh3_64(section));
-            let words_of = |bytes: &[u8]| {
-                let words = bytes.chunks_exact(8);
-                words.map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
-            };
-            match name.strip_suffix(&[0; 8]).unwrap() {
-                b"blocks\0\0" => words = words_of(section),
-                b"overflow" => overflow = words_of(section),
-                b"next\0\0\0\0" => next = Some(Box::new(Self::new(section))),
-                _ => {}
-            }
-        }
         let mut reader = Self {
             blocks: Blocks::Classical { bits: 0, hashes: 0 },
             levels: Vec::new(),
@@ -144,22 +134,45 @@ impl Reader {
             threshold: None,
             hints: 0,
             seed,
-            spent,
-            shortened: flags == 1,
-            capacity,
-            words,
-            overflow,
-            next,
+            spent: flags & 2 != 0,
+            shortened: flags & 1 != 0,
+            capacity: 0,
+            words: Vec::new(),
+            overflow: Vec::new(),
+            next: None,
         };
         reader.read_design(&mut fields);
-        assert!(fields.0.is_empty());
+        let (_elements, _saturated, _accesses) =
+            (fields.number(), fields.number(), fields.number());
+        reader.capacity = fields.number();
+        let _entries = fields.number();
+        let mut end = header.len();
+        for _ in 0..fields.number() {
+            let (name, _flags, length) = (fields.name(), fields.number(), fields.number() as usize);
+            let start = if length >= 4096 { end.next_multiple_of(64) } else { end };
+            assert!(file[end..start].iter().all(|&byte| byte == 0));
+            end = start + length;
+            let section = &file[start..end];
+            assert_eq!(fields.bytes(8), xxh3_64(section).to_le_bytes());
+            let words_of = |bytes: &[u8]| {
+                let words = bytes.chunks_exact(8);
+                words.map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+            };
+            match name {
+                "blocks" => reader.words = words_of(section),
+                "overflow" => reader.overflow = words_of(section),
+                "next" => reader.next = Some(Box::new(Self::new(section))),
+                _ => {}
+            }
+        }
+        assert!(fields.0.is_empty() && end == file.len());
         reader
     }
 
     fn read_design(&mut self, fields: &mut Fields<'_>) {
-        match fields.u32() {
+        match fields.small() {
             1 => {
-                self.blocks = Blocks::Classical { bits: fields.u64(), hashes: fields.u32().into() };
+                self.blocks = Blocks::Classical { bits: fields.number(), hashes: fields.number() };
             }
             2 => self.read_layout(fields),
             _ => {
@@ -170,19 +183,19 @@ impl Reader {
     }
 
     fn read_layout(&mut self, fields: &mut Fields<'_>) {
-        let fingerprints = fields.u32() == 2;
-        let sizes = [fields.u32(), fields.u32(), fields.u32()];
-        if fields.u32() == 1 {
-            let (blocks, choices) = (fields.u64(), fields.u32());
+        let fingerprints = fields.small() == 2;
+        let sizes = [fields.small(), fields.small(), fields.small()];
+        if fields.small() == 1 {
+            let (blocks, choices) = (fields.number(), fields.small());
             self.levels = vec![(0, blocks); choices as usize];
-            self.share = fields.u64();
+            self.share = fields.number();
         } else {
             self.levels = subtables(fields);
         }
-        let rule = fields.u32();
+        let rule = fields.small();
         assert_eq!(rule == 3, fingerprints);
         if rule == 2 {
-            self.threshold = Some((fields.u32(), fields.u64()));
+            self.threshold = Some((fields.small(), fields.number()));
         }
         self.blocks = match sizes {
             [slots, lists, remainder_bits] if fingerprints => {
@@ -194,13 +207,15 @@ impl Reader {
                 Blocks::Bloom { bits, hashes, counter }
             }
         };
-        let (_has_budget, _budget) = (fields.u32(), fields.u64());
+        if fields.number() == 1 {
+            let _budget = fields.number();
+        }
         self.read_list(fields);
     }
 
     fn read_list(&mut self, fields: &mut Fields<'_>) {
-        let (_planned, _when_full) = (fields.u64(), fields.u32());
-        self.multiset = fields.u32() == 1;
+        let (_planned, _when_full) = (fields.number(), fields.small());
+        self.multiset = fields.small() == 1;
     }
 
     /// A bit of a block.

@@ -11,7 +11,7 @@ use samples::{key, samples};
 use scratch::open_typed;
 
 /// Every supported version.
-const VERSIONS: [u32; 1] = [3];
+const VERSIONS: [u32; 1] = [4];
 
 #[test]
 fn files_of_every_version_are_read_and_hold_their_keys() {
@@ -65,6 +65,8 @@ fn samples_cover_all_parts_of_a_file() {
     assert_eq!(header("classical").sections.len(), 1);
     assert_eq!(header("multi-level").sections.len(), 2);
     assert_eq!(header("merged").sections[2].name, "next");
+    let large = header("single-hints-large");
+    assert!(large.sections[0].offset > large.header_length && large.sections[0].length > 4096);
 }
 
 /// Writes the files of the current version. Existing files are kept: to change an unpublished version, remove

@@ -1,10 +1,14 @@
 //! Growing filters come back from their files as they were, and damage is found.
 #![cfg(all(feature = "planner", feature = "file"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
+#![allow(unsafe_code, reason = "the tests only replace their files")]
 
-use equibloom::file::FileErrorKind;
-use equibloom::{Filter, GrowingFilter};
+use equibloom::file::{FileErrorKind, Mapped};
+use equibloom::{Filter, GrowingFilter, SharedGrowingFilter};
 use xxhash_rust::xxh3::xxh3_64;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 mod random;
 use random::Random;
@@ -26,6 +30,37 @@ fn read(bytes: &[u8]) -> Result<GrowingFilter<u64>, FileErrorKind> {
             _ => FileErrorKind::NotReplaceable,
         }
     })
+}
+
+/// Bytes that begin at a multiple of 64, or behind one.
+struct Owner(Vec<u8>, usize);
+
+impl Owner {
+    fn new(bytes: &[u8], distance: usize) -> Self {
+        let mut buffer: Vec<u8> = Vec::with_capacity(bytes.len() + 128);
+        let start = buffer.as_ptr().align_offset(64) + distance;
+        buffer.resize(start, 0);
+        buffer.extend_from_slice(bytes);
+        Self(buffer, start)
+    }
+}
+
+impl AsRef<[u8]> for Owner {
+    fn as_ref(&self) -> &[u8] {
+        &self.0[self.1..]
+    }
+}
+
+/// A filter in the bytes of its file.
+fn borrowed(bytes: &[u8]) -> Option<GrowingFilter<u64>> {
+    GrowingFilter::from_owner(Owner::new(bytes, 0)).ok()
+}
+
+/// Where the checksum of the header stands, and where the lines begin.
+fn header_end(bytes: &[u8]) -> (usize, usize) {
+    let listed = u64::from_le_bytes(bytes[328..336].try_into().unwrap()) as usize;
+    let end = 344 + 24 * listed;
+    (end, (end + 8).next_multiple_of(64))
 }
 
 /// At many moments of growth, also in the middle of steps, a filter is saved and read, and grows on as the other.
@@ -51,9 +86,22 @@ fn a_filter_comes_back_as_it_was_at_any_moment() {
             let (ours, theirs) = (filter.statistics(), back.statistics());
             assert_eq!((ours.levels, ours.expected_rate), (theirs.levels, theirs.expected_rate));
             moving += u32::from(bytes[304..312] != [0; 8]);
-            // What is read grows on.
-            if random.between(0, 3) == 0 {
-                filter = back;
+            // In place, too.
+            let mut mapped = borrowed(&bytes).unwrap();
+            assert!(mapped == filter && bytes_of(&mapped) == bytes);
+            assert_eq!(mapped.is_mapped(), cfg!(target_endian = "little") && filter.bytes() > 0);
+            let copied = GrowingFilter::<u64>::from_owner(Owner::new(&bytes, 8)).unwrap();
+            assert!(copied == filter && !copied.is_mapped());
+            // What is read grows on, in place or not.
+            match random.between(0, 7) {
+                0 => filter = back,
+                1 => filter = mapped,
+                2 => {
+                    mapped.detach().unwrap();
+                    assert!(!mapped.is_mapped() && mapped == filter);
+                    filter = mapped;
+                }
+                _ => {}
             }
         }
         assert!(moving > 3, "{moving}");
@@ -90,8 +138,71 @@ fn every_changed_byte_is_found() {
         damaged[at] ^= 1 << (at % 8);
         assert!(read(&damaged).is_err(), "byte {at}");
         assert!(read(&bytes[..at]).is_err(), "{at} bytes");
+        assert!(borrowed(&bytes[..at]).is_none(), "{at} bytes");
+        // In place, only the header is checked.
+        let (header, lines) = header_end(&bytes);
+        if let Some(mapped) = borrowed(&damaged) {
+            assert!(at >= header + 8, "byte {at}");
+            exercise(mapped);
+        } else {
+            assert!(at < lines, "byte {at}");
+        }
     }
     assert!(read(&bytes).is_ok());
+}
+
+/// Runs all operations on a filter with arbitrary contents: answers may be wrong, but every call returns.
+fn exercise(mut filter: GrowingFilter<u64>) {
+    filter.statistics();
+    let mut other = Filter::builder().rate(0.01).removable().build_growing().unwrap();
+    let _ = other.merge(&filter);
+    if let Ok(shared) = filter.clone().into_shared() {
+        let _ = (shared.insert(&5), shared.contains(&5), shared.snapshot());
+    }
+    for key in 0..300 {
+        let _ = (filter.insert(&key), filter.contains(&key));
+        let _ = filter.remove(&(key * 7));
+    }
+    filter.statistics();
+    bytes_of(&filter);
+}
+
+/// Threads insert into a filter that grows and is saved; a reader maps every file, and finds each key whose insert had
+/// returned before the save.
+#[test]
+fn a_reader_finds_what_was_inserted_before_the_save() {
+    let directory = scratch::Scratch::new("growing-mapped");
+    let path = directory.path("seen.eqg");
+    let filter: SharedGrowingFilter<u64> =
+        Filter::builder().rate(0.001).build_shared_growing().unwrap();
+    filter.save(&path).unwrap();
+    // SAFETY: the file is only ever replaced.
+    let mut reader: Mapped<GrowingFilter<u64>> = unsafe { Mapped::open(&path) }.unwrap();
+    let (keys, inserted) = (100_000, AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for key in 0..keys {
+                filter.insert(&key).unwrap();
+                inserted.store(key + 1, Ordering::Release);
+            }
+        });
+        loop {
+            let known = inserted.load(Ordering::Acquire);
+            filter.save(&path).unwrap();
+            assert!(reader.reload_if_changed().unwrap() && reader.is_mapped());
+            assert!((0..known).all(|key| reader.contains(&key)));
+            if known == keys {
+                break;
+            }
+        }
+    });
+    assert!(!reader.reload_if_changed().unwrap());
+    // What is not a growing filter of such keys does not take its place.
+    Filter::<u64>::builder().keys(10).rate(0.01).build().unwrap().save(&path).unwrap();
+    assert!(reader.reload_if_changed().is_err() && reader.contains(&5));
+    // SAFETY: as above.
+    let error = unsafe { GrowingFilter::<u64>::open(directory.path("missing")) }.unwrap_err();
+    assert!(error.to_string().contains("missing"), "{error}");
 }
 
 /// Files with the right checksum, but other words: refused, or a filter that can be used, never a panic.
@@ -99,7 +210,7 @@ fn every_changed_byte_is_found() {
 fn forged_files_do_no_harm() {
     let mut filter = Filter::builder().rate(0.01).removable().build_growing().unwrap();
     let mut random = Random(2);
-    let mut used = 0;
+    let (mut used, mut in_place) = (0, 0);
     for round in 0..3_000 {
         if round % 300 == 0 {
             filter.try_extend(round * 10..round * 10 + 1_500).unwrap();
@@ -107,6 +218,7 @@ fn forged_files_do_no_harm() {
         }
         let mut bytes = bytes_of(&filter);
         let words = bytes.len() / 8;
+        let (header, _) = header_end(&bytes);
         for _ in 0..random.between(1, 3) {
             // Mostly in the header.
             let word = match random.between(0, 3) {
@@ -123,9 +235,18 @@ fn forged_files_do_no_harm() {
             };
             bytes[8 * word..8 * word + 8].copy_from_slice(&value.to_le_bytes());
         }
-        let end = bytes.len() - 8;
-        let checksum = xxh3_64(&bytes[..end]);
-        bytes[end..].copy_from_slice(&checksum.to_le_bytes());
+        let mut checksum_at = |end: usize| {
+            let checksum = xxh3_64(&bytes[..end]).to_le_bytes();
+            bytes[end..end + 8].copy_from_slice(&checksum);
+        };
+        checksum_at(header.min(words * 8 - 8));
+        checksum_at(words * 8 - 8);
+        if round % 4 == 0
+            && let Some(mapped) = borrowed(&bytes)
+        {
+            in_place += 1;
+            exercise(mapped);
+        }
         let Ok(mut forged) = read(&bytes) else { continue };
         used += 1;
         for key in 0..300 {
@@ -137,5 +258,5 @@ fn forged_files_do_no_harm() {
         let mut other = Filter::builder().rate(0.01).build_growing().unwrap();
         let _ = other.merge(&forged);
     }
-    assert!(used > 100, "{used}");
+    assert!(used > 100 && in_place > 50, "{used} {in_place}");
 }

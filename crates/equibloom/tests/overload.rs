@@ -120,6 +120,23 @@ fn a_refused_batch_stops_where_the_list_is_full() {
     assert!(filter.statistics().overflowed <= capacity);
 }
 
+/// Small filters, whose list would be full before all keys are stored in one of 300 if it had room for the mean and six
+/// standard deviations of normal variables.
+#[test]
+fn no_filter_refuses_before_the_planned_keys_are_stored() {
+    for (keys, bits) in [(10_000, 16.0), (3_000, 16.0), (25_000, 10.0)] {
+        let builder = Filter::<u64>::builder().keys(keys).bits_per_key(bits);
+        let builder = builder.block(BlockKind::Fingerprint).when_full(WhenFull::Refuse);
+        let design = builder.plan().unwrap().design;
+        for filter in 0..6_000_000 / keys {
+            let parameters = Parameters { keys, seed: filter, design: design.clone() };
+            let mut small = HashFilter::new(&parameters).unwrap();
+            let first = filter * keys;
+            small.insert_batch(&hashes(first..first + keys)).unwrap();
+        }
+    }
+}
+
 /// Sets that saturate, from slots of one entry to blocks as they are planned.
 fn saturating() -> impl Strategy<Value = Parameters> {
     let remainder = prop_oneof![Just(8_u32), 5..=12_u32, 5..=56_u32];

@@ -1,13 +1,14 @@
 //! Inserts hashes into a filter and limits their number to the plan.
 
-use std::path::Path;
+use std::thread::available_parallelism;
 
 use anyhow::bail;
 use equibloom::{HashFilter, KeyHash, Statistics};
-use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::answer::number;
+use crate::answer::{self, count, rate};
+use crate::filter_file::Target;
+use crate::progress;
 
 /// How to handle more keys than planned. The command checks this, since most filters would accept more; the
 /// filters themselves saturate, so that a plan's random overflow is never refused.
@@ -22,24 +23,38 @@ pub(crate) enum WhenFull {
     Saturate,
 }
 
-/// Threads that insert. The reading thread waits for them: reading and hashing take less time.
-const THREADS: usize = 2;
+/// How many threads insert.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Threads {
+    /// Threads that insert keys, beside one that reads them: 1 to 256. The filter does not depend on it
+    /// [default: number of cores].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    fn number(&self) -> usize {
+        let cores = || available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(cores, usize::from)
+    }
+}
 
 pub(crate) struct Filling {
     pub(crate) filter: HashFilter,
     /// Keys received, repeated ones included.
     pub(crate) read: u64,
     when_full: WhenFull,
+    threads: usize,
 }
 
 impl Filling {
-    pub(crate) fn new(filter: HashFilter, when_full: WhenFull) -> Self {
-        Self { filter, read: 0, when_full }
+    pub(crate) fn new(filter: HashFilter, when_full: WhenFull, threads: &Threads) -> Self {
+        Self { filter, read: 0, when_full, threads: threads.number() }
     }
 
     /// Inserts keys. After an error the filter is unusable.
     pub(crate) fn insert(&mut self, hashes: &[KeyHash]) -> anyhow::Result<()> {
-        self.filter.insert_parallel(hashes, THREADS)?;
+        self.filter.insert_parallel(hashes, self.threads)?;
         self.read += hashes.len() as u64;
         self.check()
     }
@@ -49,21 +64,21 @@ impl Filling {
         let (planned, there) = (self.filter.parameters().keys, self.filter.elements());
         if self.when_full == WhenFull::Refuse && there > planned {
             bail!(
-                "there are more than the {} keys that the filter is planned for: build it for more \
-                 (by --keys, or by leaving that out to have them counted), \
+                "there are more than the {} that the filter is planned for: build it for more \
+                 (by --keys or --headroom, or by leaving --keys out to have them counted), \
                  or let the false-positive rate rise by --when-full saturate",
-                HumanCount(planned)
+                count(planned, "key")
             );
         }
         Ok(())
     }
 
     /// Writes the filter. Warns on standard error if it has more keys than planned.
-    pub(crate) fn save(&self, path: &Path) -> anyhow::Result<(Saved, Statistics)> {
-        self.filter.save(path)?;
-        let statistics = self.filter.statistics();
+    pub(crate) fn save(&self, target: &Target, quiet: bool) -> anyhow::Result<(Saved, Statistics)> {
+        target.save(&self.filter, quiet)?;
+        let statistics = progress::during("computing the rate", quiet, || self.filter.statistics());
         let saved = Saved {
-            file: path.display().to_string(),
+            file: target.name(),
             keys: statistics.elements,
             planned_keys: self.filter.parameters().keys,
             rate_now: statistics.expected_rate,
@@ -76,12 +91,12 @@ impl Filling {
 /// Warns on standard error of a filter with more keys than planned.
 pub(crate) fn warn_over_capacity(file: &str, filter: &HashFilter, statistics: &Statistics) {
     if filter.is_over_capacity() {
-        eprintln!(
-            "warning: {file}: {} keys in a filter planned for {}: its false-positive rate is now {}",
-            HumanCount(statistics.elements),
-            HumanCount(filter.parameters().keys),
-            number(statistics.expected_rate)
-        );
+        answer::warn(&format!(
+            "{file}: {} in a filter planned for {}: its false-positive rate is now {}",
+            count(statistics.elements, "key"),
+            count(filter.parameters().keys, "key"),
+            rate(statistics.expected_rate)
+        ));
     }
 }
 
@@ -89,7 +104,8 @@ pub(crate) fn warn_over_capacity(file: &str, filter: &HashFilter, statistics: &S
 #[derive(Serialize)]
 pub(crate) struct Saved {
     pub(crate) file: String,
-    /// Distinct keys, as far as the filter can tell; after a merge the sum of all filters.
+    /// An estimate of the different keys: one that seems to be there already is not counted. A removable filter
+    /// counts all, repeated ones too. After a merge it may be the sum of all filters.
     pub(crate) keys: u64,
     pub(crate) planned_keys: u64,
     /// The rate computed from the filter's bits.

@@ -9,25 +9,30 @@ mod filling;
 mod spool;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use equibloom::{HashFilter, KeyKind, Parameters, Stable};
 use equibloom_theory::planner::Plan;
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::answer::{self, Output, number};
-use crate::keys::{self, Input, KeyFiles};
+use crate::answer::{self, Output, rate};
+use crate::describe::describe;
+use crate::filter_file::Target;
+use crate::keys::{self, Input, KeyFiles, StandardInput};
 use crate::progress::{self, Unit};
 use crate::quantity;
 use crate::requirements::RequirementFlags;
-pub(crate) use filling::{Filling, Saved, WhenFull, warn_over_capacity};
+pub(crate) use filling::{Filling, Saved, Threads, WhenFull, warn_over_capacity};
 use spool::Spool;
 
 /// The rate if neither rate nor size is given.
 const RATE: f64 = 0.001;
+/// How many more keys than counted the filter is planned for: this share, and at least so many.
+const HEADROOM: f64 = 0.1;
+const LEAST_HEADROOM: f64 = 4.5; // The planner rounds down.
 
 const EXAMPLES: &str = "Examples:
   equibloom build words.txt -o words.eqb
@@ -37,17 +42,20 @@ const EXAMPLES: &str = "Examples:
 
 /// Builds a filter file from keys: lines, columns or fields of files, or of standard input.
 ///
-/// The filter is planned for --keys keys. Without --keys they are counted: files are read twice; for a pipe the
-/// hashes, 16 bytes per key, are stored in an unnamed temporary file in the output's directory. If neither a
-/// rate nor a size is given, the rate is 0.1 %. Repeated keys are harmless but counted: with many of them
-/// --keys saves memory.
+/// The filter is planned for --keys keys. Without --keys they are counted, and 10 % more are planned for, so that some can be
+/// added later (--headroom for another share): files are read twice; for a pipe the hashes, 16 bytes per key, are stored in an
+/// unnamed temporary file in the output's directory. If neither a rate nor a size is given, the rate is 0.1 %.
+/// Repeated keys are harmless but counted: with many of them --keys saves memory.
 ///
-/// The output replaces an older file of that name when it is complete.
+/// The output replaces an older file of that name when it is complete, and keeps its owner and permissions. A read-only file
+/// is not replaced.
+///
+/// Exit status: 0 if the filter was written, 2 after an error.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The filter file to write.
-    #[arg(short, long, value_name = "FILE")]
+    /// The filter file to write; `-` for standard output.
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: PathBuf,
     /// Number of distinct keys to plan for, such as 250000, 100M or 1e9 [default: counted].
     #[arg(long, value_name = "COUNT", value_parser = quantity::count, allow_negative_numbers = true)]
@@ -60,6 +68,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
     printing: Output,
     #[command(flatten)]
     key_files: KeyFiles,
@@ -69,9 +79,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let start = Instant::now();
-    let mut input = arguments.key_files.input(&[])?;
+    let mut input = arguments.key_files.input(&[], StandardInput::Keys)?;
     let kind = input.settle_kind(None)?;
-    let directory = directory_for(&arguments.output)?;
+    let target = Target::new(&arguments.output)?;
     ensure!(
         !input.has(&arguments.output),
         "{} is a file of keys and the output: give the filter another name",
@@ -81,26 +91,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let built = match arguments.keys {
         Some(keys) => job.filled(keys)?,
         None if input.bytes().is_some() => job.filled(job.counted()?)?,
-        None => job.spooled(directory)?,
+        None => job.spooled(&target)?,
     };
-    arguments.printing.print(&Summary::save(&arguments.output, &built, start)?)
-}
-
-/// The directory of the output, checked before hours of work are spent.
-pub(crate) fn directory_for(output: &Path) -> anyhow::Result<&Path> {
-    let name = output.display();
-    ensure!(!output.is_dir(), "{name}: it is a directory: give the name of a file in it");
-    let directory = match output.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    if !directory.is_dir() {
-        bail!("{name}: there is no directory {}: make it first", directory.display());
-    }
-    tempfile::tempfile_in(directory).with_context(|| {
-        format!("{name}: could not write to {}: check its permissions", directory.display())
-    })?;
-    Ok(directory)
+    let summary = Summary::save(&target, &built, start, arguments.printing.quiet)?;
+    arguments.printing.report(&summary, &target)
 }
 
 struct Job<'a> {
@@ -127,15 +121,24 @@ impl Job<'_> {
 
     /// An empty filter for this many keys, at least one.
     fn planned(&self, keys: u64) -> anyhow::Result<Built> {
-        let mut requirements = self.arguments.requirements.requirements(Some(keys.max(1)));
+        let keys = keys.max(1);
+        let mut requirements = self.arguments.requirements.requirements(Some(keys));
         if requirements.memory.is_none() && requirements.bits_per_key.is_none() {
             requirements.rate = requirements.rate.or(Some(RATE));
         }
-        let plan = self.arguments.requirements.plan(&requirements)?;
+        if self.arguments.keys.is_none() {
+            let headroom = HEADROOM.max(LEAST_HEADROOM / keys as f64);
+            requirements.headroom = requirements.headroom.or(Some(headroom));
+        }
+        let quiet = self.arguments.printing.quiet;
+        let plan = progress::during("planning", quiet, || {
+            self.arguments.requirements.plan(&requirements)
+        })?;
         let (seed, design) = (self.hasher.seed(), plan.design);
         let parameters = Parameters { keys: plan.keys, seed, design };
         let filter = HashFilter::new(&parameters)?.with_key_kind(self.kind);
-        Ok(Built { plan, filling: Filling::new(filter, self.arguments.when_full), missing: 0 })
+        let filling = Filling::new(filter, self.arguments.when_full, &self.arguments.threads);
+        Ok(Built { plan, filling, missing: 0 })
     }
 
     /// A filter for this many keys, filled from the input.
@@ -152,8 +155,8 @@ impl Job<'_> {
     }
 
     /// A filter for keys that can be read only once.
-    fn spooled(&self, directory: &Path) -> anyhow::Result<Built> {
-        let mut spool = Spool::in_directory(directory)?;
+    fn spooled(&self, target: &Target) -> anyhow::Result<Built> {
+        let mut spool = Spool::in_directory(&target.directory())?;
         let progress = self.progress("reading");
         let missing = keys::for_each_slab(self.input, self.hasher, &progress, |batch| {
             spool.write(&batch.hashes)
@@ -179,7 +182,11 @@ impl Job<'_> {
 struct Summary {
     #[serde(flatten)]
     saved: Saved,
+    /// Name and sizes.
+    filter: String,
     placement: &'static str,
+    /// Whether repeated keys are stored each time.
+    removable: bool,
     /// Keys read, repeated ones included.
     keys_read: u64,
     /// Records without a key.
@@ -195,17 +202,19 @@ struct Summary {
 
 impl Summary {
     /// Writes the filter.
-    fn save(output: &Path, built: &Built, start: Instant) -> anyhow::Result<Self> {
+    fn save(target: &Target, built: &Built, start: Instant, quiet: bool) -> anyhow::Result<Self> {
         let Built { plan, missing, filling } = built;
-        let (saved, statistics) = filling.save(output)?;
+        let (saved, statistics) = filling.save(target, quiet)?;
         Ok(Self {
             saved,
+            filter: describe(&plan.design),
+            removable: plan.design.is_multiset(),
             placement: plan.design.placement().as_str(),
             keys_read: filling.read,
             keys_missing: *missing,
             key_kind: filling.filter.key_kind(),
-            bytes: statistics.memory.total(),
-            bits_per_key: 8.0 * statistics.memory.total() as f64 / plan.keys as f64,
+            bytes: plan.bytes(),
+            bits_per_key: plan.bits_per_key(),
             rate_planned: plan.rate(),
             accesses_miss: statistics.expected_accesses_per_miss,
             seconds: start.elapsed().as_secs_f64(),
@@ -215,17 +224,23 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Saved { file, keys, rate_now, .. } = &self.saved;
-        let (keys, read) = (HumanCount(*keys), HumanCount(self.keys_read));
-        writeln!(f, "{file}: {keys} different keys of {read}, {}", self.placement)?;
+        let Saved { file, keys, planned_keys, rate_now } = &self.saved;
+        let [keys, read, planned] = [*keys, self.keys_read, *planned_keys].map(HumanCount);
+        writeln!(f, "{file}: {}", self.filter)?;
+        let stored = if self.removable {
+            format!("{keys} stored, repeated ones each time")
+        } else {
+            format!("an estimated {keys} of them different")
+        };
+        writeln!(f, "  keys                  {read} read, {stored}; planned for {planned}")?;
         writeln!(f, "  keys are              {}", self.key_kind)?;
         answer::write_missing(f, self.keys_missing)?;
         let (bytes, bits) = (DecimalBytes(self.bytes), self.bits_per_key);
         writeln!(f, "  memory                {bytes}, {bits:.2} bits per planned key")?;
-        let (now, planned) = (number(*rate_now), number(self.rate_planned));
+        let (now, planned) = (rate(*rate_now), rate(self.rate_planned));
         writeln!(f, "  false-positive rate   {now} now, {planned} planned")?;
         writeln!(f, "  accesses per miss     {:.3}", self.accesses_miss)?;
-        let rate = self.keys_read as f64 / self.seconds / 1e6;
-        writeln!(f, "  time                  {:.2} s, {rate:.2} million keys/s", self.seconds)
+        let speed = self.keys_read as f64 / self.seconds / 1e6;
+        writeln!(f, "  time                  {:.2} s, {speed:.2} million keys/s", self.seconds)
     }
 }

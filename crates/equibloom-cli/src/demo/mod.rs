@@ -14,6 +14,8 @@ use crate::{answer, progress, quantity};
 /// Compares the papers' filters with the hinted and fingerprint filters, in the same memory, on generated
 /// e-mail addresses.
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom demo --keys 1M --bits-per-key 16 --block-bits 512
 #[derive(clap::Args, serde::Serialize)]
 pub(crate) struct Arguments {

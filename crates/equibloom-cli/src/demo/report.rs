@@ -12,8 +12,8 @@ impl fmt::Display for Results<'_> {
         let Arguments { keys, block_bits, bits_per_key, .. } = arguments;
         writeln!(
             f,
-            "{keys} e-mail addresses in blocks of {block_bits} bits, {bits_per_key} bits of memory per \
-             address; {queries} lookups of other addresses.\n",
+            "{keys} e-mail addresses in Bloom blocks of {block_bits} bits or cache lines of fingerprints, \
+             {bits_per_key} bits of memory per address; {queries} lookups of other addresses.\n"
         )?;
         columns::write(f, &COLUMNS, &self.filters, &remarks(self))
     }
@@ -33,6 +33,9 @@ const COLUMNS: [Column<FilterResult>; 12] = [
     ("ns per\ninsert", |filter| format!("{:.0}", filter.ns_insert)),
     ("\nmiss", |filter| format!("{:.0}", filter.ns_miss)),
 ];
+
+/// Bits of a cache line.
+const LINE_BITS: u32 = 512;
 
 /// Distance of the measured rate from the predicted one, in standard deviations.
 fn deviation(filter: &FilterResult) -> f64 {
@@ -63,11 +66,20 @@ fn remarks(results: &Results<'_>) -> Vec<String> {
             compare(multi_level.fpr_predicted, blocked.fpr_predicted),
         ),
     ];
+    let lines = results.arguments.block_bits.div_ceil(LINE_BITS);
+    if lines > 1 {
+        remarks.push(format!(
+            "Accesses are blocks. Each has {lines} cache lines, and a key's {} bits may be in as many of them: such \
+             blocks save reads of a disk, not of memory. Only fingerprints are in one line.",
+            blocked.hashes
+        ));
+    }
     if let Some(hinted) = find("hinted") {
         remarks.push(format!(
-            "Hints, a few bits in which a block records rejected keys, reduce a miss to {:.2} \
-             blocks, with {} false positives than multi-level without them.",
+            "With hints, a few bits in which a block records rejected keys, a miss reads {:.2} blocks instead of \
+             {:.2}, with {} false positives.",
             hinted.accesses_miss,
+            multi_level.accesses_miss,
             compare(hinted.fpr_predicted, multi_level.fpr_predicted),
         ));
     }

@@ -5,22 +5,27 @@ mod picture;
 use std::fmt;
 use std::path::PathBuf;
 
+use equibloom::Statistics;
 use equibloom::file::{self, Header};
-use equibloom::{Blocks, Design, Statistics};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::answer::{self, number};
+use crate::answer::{self, count, rate};
 use crate::build::warn_over_capacity;
-use crate::query::open;
+use crate::describe::describe;
+use crate::filter_file::{self, is_standard};
+use crate::progress;
 
-/// Shows a filter file: parameters, keys, current false-positive rate, block loads, and bytes by part.
+/// Shows a filter file: parameters, keys, current false-positive rate, block loads, and bytes by part. The file is
+/// verified first.
+///
+/// Exit status: 0 if it is whole, 2 after an error.
 ///
 /// Example: equibloom info customers.eqb
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The filter file.
-    #[arg(value_name = "FILE")]
+    /// The filter file; `-` for standard input.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
     /// Print one JSON object.
     #[arg(long)]
@@ -28,27 +33,36 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let header = file::inspect(&arguments.file)?;
-    let filter = open(&arguments.file)?;
+    let opened = filter_file::open(&arguments.file, true, false)?;
+    let filter = &opened.filter;
+    let header = if is_standard(&arguments.file) {
+        filter_file::header_of(filter)?
+    } else {
+        file::inspect(&arguments.file)?
+    };
     let planned_keys = filter.parameters().keys;
     let parts = filter.part_count();
     let planned = filter.parameters().predict(planned_keys).ok().filter(|_| parts == 1);
     let info = Info {
-        file: arguments.file.display().to_string(),
+        file: filter_file::name(&arguments.file),
+        filter: describe(&header.parameters.design),
         parts,
         planned_keys,
         rate_planned: planned.as_ref().map(|planned| planned.rate),
         accesses_miss_planned: planned.as_ref().map(|planned| planned.accesses_miss),
-        statistics: filter.statistics(),
+        statistics: progress::during("computing the rate", false, || filter.statistics()),
         header,
     };
-    warn_over_capacity(&info.file, &filter, &info.statistics);
+    opened.origin.check()?;
+    warn_over_capacity(&info.file, filter, &info.statistics);
     answer::print(&info, arguments.json)
 }
 
 #[derive(Serialize)]
 struct Info {
     file: String,
+    /// Name and sizes, of the first part.
+    filter: String,
     /// Filters of different plans that were merged.
     parts: usize,
     /// Of all parts.
@@ -67,31 +81,30 @@ impl fmt::Display for Info {
         let Self { header, statistics, .. } = self;
         let parameters = &header.parameters;
         match self.parts {
-            1 => writeln!(f, "{}: {}\n", self.file, describe(&parameters.design))?,
-            parts => {
-                let first = describe(&parameters.design);
-                writeln!(f, "{}: {parts} parts, the first {first}\n", self.file)?;
-            }
+            1 => writeln!(f, "{}: {}\n", self.file, self.filter)?,
+            parts => writeln!(f, "{}: {parts} parts, the first {}\n", self.file, self.filter)?,
         }
         let (keys, planned) = (HumanCount(statistics.elements), HumanCount(self.planned_keys));
-        writeln!(f, "  keys                  {keys} of {planned} planned")?;
+        let is_exact = parameters.design.is_multiset() || statistics.elements == 0;
+        let about = if is_exact { "" } else { "an estimated " };
+        writeln!(f, "  keys                  {about}{keys} of {planned} planned")?;
         writeln!(f, "  keys are              {}", header.key_kind)?;
         let planned =
-            self.rate_planned.map(|rate| format!(", {} with all planned keys", number(rate)));
-        let rate = number(statistics.expected_rate);
+            self.rate_planned.map(|rate| format!(", {} with all planned keys", answer::rate(rate)));
+        let rate = rate(statistics.expected_rate);
         writeln!(f, "  false-positive rate   {rate} now{}", planned.unwrap_or_default())?;
         let planned =
             self.accesses_miss_planned.map(|mean| format!(", {mean:.3} with all planned keys"));
         let accesses = statistics.expected_accesses_per_miss;
         writeln!(f, "  accesses per miss     {accesses:.3} now{}", planned.unwrap_or_default())?;
         if self.parts == 1 && header.counters.overflow_capacity > 0 {
-            let entries = HumanCount(header.counters.overflow_entries);
+            let keys = count(header.counters.overflow_entries, "key");
             let room = HumanCount(header.counters.overflow_capacity);
-            writeln!(f, "  overflow list         {entries} entries, room for {room}")?;
+            writeln!(f, "  overflow list         {keys}, room for {room}")?;
         }
         if statistics.saturated > 0 {
-            let keys = HumanCount(statistics.saturated);
-            writeln!(f, "  past capacity         {keys} keys, which came when the list was full")?;
+            let keys = count(statistics.saturated, "key");
+            writeln!(f, "  past capacity         {keys} that came when the list was full")?;
         }
         writeln!(f, "  hash                  {}, seed {}", header.hash, parameters.seed)?;
         writeln!(f, "  format                version {}\n", header.version)?;
@@ -110,33 +123,5 @@ impl fmt::Display for Info {
         }
         writeln!(f)?;
         picture::write(f, statistics)
-    }
-}
-
-/// A short description of the filter.
-fn describe(design: &Design) -> String {
-    let name = design.name();
-    let layout = match design {
-        Design::Classical { bits, hashes } => {
-            return format!("{name}, {} bits, {hashes} for every key", HumanCount(*bits));
-        }
-        Design::List { overflow, multiset } => {
-            let removable = if *multiset { ", keys can be removed" } else { "" };
-            return format!(
-                "{name}, {} hashes of 64 bits{removable}",
-                HumanCount(overflow.capacity)
-            );
-        }
-        Design::Blocked(layout) => layout,
-    };
-    let count = HumanCount(layout.candidates.blocks());
-    match layout.blocks {
-        Blocks::Bloom { bits, hashes, .. } => {
-            format!("{name}, {count} blocks of {bits} bits, {hashes} for every key")
-        }
-        Blocks::Fingerprint { slots, remainder_bits, .. } => {
-            let removable = if layout.multiset { ", keys can be removed" } else { "" };
-            format!("{name}, {count} blocks with {slots} slots of {remainder_bits} bits{removable}")
-        }
     }
 }

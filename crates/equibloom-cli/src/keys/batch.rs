@@ -26,6 +26,8 @@ pub(crate) enum Wanted {
     Slabs,
     /// Their hashes and records.
     Records,
+    /// Their hashes, and the keys as records.
+    Keys,
 }
 
 /// Records, the hashes of their keys, and the text that contains them.
@@ -44,8 +46,12 @@ pub(crate) struct Batch {
     pub(crate) hashes: Vec<KeyHash>,
     /// Positions of the records in the text, if needed.
     records: Vec<Range<usize>>,
+    /// Their numbers in their file, from 1; 0 if they have none.
+    numbers: Vec<u64>,
     /// Line readers read directly into this; bytes behind the last record are unused.
     pub(super) text: Vec<u8>,
+    /// The keys, if they are wanted as records.
+    keys: Vec<u8>,
     /// The header of a table, printed before the records.
     pub(crate) title: Vec<u8>,
 }
@@ -61,14 +67,18 @@ impl Batch {
             missing: 0,
             hashes: Vec::new(),
             records: Vec::new(),
+            numbers: Vec::new(),
             text: Vec::new(),
+            keys: Vec::new(),
             title: Vec::new(),
         }
     }
 
-    /// The records in the same order, with their terminators, if present.
-    pub(crate) fn records(&self) -> impl Iterator<Item = &[u8]> {
-        self.records.iter().map(|record| &self.text[record.clone()])
+    /// The records in the same order with their numbers, and with their terminators, if present.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let text = if self.wanted == Wanted::Keys { &self.keys } else { &self.text };
+        let records = self.records.iter().map(|record| &text[record.clone()]);
+        self.numbers.iter().copied().zip(records)
     }
 
     pub(super) fn clear(&mut self) {
@@ -76,10 +86,13 @@ impl Batch {
         self.missing = 0;
         self.hashes.clear();
         self.records.clear();
+        self.numbers.clear();
+        self.keys.clear();
         self.title.clear();
         if self.text.len() > MOST_KEPT {
             self.text = Vec::new();
         }
+        self.keys.shrink_to(MOST_KEPT);
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -103,11 +116,18 @@ impl Batch {
 
     /// Adds a record whose text is in the buffer, or will be when the reader is done.
     #[inline]
-    pub(super) fn add_in_place(&mut self, record: Range<usize>, key: &[u8]) -> anyhow::Result<()> {
+    pub(super) fn add_in_place(
+        &mut self,
+        number: u64,
+        record: Range<usize>,
+        key: &[u8],
+    ) -> anyhow::Result<()> {
         if self.has_use_for(key) {
             self.take(key)?;
-            if self.wanted == Wanted::Records {
-                self.records.push(record);
+            match self.wanted {
+                Wanted::Records => self.push(number, record),
+                Wanted::Keys => self.push_key(number, key),
+                _ => {}
             }
         }
         Ok(())
@@ -116,44 +136,68 @@ impl Batch {
     /// Adds a key, and appends its record if records are needed.
     pub(super) fn add(
         &mut self,
+        number: u64,
         key: &[u8],
         write_record: impl FnOnce(&mut Vec<u8>),
     ) -> anyhow::Result<()> {
-        if self.has_use_for(key) { self.add_even_if_empty(key, write_record) } else { Ok(()) }
+        if self.has_use_for(key) {
+            self.add_even_if_empty(number, key, write_record)
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds an integer, or its digits if keys are text; the digits are also its record.
     pub(super) fn add_integer(&mut self, value: i128) -> anyhow::Result<()> {
         if !self.are_integers {
             let digits = value.to_string();
-            return self.add(digits.as_bytes(), |text| text.extend(digits.as_bytes()));
+            return self.add(0, digits.as_bytes(), |text| text.extend(digits.as_bytes()));
         }
         if self.wanted != Wanted::Count {
             self.hashes.push(self.hasher.hash_key(&(value as u64)));
         }
         self.count += 1;
-        self.write_record(|text| text.extend(value.to_string().as_bytes()));
+        if matches!(self.wanted, Wanted::Records | Wanted::Keys) {
+            let digits = value.to_string();
+            self.write_record(0, digits.as_bytes(), |text| text.extend(digits.as_bytes()));
+        }
         Ok(())
     }
 
     /// [`add`](Self::add) for keys given one by one.
     pub(super) fn add_even_if_empty(
         &mut self,
+        number: u64,
         key: &[u8],
         write_record: impl FnOnce(&mut Vec<u8>),
     ) -> anyhow::Result<()> {
         self.take(key)?;
-        self.write_record(write_record);
+        self.write_record(number, key, write_record);
         Ok(())
     }
 
-    fn write_record(&mut self, write_record: impl FnOnce(&mut Vec<u8>)) {
-        if self.wanted == Wanted::Records {
-            let start = self.records.last().map_or(0, |last| last.end);
-            self.text.truncate(start);
-            write_record(&mut self.text);
-            self.records.push(start..self.text.len());
+    fn write_record(&mut self, number: u64, key: &[u8], write_record: impl FnOnce(&mut Vec<u8>)) {
+        match self.wanted {
+            Wanted::Records => {
+                let start = self.records.last().map_or(0, |last| last.end);
+                self.text.truncate(start);
+                write_record(&mut self.text);
+                self.push(number, start..self.text.len());
+            }
+            Wanted::Keys => self.push_key(number, key),
+            _ => {}
         }
+    }
+
+    fn push(&mut self, number: u64, record: Range<usize>) {
+        self.records.push(record);
+        self.numbers.push(number);
+    }
+
+    fn push_key(&mut self, number: u64, key: &[u8]) {
+        let start = self.keys.len();
+        self.keys.extend_from_slice(key);
+        self.push(number, start..self.keys.len());
     }
 
     /// Sets the header, if records are needed.

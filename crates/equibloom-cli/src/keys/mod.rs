@@ -31,17 +31,19 @@ use clap::Args;
 use equibloom::{KeyKind, Stable};
 use indicatif::ProgressBar;
 
+use crate::quantity;
 pub(crate) use batch::{Batch, Wanted};
 use kind::KeyType;
 pub(crate) use pipeline::{Consumer, for_each_batch, for_each_slab};
-use source::Source;
-use table::TableFormat;
+use separated::Separated;
+use source::{Contents, Source};
+use table::{Table, TableFormat};
 
 /// Sources of keys on the command line.
 #[derive(Args)]
 pub(crate) struct KeyFiles {
     /// Files with keys, gzip and zstd decompressed; standard input if there are none, or for `-`.
-    #[arg(value_name = "KEYFILE")]
+    #[arg(value_name = "KEYFILE", value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
@@ -79,6 +81,16 @@ struct Reading {
     /// Skip records whose field is missing or null, instead of stopping there.
     #[arg(long)]
     skip_missing: bool,
+    /// Longest line or row; a longer one is an error.
+    #[arg(long, value_name = "BYTES", default_value = "64MiB", value_parser = quantity::bytes)]
+    max_record: u64,
+}
+
+/// What comes from standard input, besides what the arguments name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StandardInput {
+    Keys,
+    Filter,
 }
 
 /// The format of records, and which part is the key.
@@ -107,11 +119,21 @@ pub(crate) struct Input {
     kind: KeyKind,
     keep_empty: bool,
     skip_missing: bool,
+    max_record: u64,
 }
 
 impl KeyFiles {
+    /// Adds a file before the others.
+    pub(crate) fn prepend(&mut self, file: PathBuf) {
+        self.files.insert(0, file);
+    }
+
     /// The keys to read, those of the command line first. Missing files are reported now.
-    pub(crate) fn input(&self, literal: &[OsString]) -> anyhow::Result<Input> {
+    pub(crate) fn input(
+        &self,
+        literal: &[OsString],
+        standard_input: StandardInput,
+    ) -> anyhow::Result<Input> {
         let format = self.reading.format()?;
         let literal: Vec<_> = literal.iter().map(|key| key.as_encoded_bytes().to_vec()).collect();
         let mut sources = self
@@ -123,10 +145,15 @@ impl KeyFiles {
             sources.push(Source::StandardInput);
         }
         let standard = sources.iter().filter(|source| **source == Source::StandardInput);
-        ensure!(standard.count() < 2, "`-` is given twice, but standard input can be read once");
-        let Reading { key_type, keep_empty, skip_missing, .. } = self.reading;
+        let standard = standard.count();
+        ensure!(standard < 2, "`-` is given twice, but standard input can be read once");
+        ensure!(
+            standard == 0 || standard_input == StandardInput::Keys,
+            "standard input is the filter: give the keys in a file, or by -e KEY"
+        );
+        let Reading { key_type, keep_empty, skip_missing, max_record, .. } = self.reading;
         let kind = KeyKind::Bytes;
-        Ok(Input { literal, sources, format, key_type, kind, keep_empty, skip_missing })
+        Ok(Input { literal, sources, format, key_type, kind, keep_empty, skip_missing, max_record })
     }
 }
 
@@ -238,20 +265,21 @@ impl<'a> AllRecords<'a> {
 
     fn open(&mut self, source: &'a Source) -> anyhow::Result<Box<dyn Records + 'a>> {
         let is_first = std::mem::replace(&mut self.is_first, false);
-        let name = source.name();
+        let (name, max_record) = (source.name(), self.input.max_record);
         match &self.input.format {
             Format::Separated(separator) => {
-                let text = source.text(self.progress, *separator != 0)?;
-                Ok(Box::new(separated::Separated::new(name, text, *separator, None)))
+                let contents = if *separator == 0 { Contents::Bytes } else { Contents::Lines };
+                let text = source.text(self.progress, contents)?;
+                Ok(Box::new(Separated::new(name, text, *separator, None, max_record)))
             }
             Format::JsonField(path) => {
-                let text = source.text(self.progress, true)?;
+                let text = source.text(self.progress, Contents::Lines)?;
                 let field = json_field::Field { path, skip_missing: self.input.skip_missing };
-                Ok(Box::new(separated::Separated::new(name, text, b'\n', Some(field))))
+                Ok(Box::new(Separated::new(name, text, b'\n', Some(field), max_record)))
             }
             Format::Table { format, column } => {
-                let text = source.text(self.progress, true)?;
-                Ok(Box::new(table::Table::new(name, text, *format, column, is_first)?))
+                let text = source.text(self.progress, Contents::Table)?;
+                Ok(Box::new(Table::new(name, text, *format, column, is_first, max_record)?))
             }
             #[cfg(feature = "parquet")]
             Format::Parquet(column) => {

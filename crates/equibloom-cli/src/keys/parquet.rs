@@ -178,7 +178,7 @@ fn damaged(name: &str, error: impl std::fmt::Display) -> anyhow::Error {
 
 /// The record is the key: a row's other columns are not read.
 fn add_bytes(batch: &mut Batch, key: &[u8]) -> anyhow::Result<()> {
-    batch.add(key, |text| text.extend_from_slice(key))
+    batch.add(0, key, |text| text.extend_from_slice(key))
 }
 
 /// Nanoseconds since 1970, if they fit into 64 bits.

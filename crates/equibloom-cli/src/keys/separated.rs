@@ -6,7 +6,8 @@
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, ensure};
+use indicatif::HumanBytes;
 use memchr::{memchr_iter, memrchr};
 
 use super::Records;
@@ -24,8 +25,9 @@ pub(super) struct Separated<'a> {
     /// The beginning of a record that is not complete.
     rest: Vec<u8>,
     has_ended: bool,
-    /// Records so far, for messages.
+    /// Records so far.
     number: u64,
+    max_record: u64,
 }
 
 impl<'a> Separated<'a> {
@@ -34,15 +36,17 @@ impl<'a> Separated<'a> {
         input: Box<dyn Read>,
         separator: u8,
         field: Option<Field<'a>>,
+        max_record: u64,
     ) -> Self {
-        Self { name, input, separator, field, rest: Vec::new(), has_ended: false, number: 0 }
+        let (rest, has_ended, number) = (Vec::new(), false, 0);
+        Self { name, input, separator, field, rest, has_ended, number, max_record }
     }
 
     /// Reads until `text` contains a whole record. Returns the bytes of whole records, and of all that was read.
     fn read(&mut self, text: &mut Vec<u8>) -> anyhow::Result<(usize, usize)> {
         let mut filled = self.rest.len();
         if text.len() < filled + TEXT_BYTES {
-            text.resize(filled + TEXT_BYTES, 0);
+            self.grow(text, filled + TEXT_BYTES)?;
         }
         text[..filled].copy_from_slice(&self.rest);
         loop {
@@ -61,29 +65,49 @@ impl<'a> Separated<'a> {
                 return Ok((new.start + last + 1, filled));
             }
             // A record longer than the buffer.
+            ensure!(filled as u64 <= self.max_record, self.too_long());
             if text.len() - filled < TEXT_BYTES {
-                text.resize(2 * text.len(), 0);
+                self.grow(text, 2 * text.len())?;
             }
         }
     }
 
+    fn grow(&self, text: &mut Vec<u8>, length: usize) -> anyhow::Result<()> {
+        text.try_reserve(length - text.len()).map_err(|error| {
+            anyhow!(
+                "{}: no memory for the {} of the record after line {}: {error}; give the command more, \
+                 or the file shorter records",
+                self.name,
+                HumanBytes(length as u64),
+                self.number
+            )
+        })?;
+        text.resize(length, 0);
+        Ok(())
+    }
+
+    fn too_long(&self) -> String {
+        too_long(&self.name, self.number, self.max_record)
+    }
+
     fn add(&mut self, batch: &mut Batch, text: &[u8], record: Range<usize>) -> anyhow::Result<()> {
-        self.number += 1;
         let text = &text[record.clone()];
         let mut key = text.strip_suffix(&[self.separator]).unwrap_or(text);
+        ensure!(key.len() as u64 <= self.max_record, self.too_long());
+        self.number += 1;
         if self.separator == b'\n' {
             key = key.strip_suffix(b"\r").unwrap_or(key);
         }
         let added = match &self.field {
-            None => batch.add_in_place(record, key),
+            None => batch.add_in_place(self.number, record, key),
             Some(_) if key.trim_ascii().is_empty() => Ok(()),
             Some(field) => match field.of(key) {
-                Ok(Some(key)) => batch.add_in_place(record, &key),
+                Ok(Some(key)) => batch.add_in_place(self.number, record, &key),
                 Ok(None) => {
                     batch.missing += 1;
                     Ok(())
                 }
-                Err(problem) => Err(anyhow::anyhow!(problem)),
+                Err(problem) => Err(anyhow!(problem)),
             },
         };
         added.with_context(|| format!("{}, line {}", self.name, self.number))
@@ -105,6 +129,14 @@ impl<'a> Separated<'a> {
         }
         Ok(())
     }
+}
+
+/// The error of a record that is longer than `--max-record`.
+pub(super) fn too_long(name: &str, before: u64, most: u64) -> String {
+    format!(
+        "{name}: the record after line {before} has more than {most} bytes: check the format of the file, or \
+         allow more by --max-record"
+    )
 }
 
 impl Records for Separated<'_> {

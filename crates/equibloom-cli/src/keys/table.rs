@@ -1,12 +1,15 @@
 //! A column of comma- or tab-separated values.
 
-use std::io::Read;
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use csv::{ByteRecord, ErrorKind, Position};
 
 use super::Records;
 use super::batch::Batch;
+use super::separated::too_long;
 use super::source::unreadable_bytes;
 
 /// Delimiter and header of a table.
@@ -19,7 +22,9 @@ pub(super) struct TableFormat {
 
 pub(super) struct Table {
     name: String,
-    reader: csv::Reader<Box<dyn Read>>,
+    reader: csv::Reader<Limited>,
+    /// Bytes that were read since the last row; rows may lie before them in the buffer.
+    since_row: Rc<Cell<u64>>,
     format: TableFormat,
     /// The column with the keys, from 0.
     column: usize,
@@ -36,7 +41,10 @@ impl Table {
         format: TableFormat,
         column: &str,
         is_printed: bool,
+        max_record: u64,
     ) -> anyhow::Result<Self> {
+        let since_row = Rc::new(Cell::new(0));
+        let text = Limited { text, since_row: Rc::clone(&since_row), most: max_record };
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(format.has_header)
             .delimiter(format.delimiter)
@@ -49,7 +57,37 @@ impl Table {
         let column = if is_empty { 0 } else { find(&name, format, column, first)? };
         let is_printed = is_printed && format.has_header && !is_empty;
         let header = is_printed.then(|| first.clone());
-        Ok(Self { name, reader, format, column, header, row: ByteRecord::new() })
+        Ok(Self { name, reader, since_row, format, column, header, row: ByteRecord::new() })
+    }
+}
+
+/// Text whose rows have at most so many bytes: the parser would keep any number of them in memory.
+struct Limited {
+    text: Box<dyn Read>,
+    since_row: Rc<Cell<u64>>,
+    most: u64,
+}
+
+/// The cause of the error of a row that is too long.
+#[derive(Debug)]
+struct TooLong(u64);
+
+impl std::fmt::Display for TooLong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a row has more than {} bytes", self.0)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.since_row.get() > self.most {
+            return Err(io::Error::other(TooLong(self.most)));
+        }
+        let read = self.text.read(buffer)?;
+        self.since_row.update(|bytes| bytes + read as u64);
+        Ok(read)
     }
 }
 
@@ -87,7 +125,12 @@ fn find(
 fn unreadable_row(name: &str, error: csv::Error) -> anyhow::Error {
     let line = error.position().map_or(0, Position::line);
     match error.into_kind() {
-        ErrorKind::Io(error) => unreadable_bytes(name, error),
+        ErrorKind::Io(error) => {
+            match error.get_ref().and_then(|cause| cause.downcast_ref::<TooLong>()) {
+                Some(TooLong(most)) => anyhow!(too_long(name, line, *most)),
+                None => unreadable_bytes(name, error),
+            }
+        }
         ErrorKind::UnequalLengths { expected_len, len, .. } => anyhow!(
             "{name}, line {line}: the row has {len} cells, those before it have {expected_len}; \
              check quotes and delimiter"
@@ -106,12 +149,15 @@ impl Records for Table {
         let mut has_more = true;
         while has_more && !batch.is_full() {
             has_more = reader.read_byte_record(row).map_err(|error| unreadable_row(name, error))?;
+            self.since_row.set(0);
             if has_more {
                 let key = row.get(self.column).unwrap_or_default();
-                let line = || row.position().map_or(0, Position::line);
+                let line = row.position().map_or(0, Position::line);
+                let most = reader.get_ref().most;
+                ensure!(row.as_slice().len() as u64 <= most, too_long(name, line - 1, most));
                 batch
-                    .add(key, |text| self.format.write(row, text))
-                    .with_context(|| format!("{name}, line {}", line()))?;
+                    .add(line, key, |text| self.format.write(row, text))
+                    .with_context(|| format!("{name}, line {line}"))?;
             }
         }
         // A header without rows is printed too.

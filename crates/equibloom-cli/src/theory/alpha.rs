@@ -13,6 +13,8 @@ use crate::answer::{self, number};
 
 /// The share α of keys with a second choice that gives the lowest rate.
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom theory alpha --block-bits 500 --bits-per-key 18 --model paper
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true)]

@@ -10,6 +10,8 @@ use crate::quantity;
 
 /// Cuckoo hashing with two tables of one slot a bucket: components, rehashes, and what they cost (the slides' theorems).
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom theory cuckoo --epsilon 0.25 --buckets 1000
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true)]

@@ -18,6 +18,8 @@ use crate::quantity;
 /// Threshold, coin and subtables are the optimal ones, and placing stops when the accesses are spent. With --threshold
 /// they are those given.
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Examples: equibloom theory fluid --placement multi-level --load 8 --accesses 1.2 --choices 3 --steps 5;
 /// equibloom theory fluid --placement multi-level --load 8 --threshold 8 --subtables 0.8,0.15,0.05 --budget 1.2
 #[derive(clap::Args)]

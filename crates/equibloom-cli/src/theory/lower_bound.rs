@@ -10,6 +10,8 @@ use crate::quantity;
 
 /// The distribution of loads that no scheme can beat, and its cost (Theorems 1 and 2).
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom theory lower-bound --load 8 --accesses 1.2 --overflow 0
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true)]

@@ -17,6 +17,8 @@ use crate::quantity;
 /// Without --overflow the least overflow is found; with it the parameters at that point of the optimality
 /// region.
 ///
+/// Exit status: 0, or 2 after an error.
+///
 /// Example: equibloom theory optimum --placement multi-level --load 8 --accesses 1.2 --choices 3
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true)]

@@ -26,6 +26,8 @@ const EXAMPLES: &str = "Examples:
 ///
 /// With hints or fingerprint blocks, which only `exact` supports, --accesses and --accesses-miss are limits,
 /// and omitted parameters are chosen for the lowest rate.
+///
+/// Exit status: 0, or 2 after an error.
 #[derive(clap::Args)]
 #[command(allow_negative_numbers = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {

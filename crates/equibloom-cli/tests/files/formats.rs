@@ -133,7 +133,7 @@ fn standard_input_pipes_and_several_files_give_the_filter_of_one_file() {
     for arguments in [
         "build -q --placement blocked -o piped.eqb",
         "build -q --placement blocked -o piped.eqb -",
-        "build -q --placement blocked -o piped.eqb --keys 40012",
+        "build -q --placement blocked -o piped.eqb --keys 44013",
     ] {
         for input in [text.as_bytes(), &gzip(text.as_bytes())] {
             let output = scratch.run_with_input(arguments, input);

@@ -32,7 +32,11 @@ impl Scratch {
 
     /// Names of all files in the directory, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
+        self.names_in("")
+    }
+
+    pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(directory)).unwrap();
         let mut names: Vec<String> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -43,6 +47,8 @@ impl Scratch {
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_equibloom"));
         command.current_dir(&self.0).args(arguments.split_whitespace()).stdin(Stdio::null());
+        // Verified files are remembered there.
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 

@@ -9,7 +9,7 @@ const NEGLIGIBLE: f64 = 1e-24;
 
 /// The same where they are visited in order: below the mean in standard deviations, above it as a share of the largest.
 const DEVIATIONS: f64 = 7.0;
-const NEGLIGIBLE_ABOVE: f64 = 1e-8;
+const NEGLIGIBLE_ABOVE: f64 = 1e-6;
 
 /// Keys that arrive at a block.
 #[derive(Debug, Clone, Copy)]

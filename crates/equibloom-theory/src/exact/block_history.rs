@@ -70,16 +70,6 @@ impl BlockHistory {
         })
     }
 
-    /// Mean number of keys rejected so far.
-    pub(crate) fn sent_on(&mut self, arrivals: &Weights) -> f64 {
-        self.extend_to(arrivals.last());
-        let rejected = arrivals.iter().map(|(count, weight)| {
-            let (Snapshot { meeting, rejected_before, .. }, further) = self.snapshot(count);
-            weight * (rejected_before + further * meeting.rejected)
-        });
-        rejected.sum()
-    }
-
     /// Arrivals after which the block counts as full.
     pub(crate) fn followed_arrivals(&self) -> usize {
         self.block.arrivals_to_fill()

@@ -23,6 +23,7 @@
 //! Only full blocks need sums: of what is found, mean and variance are known.
 
 use super::arrivals::{Arrivals, Binomial};
+use super::flow::SentOn;
 use super::mixture::{Meeting, Mixture};
 
 #[derive(Debug, Clone, Copy)]
@@ -152,13 +153,26 @@ impl FingerprintBlock {
         }
     }
 
-    /// Mean number of entries sent on.
-    pub(crate) fn sent_on(&self, arrivals: &Arrivals) -> f64 {
-        let mut sum = 0.0;
-        self.entries(arrivals).visit_from(self.slots, |count, weight| {
-            sum += weight * (count - self.slots);
+    /// The entries sent on.
+    pub(crate) fn sent_on(&self, arrivals: &Arrivals) -> SentOn {
+        let entries = self.entries(arrivals);
+        let (mut mean, mut squares) = (0.0, 0.0);
+        entries.visit_from(self.slots, |count, weight| {
+            let sent_on = weight * (count - self.slots);
+            mean += sent_on;
+            squares += sent_on * (count - self.slots);
         });
-        sum
+        // With E, in place of the number of arrivals.
+        let covariance = squares + (self.slots - entries.mean) * mean;
+        let explained =
+            if entries.variance > 0.0 { covariance * covariance / entries.variance } else { 0.0 };
+        let variance = (squares - mean * mean - explained).max(0.0);
+        SentOn::new(mean, variance, self.free(entries.mean - mean))
+    }
+
+    /// Mean number of free slots, by that of stored entries.
+    pub(crate) const fn free(&self, stored: f64) -> f64 {
+        (self.slots - stored).max(0.0)
     }
 
     /// The distribution of the loads.

@@ -47,6 +47,7 @@ mod block_history;
 mod bloom_block;
 mod classical;
 mod fingerprint_block;
+mod flow;
 mod least_loaded;
 mod miss;
 mod mixture;
@@ -61,6 +62,7 @@ use crate::error::{Error, require};
 use block_history::BlockHistory;
 use bloom_block::BloomBlock;
 use fingerprint_block::FingerprintBlock;
+use flow::{FAR, SentOn};
 use mixture::Mixture;
 use patterns::Patterns;
 
@@ -95,6 +97,8 @@ pub struct Prediction {
     /// Standard deviation of that share from one filter to the next. A crowded block rejects several
     /// keys, and a crowded level sends on several, so it is above that of independent keys.
     pub overflow_deviation: f64,
+    /// Share of the keys that more than 1 − 1e-9 of all filters do not exceed there.
+    pub overflow_most: f64,
     /// Share of the keys that were not apparently present when inserted.
     pub stored_fraction: f64,
     /// Probability that the access budget is spent in the end.
@@ -171,17 +175,24 @@ fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
 }
 
 /// The rate, accesses per miss and insert, and the overflow of a layout with subtables: that by which a search compares.
-/// `None` if blocks are to receive more than `most` keys on average.
-pub(crate) fn outline(layout: &Layout, keys: f64, most: f64) -> Option<Prediction> {
+/// `None` if blocks are to receive more than `most` keys on average. The most that may overflow takes more time, and is
+/// left out unless it is asked for.
+pub(crate) fn outline(
+    layout: &Layout,
+    keys: f64,
+    most: f64,
+    with_tail: bool,
+) -> Option<Prediction> {
     let Candidates::Subtables { sizes } = &layout.candidates else { return None };
-    subtables::outline(&mut BlockModel::of(layout)?, keys, sizes, most)
+    let distance = if with_tail { FAR } else { 0.0 };
+    subtables::outline(&mut BlockModel::of(layout)?, keys, sizes, most, distance)
 }
 
 /// Mean number of different entries that a fingerprint block of a set sends on when `load` arrive on average.
 pub(crate) fn sent_on(blocks: Blocks, load: f64) -> f64 {
     let Blocks::Fingerprint { slots, lists, remainder_bits } = blocks else { return 0.0 };
     let block = FingerprintBlock::new(slots, lists, remainder_bits, false);
-    block.sent_on(&Arrivals::poisson(load))
+    block.sent_on(&Arrivals::poisson(load)).mean
 }
 
 fn patterns(layout: &Layout) -> Patterns {
@@ -218,11 +229,23 @@ impl BlockModel {
         }
     }
 
-    /// Mean number of different entries that a block sends on.
-    fn sent_on(&mut self, arrivals: &Arrivals) -> f64 {
+    /// The different entries that a block sends on.
+    fn sent_on(&mut self, arrivals: &Arrivals) -> SentOn {
         match self {
-            Self::Bloom(history) => history.sent_on(&arrivals.number().weights()),
+            Self::Bloom(_) => {
+                let table = self.mix(arrivals);
+                let spread = table.spread_of(0.0, 0.0, 1.0);
+                SentOn::new(table.sent_on, spread.variance, self.free(&table))
+            }
             Self::Fingerprint(block) => block.sent_on(arrivals),
+        }
+    }
+
+    /// Mean number of free slots of a block; without end for Bloom blocks, whose thresholds are seldom all reached.
+    fn free(&self, table: &Mixture) -> f64 {
+        match self {
+            Self::Bloom(_) => f64::INFINITY,
+            Self::Fingerprint(block) => block.free(table.stored),
         }
     }
 

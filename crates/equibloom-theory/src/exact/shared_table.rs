@@ -8,6 +8,7 @@
 use super::Prediction;
 use super::arrivals::{self, Arrivals};
 use super::block_history::BlockHistory;
+use super::flow::FAR;
 use super::miss::Miss;
 use super::mixture::Meeting;
 use crate::optimum::geometric_sum;
@@ -176,6 +177,7 @@ pub(crate) fn predict(
     let rejects_variance = blocks * rejects.variance;
     let overflow_variance =
         rejects_variance * (walk.accesses * rejected.powi(choices as i32 - 1)).powi(2);
+    let overflow_deviation = (overflow_variance + budget_variance).sqrt() / keys.max(1.0);
     Prediction {
         rate: miss.found.min(1.0),
         rate_deviation: variance.sqrt(),
@@ -188,7 +190,8 @@ pub(crate) fn predict(
         overflow_probes_miss: miss.walks_off
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
-        overflow_deviation: (overflow_variance + budget_variance).sqrt() / keys.max(1.0),
+        overflow_deviation,
+        overflow_most: overflow + FAR * overflow_deviation,
         stored_fraction: 1.0 - progress.present - late * walk.present,
         budget_spent,
         goes_on: vec![goes_on],

@@ -1,6 +1,7 @@
 //! One candidate in each of several disjoint subtables (or in one: the single-choice table).
 
 use super::arrivals::Arrivals;
+use super::flow::{FAR, Flow, SentOn};
 use super::miss::Miss;
 use super::mixture::Mixture;
 use super::{BlockModel, Prediction};
@@ -11,9 +12,8 @@ struct Filled {
     levels: Vec<Mixture>,
     /// The keys that came to each level.
     arrivals: Vec<Arrivals>,
-    /// Mean and variance of the keys rejected by the last level.
-    overflow: f64,
-    overflow_variance: f64,
+    /// The keys rejected by the last level.
+    overflow: Flow,
     /// Block accesses of the keys that were placed or overflowed.
     spent: f64,
     /// Of inserts and of hits: block accesses, and how many pass the last level, repeats included.
@@ -37,17 +37,18 @@ impl Walks {
     }
 }
 
-/// The part of a prediction by which filters are compared; `None` if the blocks of a level are to receive more than
-/// `most` keys on average.
+/// The part of a prediction by which filters are compared, `overflow_most` at this distance; `None` if the blocks of a
+/// level are to receive more than `most` keys on average.
 pub(crate) fn outline(
     model: &mut BlockModel,
     keys: f64,
     blocks: &[u64],
     most: f64,
+    distance: f64,
 ) -> Option<Prediction> {
-    let mut filled = Filled::new(keys);
+    let mut filled = Filled::new(keys, distance);
     for &blocks in blocks {
-        if filled.overflow > most * blocks as f64 {
+        if filled.overflow.mean > most * blocks as f64 {
             return None;
         }
         filled.add_level(model, blocks as f64);
@@ -58,8 +59,9 @@ pub(crate) fn outline(
         rate: miss.found.min(1.0),
         accesses_insert: filled.inserts.accesses * per_key,
         accesses_miss: miss.accesses,
-        overflow_fraction: filled.overflow * per_key,
-        overflow_deviation: filled.overflow_variance.sqrt() * per_key,
+        overflow_fraction: filled.overflow.mean * per_key,
+        overflow_deviation: filled.overflow.variance.sqrt() * per_key,
+        overflow_most: filled.overflow.most * per_key,
         ..Prediction::default()
     })
 }
@@ -97,9 +99,9 @@ pub(crate) fn predict(
     }
     let miss = Miss::through(&filled.levels);
     let per_key = 1.0 / keys.max(1.0);
-    let overflow = ((filled.overflow + late_keys * (1.0 - late.present)) * per_key).min(1.0);
-    let probes =
-        |walks: &Walks| ((walks.walking + late_keys * (1.0 - late.present)) * per_key).min(1.0);
+    let late_overflow = late_keys * (1.0 - late.present);
+    let overflow = ((filled.overflow.mean + late_overflow) * per_key).min(1.0);
+    let probes = |walks: &Walks| ((walks.walking + late_overflow) * per_key).min(1.0);
     let accesses_check = late_keys * late.accesses * per_key;
     Prediction {
         rate: miss.found.min(1.0),
@@ -114,11 +116,11 @@ pub(crate) fn predict(
             + budget_spent * (1.0 - miss.found - miss.walks_off).max(0.0),
         overflow_fraction: overflow,
         // With a spent budget every excess access makes a key overflow.
-        overflow_deviation: (filled.overflow_variance + budget_variance).sqrt() * per_key,
+        overflow_deviation: (filled.overflow.variance + budget_variance).sqrt() * per_key,
+        overflow_most: (filled.overflow.most + late_overflow + FAR * budget_variance.sqrt())
+            * per_key,
         stored_fraction: if keys > 0.0 {
-            ((filled.stored + filled.overflow) * per_key
-                + late_keys * (1.0 - late.present) * per_key)
-                .min(1.0)
+            ((filled.stored + filled.overflow.mean + late_overflow) * per_key).min(1.0)
         } else {
             1.0
         },
@@ -129,21 +131,20 @@ pub(crate) fn predict(
 }
 
 fn fill(model: &mut BlockModel, keys: f64, blocks: &[u64]) -> Filled {
-    let mut filled = Filled::new(keys);
+    let mut filled = Filled::new(keys, FAR);
     for &blocks in blocks {
         filled.add_level(model, blocks as f64);
     }
-    filled.spent += blocks.len() as f64 * filled.overflow;
+    filled.spent += blocks.len() as f64 * filled.overflow.mean;
     filled
 }
 
 impl Filled {
-    fn new(keys: f64) -> Self {
+    fn new(keys: f64, distance: f64) -> Self {
         Self {
             levels: Vec::new(),
             arrivals: Vec::new(),
-            overflow: keys,
-            overflow_variance: 0.0,
+            overflow: Flow::of(keys, distance),
             spent: 0.0,
             inserts: Walks { accesses: 0.0, walking: keys },
             hits: Walks { accesses: 0.0, walking: keys },
@@ -153,7 +154,7 @@ impl Filled {
 
     /// The keys that overflow so far arrive at one more level.
     fn add_level(&mut self, model: &mut BlockModel, blocks: f64) {
-        let arriving = self.overflow;
+        let arriving = self.overflow.mean;
         // The first level's arrivals are the number of keys; later levels' are random.
         let arrivals = match self.levels.len() {
             0 => Arrivals::spread(arriving, blocks),
@@ -164,59 +165,19 @@ impl Filled {
         self.stored += stored;
         self.spent += (self.levels.len() + 1) as f64 * stored;
         let spread = level.spread_of(0.0, 0.0, 1.0);
-        let arriving_variance = self.overflow_variance;
-        let (next, variance) = if arriving_variance <= (LINEAR * arriving).powi(2) {
-            (blocks * level.sent_on, arriving_variance * spread.slope * spread.slope)
-        } else {
-            let deviation = arriving_variance.sqrt() / blocks;
-            let sent_on = |load: f64| blocks * model.sent_on(&Arrivals::poisson(load));
-            vary(blocks * level.sent_on, arriving / blocks, deviation, sent_on)
-        };
+        let usual = SentOn::new(level.sent_on, spread.variance, model.free(&level)).times(blocks);
+        let next = self.overflow.through(blocks, usual, spread.slope, |arriving| {
+            model.sent_on(&Arrivals::poisson(arriving / blocks)).times(blocks)
+        });
         // Keys that match an earlier one repeat its walk.
-        let varied = if level.sent_on > 0.0 { next / level.sent_on } else { blocks };
+        let varied = if level.sent_on > 0.0 { next.mean / level.sent_on } else { blocks };
         let per_arrival = if arriving > 0.0 { varied / arriving } else { 0.0 };
         self.inserts.pass(per_arrival * level.rejected_before);
         self.hits.pass(per_arrival * level.sent_on_arrivals);
         self.overflow = next;
-        self.overflow_variance = blocks * spread.variance + variance;
         self.levels.push(level);
         self.arrivals.push(arrivals);
     }
-}
-
-/// Nodes and weights that average a function of a normal variable exactly up to the fifth and the ninth power
-/// (Gauss-Hermite): the middle, and pairs at this many standard deviations.
-type Nodes = (f64, &'static [(f64, f64)]);
-const THREE: Nodes = (2.0 / 3.0, &[(1.732_050_807_568_877_2, 1.0 / 6.0)]);
-const FIVE: Nodes = (
-    0.533_333_333_333_333_3,
-    &[
-        (1.355_626_179_974_266, 0.222_075_922_005_613),
-        (2.856_970_013_872_806, 0.011_257_411_327_721),
-    ],
-);
-
-/// With so small a deviation, as a share of that of a block's arrivals, three nodes are enough.
-const SMOOTH: f64 = 0.3;
-
-/// What a level sends on is linear in its arrivals if they vary by less than this share.
-const LINEAR: f64 = 0.01;
-
-/// Mean and variance of the keys that a level sends on, as far as they come from the number of its arrivals, `load`
-/// per block with this deviation: `middle` at the mean. A small last level that is nearly full sends on far more
-/// after many arrivals than it saves after few.
-fn vary(middle: f64, load: f64, deviation: f64, mut sent_on: impl FnMut(f64) -> f64) -> (f64, f64) {
-    let (weight, pairs) = if deviation < SMOOTH * load.sqrt() { THREE } else { FIVE };
-    let (mut mean, mut square) = (weight * middle, weight * middle * middle);
-    for &(deviations, weight) in pairs {
-        for side in [-deviations, deviations] {
-            let load = load + side * deviation;
-            let sent = if load > 0.0 { sent_on(load) } else { 0.0 };
-            mean += weight * sent;
-            square += weight * sent * sent;
-        }
-    }
-    (mean, (square - mean * mean).max(0.0))
 }
 
 /// The insert of a new key once the budget is spent: it still walks, by the loads, to check whether the key is

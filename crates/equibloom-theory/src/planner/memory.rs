@@ -13,9 +13,9 @@ pub(crate) const MOST_BYTES: u64 = 1 << 50;
 /// Maximum number of keys.
 pub(crate) const MOST_KEYS: u64 = 1 << 50;
 
-/// The overflow list for a mean number of entries, plus six standard deviations.
-pub(crate) fn overflow_list(mean: f64, deviation: f64) -> Overflow {
-    let capacity = if mean <= 0.0 { 0 } else { 6 + (mean + 6.0 * deviation) as u64 };
+/// The overflow list for at most so many entries, and a few more: a cache line has room for six.
+pub(crate) fn overflow_list(most: f64) -> Overflow {
+    let capacity = if most <= 0.0 { 0 } else { 6 + most as u64 };
     Overflow { capacity, when_full: WhenFull::Saturate }
 }
 

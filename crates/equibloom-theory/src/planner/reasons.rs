@@ -2,6 +2,7 @@
 
 use equibloom_layout::{
     BlockKind, Blocks, Candidates, Design, FINGERPRINT_BLOCK_BITS, Layout, MAX_SLOTS, Rule,
+    WhenFull,
 };
 
 use super::Plan;
@@ -11,6 +12,9 @@ use super::search::{Finding, Refusal};
 use super::survey::Survey;
 use crate::exact::predict;
 use crate::optimum::paper_hashes;
+
+/// Lower rates are only said to be lower.
+const LEAST_RATE: f64 = 1e-20;
 
 /// One sentence for each choice.
 pub(super) fn of(plan: &Plan) -> Vec<String> {
@@ -46,7 +50,7 @@ fn placement(plan: &Plan) -> String {
     let (name, Plan { expected, requirements, .. }) = (contender(plan), plan);
     let rate = expected.rate;
     if requirements.placement.is_some() {
-        return format!("{name} was required; its best parameters give a rate of {rate:.3e}.");
+        return format!("{name} was required; its best parameters give a rate of {}.", shown(rate));
     }
     let Limits { accesses_miss, one_by_one, multiset, .. } = requirements.limits();
     let kept = if multiset { " from which keys can be removed" } else { "" };
@@ -57,8 +61,9 @@ fn placement(plan: &Plan) -> String {
         ""
     };
     format!(
-        "{name} has {low}, {rate:.3e}, of all placements{kept} with at most {accesses_miss} accesses per miss in this \
+        "{name} has {low}, {}, of all placements{kept} with at most {accesses_miss} accesses per miss in this \
          memory; it needs {:.3}.{given_up}",
+        shown(rate),
         expected.accesses_miss
     )
 }
@@ -131,8 +136,8 @@ fn smaller_blocks(plan: &Plan) -> Option<String> {
     let limits = Limits { block_bits, ..plan.requirements.limits() };
     let smaller = Survey::within(limits, vec![contender(plan)]).best(plan.sizing())?;
     Some(format!(
-        "Not blocks of {block_bits} bits, which spread the keys less evenly: rate {:.3e}.",
-        smaller.expected.rate
+        "Not blocks of {block_bits} bits, which spread the keys less evenly: rate {}.",
+        shown(smaller.expected.rate)
     ))
 }
 
@@ -156,8 +161,13 @@ fn mechanism(plan: &Plan) -> Vec<String> {
     }
     if layout.rule != Rule::LeastLoaded {
         let share = plan.expected.overflow_fraction;
+        let room = if layout.overflow.when_full == WhenFull::Refuse {
+            "it is full before all keys are stored with a probability below 1e-9"
+        } else {
+            "plus six standard deviations"
+        };
         reasons.push(format!(
-            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), plus six standard deviations.",
+            "The overflow list has room for {} keys: {:.0} are expected ({:.3} % of all), {room}.",
             layout.overflow.capacity,
             share * plan.keys as f64,
             100.0 * share
@@ -224,8 +234,9 @@ fn classical_formula(plan: &Plan) -> Option<String> {
     let bits = plan.sizing().classical_bits().ok()?;
     let formula = predict(&Design::Classical { bits, hashes }, plan.keys).ok()?.rate;
     Some(format!(
-        "The classical formula would promise {formula:.3e} for this many bits and hash functions; it does \
-         not hold for blocks and is not used here."
+        "The classical formula would promise {} for this many bits and hash functions; it does \
+         not hold for blocks and is not used here.",
+        shown(formula)
     ))
 }
 
@@ -237,12 +248,26 @@ fn short_hash(plan: &Plan) -> Option<String> {
     })
 }
 
+/// A rate. Far below the chance that two keys have one hash, its digits say nothing.
+fn shown(rate: f64) -> String {
+    if rate < LEAST_RATE { format!("below {LEAST_RATE:e}") } else { format!("{rate:.3e}") }
+}
+
+/// A rate, and how many times as high as the plan's it is.
+fn compared(rate: f64, plan: &Plan) -> String {
+    let (chosen, shown) = (plan.expected.rate, shown(rate));
+    if chosen < LEAST_RATE {
+        return shown;
+    }
+    format!("{shown}, {:.2} times as high", rate / chosen)
+}
+
 fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
     let limits = plan.requirements.limits();
     match finding {
         Ok(other) => {
-            let times = other.expected.rate / plan.expected.rate;
-            let (rate, miss) = (other.expected.rate, other.expected.accesses_miss);
+            let rate = compared(other.expected.rate, plan);
+            let miss = other.expected.accesses_miss;
             let why = match (blocks(&other.design), blocks(&plan.design)) {
                 (Some(Blocks::Fingerprint { .. }), Some(Blocks::Fingerprint { .. })) => {
                     String::new()
@@ -252,9 +277,7 @@ fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
                 }
                 _ => String::new(),
             };
-            format!(
-                "Not {name}: rate {rate:.3e}, {times:.2} times as high, at {miss:.3} accesses per miss{why}."
-            )
+            format!("Not {name}: rate {rate}, at {miss:.3} accesses per miss{why}.")
         }
         Err(Refusal::AccessesPerMiss { accesses }) => format!(
             "Not {name}: a miss reads {accesses:.3}, above the limit of {}.",
@@ -269,8 +292,8 @@ fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
              by {factor:.3}, because every second block read may match, too."
         ),
         Err(Refusal::EvenBlocks { rate }) => format!(
-            "Not {name}: even if all its blocks were equally full its rate would be {rate:.3e}, {:.2} times as high.",
-            rate / plan.expected.rate
+            "Not {name}: even if all its blocks were equally full its rate would be {}.",
+            compared(*rate, plan)
         ),
         Err(Refusal::CacheLinesOnly) => format!(
             "Not {name}: its blocks are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}.",

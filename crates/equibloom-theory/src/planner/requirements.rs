@@ -112,13 +112,15 @@ pub(crate) struct Limits {
     /// Whether one placement is required.
     pub(crate) placement_is_fixed: bool,
     pub(crate) one_by_one: bool,
+    /// Whether a full filter refuses keys.
+    pub(crate) refuses: bool,
 }
 
 impl Limits {
-    /// Whether nothing but the size, or that keys will be removed, was required.
+    /// Whether nothing but the size, or what happens to keys, was required.
     pub(crate) fn are_default(&self) -> bool {
-        let Self { multiset, one_by_one, .. } = *self;
-        *self == Self { multiset, one_by_one, ..Requirements::default().limits() }
+        let Self { multiset, one_by_one, refuses, .. } = *self;
+        *self == Self { multiset, one_by_one, refuses, ..Requirements::default().limits() }
     }
 }
 
@@ -148,6 +150,7 @@ impl Requirements {
             remainder_bits: self.remainder_bits,
             placement_is_fixed: self.placement.is_some(),
             one_by_one: self.prefer == Some(Lookup::OneByOne) && self.has_memory(),
+            refuses: self.when_full == Some(WhenFull::Refuse),
         }
     }
 

@@ -43,15 +43,12 @@ pub(crate) fn settle(
     design: impl Fn(u64, Overflow) -> Result<Design, Error>,
 ) -> Result<Predicted, Error> {
     let keys = sizing.keys as f64;
-    let mut list = overflow_list(overflow * keys, (overflow * keys).sqrt());
+    let mut list = overflow_list(overflow * keys + 6.0 * (overflow * keys).sqrt());
     for round in 0..ROUNDS {
         let blocks = sizing.blocks(kind.stride_bits(), list.bytes())?;
         let found = Predicted::new(design(blocks, list)?, sizing.keys)?;
-        let Prediction { overflow_fraction, overflow_deviation, .. } = found.expected;
-        let (room, needed) = (
-            list.capacity,
-            overflow_list(overflow_fraction * keys, overflow_deviation * keys).capacity,
-        );
+        let needed = overflow_list(found.expected.overflow_most * keys).capacity;
+        let room = list.capacity;
         // Finally a list that is a little too large is better than none.
         let wasted = room.saturating_sub(needed);
         if needed <= room && (wasted <= 8 + room / 100 || round > ROUNDS / 2) {

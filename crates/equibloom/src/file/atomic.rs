@@ -1,6 +1,10 @@
 //! Atomic replacement of a file.
+//!
+//! A killed program leaves its temporary file behind. A temporary file is locked as long as its program lives, so that
+//! the next one that saves to the same path finds out which ones nobody needs, and removes them.
 
 use alloc::format;
+use alloc::string::String;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -23,6 +27,7 @@ pub(crate) fn replace(
     write: impl FnOnce(&mut File) -> Result<(), FileErrorKind>,
 ) -> Result<(), FileErrorKind> {
     let path = &target(path)?;
+    remove_left_behind(path);
     let (mut unfinished, mut file) = Unfinished::beside(path)?;
     if let Ok(old) = fs::metadata(path) {
         if !old.is_file() {
@@ -33,9 +38,10 @@ pub(crate) fn replace(
     }
     write(&mut file)?;
     file.sync_all().map_err(|error| FileErrorKind::io("force to the disk", error))?;
-    drop(file);
     fs::rename(&unfinished.path, path).map_err(|error| FileErrorKind::io("replace", error))?;
     unfinished.is_in_place = true;
+    // Not before: without its lock the file would count as left behind.
+    drop(file);
     sync_directory(path)
 }
 
@@ -64,6 +70,34 @@ fn sync_directory(path: &Path) -> Result<(), FileErrorKind> {
     }
 }
 
+/// The beginning of the names of a file's temporary files.
+fn prefix(path: &Path) -> Result<String, FileErrorKind> {
+    let name = path.file_name().ok_or(FileErrorKind::NotReplaceable)?.to_string_lossy();
+    let end = name.char_indices().map(|(start, char)| start + char.len_utf8());
+    let end = end.take_while(|&end| end <= MOST_NAME_BYTES).last().unwrap_or(0);
+    Ok(format!(".{}.", &name[..end]))
+}
+
+/// Removes the temporary files of killed programs. What cannot be removed stays.
+fn remove_left_behind(path: &Path) {
+    let (Ok(prefix), Ok(entries)) = (prefix(path), fs::read_dir(directory_of(path))) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_temporary = |name: &str| {
+            let number = name.strip_prefix(&prefix)?.strip_suffix(SUFFIX)?.strip_suffix('.')?;
+            Some(number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
+        };
+        // Its program has it locked.
+        if name.to_str().and_then(is_temporary) == Some(true)
+            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -81,15 +115,21 @@ struct Unfinished {
 impl Unfinished {
     fn beside(path: &Path) -> Result<(Self, File), FileErrorKind> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = path.file_name().ok_or(FileErrorKind::NotReplaceable)?.to_string_lossy();
-        let name = &name[..name.floor_char_boundary(MOST_NAME_BYTES)];
+        let prefix = prefix(path)?;
         let mut tries = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".{name}.{}-{number}.{SUFFIX}", process::id());
+            let name = format!("{prefix}{}-{number}.{SUFFIX}", process::id());
             let path = directory_of(path).join(name);
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Self { path, is_in_place: false }, file)),
+                Ok(file) => {
+                    // Some file systems have no locks; there, temporary files are left behind.
+                    let is_locked = file.lock().is_ok();
+                    // Another program may have taken it for one that was left behind before it was locked.
+                    if !is_locked || path.exists() {
+                        return Ok((Self { path, is_in_place: false }, file));
+                    }
+                }
                 // Left behind by an earlier process with the same id.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < TRIES => {
                     tries += 1;

@@ -60,10 +60,9 @@ fn layout_fields(layout: &mut Layout, io: &mut Fields<'_>) -> Checked {
     }
     let (mut has_budget, mut accesses) = (budget.is_some(), budget.unwrap_or(0));
     io.flag("whether there is an access budget", &mut has_budget)?;
-    let (name, offset) = ("the access budget", io.position());
-    io.u64(name, &mut accesses)?;
-    let accepted = || "0: the file says that there is none".into();
-    check(has_budget || accesses == 0, name, offset, accesses, accepted)?;
+    if has_budget {
+        io.u64("the access budget", &mut accesses)?;
+    }
     *budget = has_budget.then_some(accesses);
     list_fields(overflow, multiset, io)
 }
@@ -78,8 +77,8 @@ fn list_fields(overflow: &mut Overflow, multiset: &mut bool, io: &mut Fields<'_>
 
 fn size_fields(sizes: &mut PerSubtable<u64>, io: &mut Fields<'_>) -> Checked {
     let offset = io.position();
-    let mut count = sizes.len() as u32;
-    io.u32_up_to("number of subtables", &mut count, MAX_CHOICES)?;
+    let mut count = sizes.len() as u64;
+    io.up_to("number of subtables", &mut count, MAX_CHOICES.into())?;
     let mut list = sizes.to_vec();
     list.resize(count as usize, 0);
     list.iter_mut().try_for_each(|size| io.u64("subtable size", size))?;

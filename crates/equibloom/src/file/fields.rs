@@ -1,4 +1,4 @@
-//! Little-endian fields in a fixed order. They are described once, for reading and for writing.
+//! Numbers, names and checksums in a fixed order. They are described once, for reading and for writing.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,8 +7,8 @@ use core::mem::discriminant;
 
 use super::FileErrorKind;
 
-/// Bytes of a name, filled with zeros.
-pub(super) const NAME_BYTES: usize = 16;
+/// Most bytes of a name.
+pub(super) const NAME_BYTES: usize = 32;
 
 /// A sequence of fields. Reading replaces the values, writing stores them; both check them.
 #[derive(Debug)]
@@ -21,9 +21,9 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Fields that are read from an input, or written.
-    pub(super) const fn new(input: Option<&'a [u8]>) -> Self {
-        Self { input, output: Vec::new(), position: 0 }
+    /// Fields from this position on that are read from an input, or written.
+    pub(super) const fn new(input: Option<&'a [u8]>, position: u64) -> Self {
+        Self { input, output: Vec::new(), position }
     }
 
     /// What was written. Checks that the whole input was read.
@@ -44,61 +44,92 @@ impl<'a> Fields<'a> {
     }
 
     /// Some bytes.
-    pub(super) fn bytes<const N: usize>(
-        &mut self,
-        name: &'static str,
-        value: &mut [u8; N],
-    ) -> Checked {
+    fn bytes<const N: usize>(&mut self, name: &'static str, value: &mut [u8; N]) -> Checked {
         match self.input.map(<[u8]>::split_first_chunk) {
             None => self.output.extend(*value),
             Some(Some((taken, rest))) => (*value, self.input) = (*taken, Some(rest)),
-            Some(None) => self.check_left(N, || format!("at least {N} bytes for {name}"))?,
+            Some(None) => self.check_left(N, || format!("more bytes for {name}"))?,
         }
         self.position += N as u64;
         Ok(())
     }
 
-    pub(super) fn u32(&mut self, name: &'static str, value: &mut u32) -> Checked {
-        let mut bytes = value.to_le_bytes();
-        self.bytes(name, &mut bytes)?;
-        *value = u32::from_le_bytes(bytes);
-        Ok(())
-    }
-
+    /// A number: seven bits per byte, the lowest first; the highest bit of a byte says that more bytes follow.
+    /// Only the shortest form is accepted, so that a header has one encoding.
     pub(super) fn u64(&mut self, name: &'static str, value: &mut u64) -> Checked {
-        let mut bytes = value.to_le_bytes();
-        self.bytes(name, &mut bytes)?;
-        *value = u64::from_le_bytes(bytes);
+        let (offset, mut left, mut number) = (self.position, *value, 0);
+        for shift in (0..u64::BITS).step_by(7) {
+            let goes_on = u8::from(left > 0x7f) << 7;
+            let mut byte = [left as u8 & 0x7f | goes_on];
+            left >>= 7;
+            self.bytes(name, &mut byte)?;
+            let digit = u64::from(byte[0] & 0x7f);
+            number |= digit << shift;
+            let fits = digit << shift >> shift == digit;
+            if byte[0] >> 7 == 0 && fits && (digit > 0 || shift == 0) {
+                *value = number;
+                return Ok(());
+            }
+            if byte[0] >> 7 == 0 || !fits {
+                break;
+            }
+        }
+        let accepted = || "a number of 64 bits in its shortest form".into();
+        check(false, name, offset, number, accepted)
+    }
+
+    /// A number up to `most`.
+    pub(super) fn up_to(&mut self, name: &'static str, value: &mut u64, most: u64) -> Checked {
+        let offset = self.position;
+        self.u64(name, value)?;
+        check(*value <= most, name, offset, *value, || format!("a whole number up to {most}"))
+    }
+
+    /// A number of 32 bits.
+    pub(super) fn u32(&mut self, name: &'static str, value: &mut u32) -> Checked {
+        let mut number = u64::from(*value);
+        self.up_to(name, &mut number, u32::MAX.into())?;
+        *value = number as u32;
         Ok(())
     }
 
-    /// A 32-bit number up to `most`.
-    pub(super) fn u32_up_to(&mut self, name: &'static str, value: &mut u32, most: u32) -> Checked {
-        let offset = self.position();
-        self.u32(name, value)?;
-        let accepted = || format!("a whole number up to {most}");
-        check(*value <= most, name, offset, (*value).into(), accepted)
-    }
-
-    /// Yes or no, in 32 bits.
+    /// Yes or no.
     pub(super) fn flag(&mut self, name: &'static str, value: &mut bool) -> Checked {
-        let mut number = u32::from(*value);
-        self.u32_up_to(name, &mut number, 1)?;
+        let mut number = u64::from(*value);
+        self.up_to(name, &mut number, 1)?;
         *value = number == 1;
         Ok(())
     }
 
     /// Flags, all of which are known.
-    pub(super) fn flags(&mut self, name: &'static str, value: &mut u64, known: u64) -> Checked {
-        let offset = self.position();
-        self.u64(name, value)?;
-        if *value & !known == 0 {
+    pub(super) fn flags<const N: usize>(
+        &mut self,
+        name: &'static str,
+        values: [&mut bool; N],
+    ) -> Checked {
+        let offset = self.position;
+        let set = values.iter().zip(0..).map(|(value, bit)| u64::from(**value) << bit);
+        let mut flags = set.sum();
+        self.u64(name, &mut flags)?;
+        for (value, bit) in values.into_iter().zip(0..) {
+            *value = flags >> bit & 1 == 1;
+        }
+        let known = (1 << N) - 1;
+        if flags & !known == 0 {
             return Ok(());
         }
         let reason = format!(
-            "the flags at byte {offset} are {value:#x}, of which this library knows {known:#x}"
+            "{name} at byte {offset} are {flags:#x}, of which this library knows {known:#x}"
         );
         Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" })
+    }
+
+    /// An XXH3-64: eight bytes, the lowest first.
+    pub(super) fn checksum(&mut self, name: &'static str, value: &mut u64) -> Checked {
+        let mut bytes = value.to_le_bytes();
+        self.bytes(name, &mut bytes)?;
+        *value = u64::from_le_bytes(bytes);
+        Ok(())
     }
 
     /// The number of a variant. If another one is read than that of the value, this becomes the template of that
@@ -111,24 +142,32 @@ impl<'a> Fields<'a> {
     ) -> Checked {
         let known = discriminant(value);
         let others = templates.iter().take_while(|template| discriminant(*template) != known);
-        let own = 1 + others.count() as u32;
-        let (mut number, offset) = (own, self.position());
-        self.u32(name, &mut number)?;
-        let template = (number as usize).checked_sub(1).and_then(|index| templates.get(index));
+        let own = 1 + others.count() as u64;
+        let (mut number, offset) = (own, self.position);
+        self.u64(name, &mut number)?;
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let template = index.and_then(|index| templates.get(index));
         let accepted = || format!("a whole number from 1 to {}", templates.len());
-        check(template.is_some(), name, offset, number.into(), accepted)?;
+        check(template.is_some(), name, offset, number, accepted)?;
         *value = template.copied().filter(|_| number != own).unwrap_or(*value);
         Ok(())
     }
 
-    /// A name of at most [`NAME_BYTES`] bytes.
+    /// A name: the number of its bytes, and these, in UTF-8.
     pub(super) fn name(&mut self, name: &'static str, value: &mut String) -> Checked {
-        let mut bytes = [0; NAME_BYTES];
-        bytes.iter_mut().zip(value.bytes()).for_each(|(byte, own)| *byte = own);
-        self.bytes(name, &mut bytes)?;
-        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES);
-        *value = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        Ok(())
+        let mut length = value.len() as u64;
+        self.up_to(name, &mut length, NAME_BYTES as u64)?;
+        let offset = self.position;
+        let mut bytes = core::mem::take(value).into_bytes();
+        bytes.resize(length as usize, 0);
+        for byte in &mut bytes {
+            self.bytes(name, core::array::from_mut(byte))?;
+        }
+        let valid = bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+        *value = String::from_utf8_lossy(&bytes).into_owned();
+        let other = bytes.get(valid).copied();
+        let (at, byte) = (offset + valid as u64, other.unwrap_or(0).into());
+        check(other.is_none(), name, at, byte, || "UTF-8".into())
     }
 }
 

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use equibloom_layout::{Blocks, Layout, MAX_OVERFLOW, Overflow, WhenFull};
 
-use super::fields::{Checked, Fields, NAME_BYTES, check};
+use super::fields::{Checked, Fields, check};
 use super::{FileErrorKind, VERSION, design};
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
@@ -17,30 +17,21 @@ use crate::raw::Counters;
 /// The first bytes of every filter file. As in PNG: a byte that no text has, and line ends that a text-mode
 /// transfer would change.
 pub(super) const MAGIC: [u8; 8] = *b"\x89EQBL\r\n\x1a";
-/// The only hash in use.
-pub(super) const HASH: &str = "xxh3-128";
 /// The sections' names.
 pub(super) const BLOCKS: &str = "blocks";
 pub(super) const OVERFLOW: &str = "overflow";
 pub(super) const NEXT: &str = "next";
-/// Sections begin at multiples of this: the smallest page there is.
-pub(super) const ALIGNMENT: u64 = 4096;
-/// Magic, version, header length, flags, file length, checksum.
-pub(super) const PREFIX_BYTES: usize = 40;
-/// Longest accepted header; this version writes less than a thousandth of it.
-pub(super) const MOST_HEADER_BYTES: u64 = 1 << 20;
+/// Sections of so many bytes begin at a multiple of a cache line, so that they can be used in place; smaller
+/// ones are copied.
+pub(super) const IN_PLACE_BYTES: u64 = 4096;
+const LINE_BYTES: u64 = 64;
+/// Magic, version, header length, checksum.
+pub(super) const PREFIX_BYTES: usize = 20;
 
-const CHECKSUM_OFFSET: usize = 32;
-const OVERFLOW_CAPACITY_OFFSET: u64 = 112;
-const SECTIONS_OFFSET: u64 = 128;
-const SECTION_BYTES: u64 = 48;
-const MOST_SECTIONS: u32 = (MOST_HEADER_BYTES / SECTION_BYTES) as u32;
-/// Flag of a filter with shortened fingerprint blocks.
-const OVERLOADED: u64 = 1;
-const KNOWN_FLAGS: u64 = OVERLOADED;
-const FLAGS_OFFSET: u64 = 16;
-/// Flag of a section that no reader may skip.
-const REQUIRED: u64 = 1;
+const VERSION_OFFSET: usize = 8;
+const LENGTH_OFFSET: usize = 10;
+const CHECKSUM_OFFSET: usize = 12;
+const MOST_SECTIONS: u64 = 64;
 
 /// The header of a filter file.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +66,8 @@ pub struct Header {
 pub struct Section {
     /// `blocks`, `overflow`, `next` (a file of the parts after the first), or a name added by a later version.
     pub name: String,
-    /// Offset in the file: a multiple of 4096.
+    /// Offset in the file: the end of the section or header before it, and if the section has 4096 bytes or
+    /// more, the next multiple of 64.
     pub offset: u64,
     /// Length in bytes.
     pub length: u64,
@@ -97,33 +89,35 @@ impl Section {
 
     fn fields(&mut self, io: &mut Fields<'_>) -> Checked {
         io.name("a section's name", &mut self.name)?;
-        let mut flags = if self.required { REQUIRED } else { 0 };
-        io.flags("a section's flags", &mut flags, REQUIRED)?;
-        self.required = flags & REQUIRED != 0;
-        io.u64("a section's offset", &mut self.offset)?;
+        io.flags("a section's flags", [&mut self.required])?;
         io.u64("a section's length", &mut self.length)?;
-        io.u64("a section's checksum", &mut self.checksum)
+        io.checksum("a section's checksum", &mut self.checksum)
     }
 }
 
 impl Header {
-    /// The header of a filter with these sections, one after the other.
+    /// The header of a filter with these sections, and its bytes.
     pub(super) fn new(
+        hash: &str,
         parameters: Parameters,
         key_kind: KeyKind,
         counters: Counters,
         sections: Vec<Section>,
-    ) -> Result<Self, FileErrorKind> {
-        let mut header = Self { sections, ..Self::blank(parameters, key_kind, counters) };
-        header.header_length = header.encode()?.len() as u64;
-        let mut end = header.header_length;
-        for section in &mut header.sections {
-            section.offset = end.next_multiple_of(ALIGNMENT);
-            end = section.end();
-        }
-        header.file_length = end;
-        header.checksum = checksum(&header.encode()?);
-        Ok(header)
+    ) -> Result<(Self, Vec<u8>), FileErrorKind> {
+        let mut header =
+            Self { hash: hash.into(), sections, ..Self::blank(parameters, key_kind, counters) };
+        let mut to = Fields::new(None, PREFIX_BYTES as u64);
+        header.fields(&mut to)?;
+        let fields = to.end()?;
+        header.header_length = (PREFIX_BYTES + fields.len()) as u64;
+        // Names are short and sections few.
+        let length = header.header_length as u16;
+        let prefix = (VERSION as u16).to_le_bytes().into_iter().chain(length.to_le_bytes());
+        let mut bytes: Vec<u8> =
+            MAGIC.into_iter().chain(prefix).chain([0; 8]).chain(fields).collect();
+        header.checksum = checksum(&bytes);
+        bytes[CHECKSUM_OFFSET..PREFIX_BYTES].copy_from_slice(&header.checksum.to_le_bytes());
+        Ok((header.placed()?, bytes))
     }
 
     /// A header without sections and lengths.
@@ -133,18 +127,12 @@ impl Header {
             file_length: 0,
             header_length: 0,
             checksum: 0,
-            hash: HASH.into(),
+            hash: String::new(),
             key_kind,
             parameters,
             counters,
             sections: Vec::new(),
         }
-    }
-
-    pub(super) fn encode(&self) -> Result<Vec<u8>, FileErrorKind> {
-        let mut to = Fields::new(None);
-        self.clone().fields(&mut to)?;
-        to.end()
     }
 
     /// Decodes a whole header, whose [length](length) has been checked.
@@ -157,57 +145,96 @@ impl Header {
         }
         let parameters = Parameters { keys: 0, seed: 0, design: design::BLANK };
         let mut header = Self::blank(parameters, KeyKind::Unspecified, Counters::default());
-        let mut from = Fields::new(Some(bytes));
+        (header.header_length, header.checksum) = (bytes.len() as u64, stored);
+        let mut from = Fields::new(bytes.get(PREFIX_BYTES..), PREFIX_BYTES as u64);
         header.fields(&mut from)?;
         from.end()?;
-        header.check_overflow()?;
-        header.check_sections()?;
-        Ok(header)
+        header.check_lengths()?;
+        header.placed()
     }
 
-    /// All fields in the order of the file.
+    /// All fields behind the prefix, in the order of the file.
     fn fields(&mut self, io: &mut Fields<'_>) -> Checked {
-        let (mut magic, mut length) = (MAGIC, self.header_length as u32);
-        let mut flags = if self.counters.overloaded { OVERLOADED } else { 0 };
-        io.bytes("the magic number", &mut magic)?;
-        io.u32("the version", &mut self.version)?;
-        io.u32("the header's length", &mut length)?;
-        self.header_length = length.into();
-        io.flags("the flags", &mut flags, KNOWN_FLAGS)?;
-        self.counters.overloaded = flags & OVERLOADED != 0;
-        io.u64("the file's length", &mut self.file_length)?;
-        io.u64("the header's checksum", &mut self.checksum)?;
-        io.name("the hash's name", &mut self.hash)?;
-        if self.hash != HASH {
-            return Err(FileErrorKind::Unsupported {
-                reason: format!(
-                    "its keys are hashed by \"{}\", and this library knows \"{HASH}\"",
-                    self.hash
-                ),
-                cure: "query it with a program that has that hash",
-            });
-        }
-        io.u64("the hash's seed", &mut self.parameters.seed)?;
-        io.u64("planned keys", &mut self.parameters.keys)?;
         let counters = &mut self.counters;
+        let flags_offset = io.position();
+        io.flags("the flags", [&mut counters.overloaded, &mut counters.budget_spent])?;
+        io.name("the hash's name", &mut self.hash)?;
+        io.u64("the hash's seed", &mut self.parameters.seed)?;
+        key_kind_field(&mut self.key_kind, io)?;
+        io.u64("planned keys", &mut self.parameters.keys)?;
+        let offset = io.position();
+        design::fields(&mut self.parameters.design, io)?;
+        let parameters = self.parameters.check();
+        parameters.map_err(|source| FileErrorKind::Parameters { offset, source })?;
         io.u64("elements", &mut counters.elements)?;
         io.u64("saturated elements", &mut counters.saturated)?;
         io.u64("used accesses", &mut counters.budget_used)?;
-        io.flag("whether the accesses are spent", &mut counters.budget_spent)?;
-        let mut sections = self.sections.len() as u32;
-        io.u32_up_to("the number of sections", &mut sections, MOST_SECTIONS)?;
-        io.u64("overflow entries", &mut counters.overflow_entries)?;
-        io.u64("overflow capacity", &mut counters.overflow_capacity)?;
-        key_kind_field(&mut self.key_kind, io)?;
-        let mut known = core::mem::take(&mut self.sections).into_iter();
-        for _ in 0..sections {
-            let mut section = known.next().unwrap_or_default();
+        self.overflow_fields(flags_offset, io)?;
+        self.section_fields(io)
+    }
+
+    /// The list has the planned capacity, or more if it may grow, and no more entries than that. In an overloaded
+    /// filter, which must be of fingerprint blocks that saturate, it is full.
+    fn overflow_fields(&mut self, flags_offset: u64, io: &mut Fields<'_>) -> Checked {
+        let planned = self.parameters.design.overflow();
+        let Counters { overflow_capacity: capacity, overflow_entries: entries, overloaded, .. } =
+            &mut self.counters;
+        let (name, offset) = ("the overflow list's capacity", io.position());
+        io.u64(name, capacity)?;
+        let grows = planned.when_full == WhenFull::Saturate;
+        let fits = *capacity == planned.capacity || grows && *capacity > planned.capacity;
+        let more = if grows { "at least " } else { "" };
+        let accepted = || format!("{more}{}, as planned,", planned.capacity);
+        check(fits && *capacity <= MAX_OVERFLOW, name, offset, *capacity, accepted)?;
+        let (name, offset) = ("the number of overflow entries", io.position());
+        io.u64(name, entries)?;
+        let accepted = || format!("at most {capacity}");
+        check(*entries <= *capacity, name, offset, *entries, accepted)?;
+        let of_set = |layout: &Layout| {
+            matches!(layout.blocks, Blocks::Fingerprint { .. }) && !layout.multiset
+        };
+        let may_be = grows && self.parameters.design.layout().is_some_and(of_set);
+        let is_valid = !*overloaded || may_be && entries == capacity;
+        let accepted = || "0, because the overflow list has room or no block is shortened,".into();
+        check(is_valid, "bit 0 of the flags", flags_offset, 1, accepted)
+    }
+
+    /// The sections: names occur once, and one that must not be skipped is known.
+    fn section_fields(&mut self, io: &mut Fields<'_>) -> Checked {
+        let mut known = core::mem::take(&mut self.sections);
+        let mut count = known.len() as u64;
+        io.up_to("the number of sections", &mut count, MOST_SECTIONS)?;
+        known.resize_with(count as usize, Section::default);
+        for mut section in known {
+            let offset = io.position();
             section.fields(io)?;
+            let name = &section.name;
+            let equal = self.sections.iter().filter(|other| other.name == *name).count() as u64;
+            let accepted = || "1".into();
+            check(equal == 0, "the number of sections of one name", offset, 1 + equal, accepted)?;
+            if section.required && ![BLOCKS, OVERFLOW, NEXT].contains(&name.as_str()) {
+                let reason = format!("section \"{name}\" is necessary and unknown to this library");
+                return Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" });
+            }
             self.sections.push(section);
         }
-        let offset = io.position();
-        design::fields(&mut self.parameters.design, io)?;
-        self.parameters.check().map_err(|source| FileErrorKind::Parameters { offset, source })
+        Ok(())
+    }
+
+    /// The header with the places of its sections, one after the other, and the end of the file.
+    fn placed(mut self) -> Result<Self, FileErrorKind> {
+        let mut end = self.header_length;
+        for section in &mut self.sections {
+            let is_in_place = section.length >= IN_PLACE_BYTES;
+            section.offset = if is_in_place { end.next_multiple_of(LINE_BYTES) } else { end };
+            let next = section.offset.checked_add(section.length);
+            // A line less than all, so that the next multiple exists.
+            let next = next.filter(|&next| next <= u64::MAX - LINE_BYTES);
+            let (found, expected) = (section.length, u64::MAX - LINE_BYTES - section.offset);
+            end = next.ok_or(FileErrorKind::Length { found, expected })?;
+        }
+        self.file_length = end;
+        Ok(self)
     }
 
     /// Bytes of the overflow list's slots. If it counts copies, their numbers follow.
@@ -216,10 +243,19 @@ impl Header {
         Overflow { capacity, when_full: WhenFull::Refuse }.slots().saturating_mul(8)
     }
 
-    /// Offset and length of a section; zeros if it does not exist.
-    pub(super) fn place_of(&self, name: &str) -> (u64, u64) {
-        let section = self.sections.iter().find(|section| section.name == name);
-        section.map_or((0, 0), |section| (section.offset, section.length))
+    pub(super) fn section(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == name && section.length > 0)
+    }
+
+    /// Refuses a filter whose keys are hashed in another way.
+    pub(super) fn check_hash(&self, expected: &str) -> Checked {
+        if self.hash == expected {
+            return Ok(());
+        }
+        let reason =
+            format!("its keys are hashed by \"{}\", and \"{expected}\" was asked for", self.hash);
+        let cure = "load it as a `Filter` with the hasher of that name";
+        Err(FileErrorKind::Unsupported { reason, cure })
     }
 
     /// Checks that the parts after the first have the same hash and keys.
@@ -237,62 +273,12 @@ impl Header {
         })
     }
 
-    /// Checks that the list has the planned capacity, or more if it may grow, and no more entries than
-    /// that. In an overloaded filter, which must be of fingerprint blocks that saturate, it is full.
-    fn check_overflow(&self) -> Checked {
-        let planned = self.parameters.design.overflow();
-        let Counters { overflow_capacity: capacity, overflow_entries: entries, .. } = self.counters;
-        let offset = OVERFLOW_CAPACITY_OFFSET;
-        let grows = planned.when_full == WhenFull::Saturate;
-        let fits = capacity == planned.capacity || grows && capacity > planned.capacity;
-        let more = if grows { "at least " } else { "" };
-        let accepted = || format!("{more}{}, as planned,", planned.capacity);
-        let is_valid = fits && capacity <= MAX_OVERFLOW;
-        check(is_valid, "the overflow list's capacity", offset, capacity, accepted)?;
-        let accepted = || format!("at most {capacity}");
-        check(
-            entries <= capacity,
-            "the number of overflow entries",
-            offset - 8,
-            entries,
-            accepted,
-        )?;
-        let of_set = |layout: &Layout| {
-            matches!(layout.blocks, Blocks::Fingerprint { .. }) && !layout.multiset
-        };
-        let may_be = grows && self.parameters.design.layout().is_some_and(of_set);
-        let is_valid = !self.counters.overloaded || may_be && entries == capacity;
-        let accepted = || "0, because the overflow list has room or no block is shortened,".into();
-        check(is_valid, "the flags", FLAGS_OFFSET, OVERLOADED, accepted)
-    }
-
-    /// Checks that the sections follow the header and each other within the file, and have the lengths that
-    /// the filter needs.
-    fn check_sections(&self) -> Checked {
-        let mut end = self.header_length;
-        for (section, index) in self.sections.iter().zip(0..) {
-            let field = SECTIONS_OFFSET + index * SECTION_BYTES + NAME_BYTES as u64 + 8;
-            let Section { offset, ref name, .. } = *section;
-            let is_valid = offset >= end && offset.is_multiple_of(ALIGNMENT);
-            let accepted = || format!("a multiple of {ALIGNMENT} from {end} on");
-            check(is_valid, "the offset of a section", field, offset, accepted)?;
-            let is_valid = section.end() <= self.file_length;
-            let accepted = || format!("at most the file's length {}", self.file_length);
-            check(is_valid, "the end of a section", field, section.end(), accepted)?;
-            let equal = self.sections.iter().filter(|other| other.name == *name).count() as u64;
-            let accepted = || "1".into();
-            check(equal == 1, "the number of sections of one name", field, equal, accepted)?;
-            if section.required && ![BLOCKS, OVERFLOW, NEXT].contains(&name.as_str()) {
-                let reason = format!("section \"{name}\" is necessary and unknown to this library");
-                return Err(FileErrorKind::Unsupported { reason, cure: "update equibloom" });
-            }
-            end = section.end();
-        }
+    /// Checks that the sections have the lengths that the filter needs.
+    fn check_lengths(&self) -> Checked {
         let design = &self.parameters.design;
         let list = design.overflow_bytes(self.counters.overflow_capacity);
-        let lengths = [(BLOCKS, design.block_bytes()), (OVERFLOW, list)];
-        for (name, expected) in lengths {
-            let (_, found) = self.place_of(name);
+        for (name, expected) in [(BLOCKS, design.block_bytes()), (OVERFLOW, list)] {
+            let found = self.section(name).map_or(0, |section| section.length);
             if found != expected {
                 return Err(FileErrorKind::SectionLength { name, found, expected });
             }
@@ -301,7 +287,7 @@ impl Header {
     }
 }
 
-/// The length of a header, from up to 40 bytes of the start of a file.
+/// The length of a header, from up to [`PREFIX_BYTES`] of the start of a file.
 pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
     let start = &bytes[..bytes.len().min(MAGIC.len())];
     if start != MAGIC {
@@ -311,10 +297,8 @@ pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
         let (found, expected) = (bytes.len() as u64, PREFIX_BYTES as u64);
         return Err(FileErrorKind::Length { found, expected });
     }
-    let mut from = Fields::new(Some(bytes));
-    let (mut magic, mut version, mut length) = (MAGIC, 0, 0);
-    from.bytes("the magic number", &mut magic)?;
-    from.u32("the version", &mut version)?;
+    let number = |at: usize| bytes[at..].first_chunk().copied().map_or(0, u16::from_le_bytes);
+    let version = u32::from(number(VERSION_OFFSET));
     if version != VERSION {
         let is_later = version > VERSION;
         return Err(FileErrorKind::Unsupported {
@@ -324,12 +308,10 @@ pub(super) fn length(bytes: &[u8]) -> Result<u64, FileErrorKind> {
             cure: if is_later { "update equibloom" } else { "build the file again from its keys" },
         });
     }
-    let (name, offset) = ("the header's length", from.position());
-    from.u32(name, &mut length)?;
-    let length = length.into();
-    let is_valid = (SECTIONS_OFFSET..=MOST_HEADER_BYTES).contains(&length);
-    let accepted = || format!("a whole number from {SECTIONS_OFFSET} to {MOST_HEADER_BYTES}");
-    check(is_valid, name, offset, length, accepted)?;
+    let length = u64::from(number(LENGTH_OFFSET));
+    let accepted = || format!("at least {PREFIX_BYTES}");
+    let is_valid = length >= PREFIX_BYTES as u64;
+    check(is_valid, "the header's length", LENGTH_OFFSET as u64, length, accepted)?;
     Ok(length)
 }
 
@@ -347,7 +329,7 @@ fn key_kind_field(kind: &mut KeyKind, io: &mut Fields<'_>) -> Checked {
 /// XXH3-64 of a header, with zeros in place of its checksum.
 fn checksum(header: &[u8]) -> u64 {
     let mut header = header.to_vec();
-    if let Some(stored) = header.get_mut(CHECKSUM_OFFSET..CHECKSUM_OFFSET + 8) {
+    if let Some(stored) = header.get_mut(CHECKSUM_OFFSET..PREFIX_BYTES) {
         stored.fill(0);
     }
     xxh3_64(&header)

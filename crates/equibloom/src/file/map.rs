@@ -3,11 +3,18 @@
 
 use std::path::Path;
 
-use super::header::{BLOCKS, NEXT, OVERFLOW};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::header::{BLOCKS, Header, IN_PLACE_BYTES, NEXT, OVERFLOW};
 use super::read::{self, Input, MAX_PARTS};
 use super::{FileErrorKind, opened};
 use crate::hash_filter::HashFilter;
+use crate::hashing::Stable;
 use crate::storage::{Bytes, Words, map};
+
+/// A file with fewer bytes is read: that takes less than a millisecond, finds all damage, and leaves nothing that
+/// depends on the file.
+const MAPPED_BYTES: u64 = 1 << 20;
 
 /// Maps a file and checks its header.
 ///
@@ -16,23 +23,23 @@ use crate::storage::{Bytes, Words, map};
 pub(super) unsafe fn open(path: &Path) -> Result<HashFilter, FileErrorKind> {
     let (file, size) = opened(path)?;
     // Files store words in little-endian order.
-    if cfg!(target_endian = "big") || size.is_none() {
-        return read::filter(Input::new(file, size));
+    if cfg!(target_endian = "big") || size.is_none_or(|size| size < MAPPED_BYTES) {
+        return read::filter(Input::new(file, size), Stable::NAME);
     }
     // SAFETY: the caller's promise. Only the words keep the mapping alive.
     let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
     over(&mapping)
 }
 
-/// The filter over a whole file in memory. Only headers are verified; bytes that cannot be used in place are
-/// copied, and then everything is.
+/// The filter over a whole file in memory. Only headers and small sections are verified; bytes that cannot be used
+/// in place are copied, and then everything is.
 pub(super) fn over(bytes: &Bytes) -> Result<HashFilter, FileErrorKind> {
     match part_over(bytes, 0, (**bytes).as_ref(), 0)? {
         // Files store words in little-endian order.
         Some(filter) if cfg!(target_endian = "little") => Ok(filter),
         _ => {
             let file = (**bytes).as_ref();
-            read::filter(Input::new(file, Some(file.len() as u64)))
+            read::filter(Input::new(file, Some(file.len() as u64)), Stable::NAME)
         }
     }
 }
@@ -45,26 +52,41 @@ fn part_over(
     depth: usize,
 ) -> Result<Option<HashFilter>, FileErrorKind> {
     let header = Input::new(file, Some(file.len() as u64)).header()?;
-    let words = |name| {
-        let (offset, length) = header.place_of(name);
-        if length == 0 {
-            Some(Words::none())
-        } else {
-            Words::borrowed(bytes, start + offset, length)
-        }
+    header.check_hash(Stable::NAME)?;
+    let (Some(blocks), Some(overflow)) =
+        (words(bytes, start, &header, BLOCKS)?, words(bytes, start, &header, OVERFLOW)?)
+    else {
+        return Ok(None);
     };
-    let (Some(blocks), Some(overflow)) = (words(BLOCKS), words(OVERFLOW)) else { return Ok(None) };
-    let (offset, length) = header.place_of(NEXT);
-    let next = match file.get(offset as usize..(offset + length) as usize) {
-        Some(next) if length > 0 && depth + 1 < MAX_PARTS => {
-            let Some(next) = part_over(bytes, start + offset, next, depth + 1)? else {
-                return Ok(None);
-            };
-            Some(next)
+    let mut next = None;
+    if let Some(section) = header.section(NEXT) {
+        let file = file.get(section.offset as usize..section.end() as usize);
+        // A file of too many parts is read as a whole, and refused.
+        let Some(file) = file.filter(|_| depth + 1 < MAX_PARTS) else { return Ok(None) };
+        next = part_over(bytes, start + section.offset, file, depth + 1)?;
+        if next.is_none() {
+            return Ok(None);
         }
-        // The whole file is read, and refused.
-        _ if length > 0 => return Ok(None),
-        _ => None,
-    };
+    }
     read::assemble(header, blocks, overflow, next).map(Some)
+}
+
+/// The words of a section: in place, or copied if it is small; `None` if it cannot be used in place.
+fn words(
+    bytes: &Bytes,
+    start: u64,
+    header: &Header,
+    name: &str,
+) -> Result<Option<Words>, FileErrorKind> {
+    let Some(section) = header.section(name) else { return Ok(Some(Words::none())) };
+    let (offset, length) = (start + section.offset, section.length);
+    if length >= IN_PLACE_BYTES {
+        return Ok(Words::borrowed(bytes, offset, length));
+    }
+    let range = offset as usize..(offset + length) as usize;
+    let Some(stored) = (**bytes).as_ref().get(range) else { return Ok(None) };
+    read::check(section, xxh3_64(stored))?;
+    let mut words = Words::zeroed(length / 8).map_err(FileErrorKind::Memory)?;
+    words.native_bytes_mut()[..stored.len()].copy_from_slice(stored);
+    Ok(Some(words))
 }

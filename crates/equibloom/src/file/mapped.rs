@@ -8,10 +8,12 @@ use std::time::SystemTime;
 
 use super::{FileError, FileErrorKind};
 use crate::filter::Filter;
+use crate::hash_filter::HashFilter;
 use crate::hashing::StableKey;
 
 /// A filter in a file that is queried in place, and that another program replaces from time to time: a
-/// service saves its [`SharedFilter`](crate::SharedFilter) every minute, and others query it.
+/// service saves its [`SharedFilter`](crate::SharedFilter) every minute, and others query it. `F` is a
+/// [`Filter`](crate::Filter), a [`GrowingFilter`](crate::GrowingFilter) or a [`HashFilter`](crate::HashFilter).
 ///
 /// ```
 /// use equibloom::{Filter, file::Mapped};
@@ -23,7 +25,7 @@ use crate::hashing::StableKey;
 /// filter.save(&path)?;
 ///
 /// // SAFETY: the file is only ever replaced, by `save`.
-/// let mut seen: Mapped<str> = unsafe { Mapped::open(&path) }?;
+/// let mut seen: Mapped<Filter<str>> = unsafe { Mapped::open(&path) }?;
 /// assert!(!seen.contains("alice@example.com"));
 ///
 /// filter.insert("alice@example.com")?;
@@ -34,28 +36,58 @@ use crate::hashing::StableKey;
 /// # std::fs::remove_dir_all(&directory)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Mapped<K: ?Sized> {
+pub struct Mapped<F> {
     path: PathBuf,
     file: Identity,
-    filter: Filter<K>,
+    filter: F,
 }
 
-impl<K: StableKey + ?Sized> Mapped<K> {
+/// A filter that can be opened in place. Public, but out of reach: what types these are is settled here.
+pub trait Open: Sized {
+    /// Opens a file.
+    ///
+    /// # Safety
+    /// While the filter or a clone of it lives, the file must neither change nor shrink.
+    #[allow(unsafe_code, reason = "no program can guarantee that a file stays unchanged")]
+    unsafe fn open_in_place(path: &Path) -> Result<Self, FileError>;
+}
+
+macro_rules! opened_in_place {
+    ($($(#[$attribute:meta])* [$($key:ident)?] $filter:ty;)*) => {$(
+        $(#[$attribute])*
+        #[allow(unsafe_code, reason = "no program can guarantee that a file stays unchanged")]
+        impl$(<$key: StableKey + ?Sized>)? Open for $filter {
+            unsafe fn open_in_place(path: &Path) -> Result<Self, FileError> {
+                // SAFETY: the caller's promise.
+                unsafe { Self::open(path) }
+            }
+        }
+    )*};
+}
+
+opened_in_place! {
+    [] HashFilter;
+    [K] Filter<K>;
+    #[cfg(feature = "planner")]
+    [K] crate::GrowingFilter<K>;
+}
+
+impl<F: Open> Mapped<F> {
     /// Opens a file; see [`HashFilter::open`](crate::HashFilter::open).
     ///
     /// # Safety
     /// No program may write to the file or truncate it, nor to one that replaces it later. Replacing it as a
-    /// whole, as [`Filter::save`] does, is what this type is for.
+    /// whole, as [`HashFilter::save`] does, is what this type is for.
     ///
     /// # Errors
-    /// As [`Filter::open`].
+    /// As [`HashFilter::open`].
     #[allow(unsafe_code, reason = "no program can guarantee that a file stays unchanged")]
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref().to_path_buf();
         // Before the file is opened: if it is replaced in between, the next reload finds out.
         let file = Identity::at(&path)?;
         // SAFETY: the caller's promise.
-        let filter = unsafe { Filter::open(&path) }?;
+        let filter = unsafe { F::open_in_place(&path) }?;
         Ok(Self { path, file, filter })
     }
 
@@ -74,16 +106,16 @@ impl<K: StableKey + ?Sized> Mapped<K> {
     }
 }
 
-impl<K: ?Sized> Deref for Mapped<K> {
-    type Target = Filter<K>;
+impl<F> Deref for Mapped<F> {
+    type Target = F;
 
-    fn deref(&self) -> &Filter<K> {
+    fn deref(&self) -> &F {
         &self.filter
     }
 }
 
-/// Implemented by hand: deriving would require `K: Debug`.
-impl<K: ?Sized> fmt::Debug for Mapped<K> {
+/// Implemented by hand, without what distinguishes the file.
+impl<F: fmt::Debug> fmt::Debug for Mapped<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, filter, .. } = self;
         f.debug_struct("Mapped").field("path", path).field("filter", filter).finish()

@@ -22,8 +22,9 @@
 //!
 //! | | reads | checks | keeps in memory |
 //! |---|---|---|---|
-//! | [`Filter::load`], [`Filter::read_from`] | everything | everything | everything |
-//! | [`Filter::open`], [`Mapped::open`] | the header | the header | the pages that lookups read |
+//! | [`Filter::load`], [`read_from`](Filter::read_from), [`from_bytes`](Filter::from_bytes) | everything | everything | everything |
+//! | [`Filter::open`], [`Mapped::open`], below 1 MiB | everything | everything | everything |
+//! | … from 1 MiB on | the header | the header | the pages that lookups read |
 //! | [`Filter::from_owner`] | the header | the header | the caller's bytes |
 //! | [`inspect`] | the header | the header | the header |
 //! | [`verify`], [`verify_from`] | everything | everything | 256 KiB |
@@ -33,8 +34,8 @@
 //! bytes are zero, so that every changed bit is detected. Blocks and overflow list have the same layout as
 //! in memory, so that a mapped file can be queried in place.
 //!
-//! Only filters that hash with [`Stable`] can be saved: a file cannot describe any other
-//! hasher. For other filters `save` does not exist:
+//! A filter can be saved if its hasher has a name: [`Stable`], or another [`NamedHasher`]. For other filters
+//! `save` does not exist:
 //!
 //! ```compile_fail,E0599
 //! # use equibloom::{Filter, WithBuildHasher};
@@ -52,9 +53,12 @@ mod header;
 mod map;
 mod mapped;
 mod read;
+#[cfg(feature = "serde")]
+mod serialise;
 mod write;
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -68,34 +72,25 @@ pub use crate::raw::Counters;
 use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
-use crate::hashing::{KeyKind, Stable, StableKey};
+use crate::hashing::{KeyKind, NamedHasher, Stable, StableKey};
 #[cfg(target_has_atomic = "64")]
 use crate::shared::SharedFilter;
 use crate::storage::Bytes;
 use read::Input;
+use write::Named;
 
 /// The format version that this library writes, and the only one that it reads: earlier versions were never
 /// published.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// Filters in files, typed by their keys. See [`file`](crate::file) for an example.
-impl<K: StableKey + ?Sized> Filter<K> {
+/// Filters in files, with any hasher that has a name. See [`file`](crate::file) for an example.
+impl<K: ?Sized, H: NamedHasher<K>> Filter<K, H> {
     /// Writes the filter to a file; see [`HashFilter::save`].
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        save(self.as_hash_filter(), self.hasher().seed(), K::KIND, path.as_ref())
-    }
-
-    /// Reads a filter from a file into memory and verifies all its checksums.
-    ///
-    /// # Errors
-    /// [`FileError`] if the file cannot be read, is not a filter of such keys, is damaged, or is larger
-    /// than memory.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
-        let path = path.as_ref();
-        HashFilter::load(path).and_then(|filter| typed(filter).map_err(|error| error.at(path)))
+        self.as_named().save(path.as_ref())
     }
 
     /// Writes the filter to any stream: the same bytes as in a file.
@@ -115,7 +110,64 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// # Errors
     /// [`FileError`] with the stream's own error.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), FileError> {
-        Ok(write::filter(self.as_hash_filter(), self.hasher().seed(), K::KIND, &mut writer)?)
+        Ok(self.as_named().write(&mut writer)?)
+    }
+
+    /// The bytes of a file of this filter.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let mut filter = Filter::builder().keys(3).rate(0.001).build()?;
+    /// filter.insert("alice@example.com")?;
+    /// let bytes = filter.to_bytes()?;
+    /// assert!(bytes.len() < 200);
+    /// assert!(Filter::from_bytes(&bytes)? == filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FileError`] if memory is short.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
+        Ok(self.as_named().to_bytes()?)
+    }
+
+    /// [`load`](Self::load) for a hasher other than [`Stable`]. The name of the hash in the file must be
+    /// [its own](NamedHasher::NAME).
+    ///
+    /// # Errors
+    /// As `load`.
+    pub fn load_named(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let read = input(path).and_then(|input| read::filter(input, H::NAME));
+        read.and_then(typed).map_err(|error| error.at(path))
+    }
+
+    /// [`read_from`](Self::read_from) for a hasher other than [`Stable`].
+    ///
+    /// # Errors
+    /// As `read_from`.
+    pub fn read_named(reader: impl Read) -> Result<Self, FileError> {
+        Ok(read::filter(Input::new(reader, None), H::NAME).and_then(typed)?)
+    }
+
+    fn as_named(&self) -> Named<'_> {
+        const { assert!(H::NAME.len() <= fields::NAME_BYTES, "a hasher's name is too long") };
+        let (filter, seed) = (self.as_hash_filter(), self.hasher().seed());
+        Named { filter, hash: H::NAME, seed, kind: H::KIND }
+    }
+}
+
+/// Filters in files, typed by their keys. See [`file`](crate::file) for an example.
+impl<K: StableKey + ?Sized> Filter<K> {
+    /// Reads a filter from a file into memory and verifies all its checksums.
+    ///
+    /// # Errors
+    /// [`FileError`] if the file cannot be read, is not a filter of such keys, is damaged, or is larger
+    /// than memory.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        HashFilter::load(path).and_then(|filter| typed(filter).map_err(|error| error.at(path)))
     }
 
     /// Reads one filter from any stream, with the checks of [`load`](Self::load), and nothing after it.
@@ -125,6 +177,14 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// [`FileError`] if the stream fails or ends early, or its bytes are damaged or no filter of such keys.
     pub fn read_from(reader: impl Read) -> Result<Self, FileError> {
         Ok(typed(HashFilter::read_from(reader)?)?)
+    }
+
+    /// Reads a filter from exactly [its bytes](Self::to_bytes), with the checks of [`load`](Self::load).
+    ///
+    /// # Errors
+    /// [`FileError`] if the bytes are damaged or no filter of such keys.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        Ok(typed(HashFilter::from_bytes(bytes)?)?)
     }
 
     /// Opens a file for lookups in place; see [`HashFilter::open`].
@@ -148,10 +208,9 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// ```
     /// use equibloom::Filter;
     ///
-    /// let mut filter = Filter::builder().keys(1_000).rate(0.001).build()?;
+    /// let mut filter = Filter::builder().keys(100_000).rate(0.001).build()?;
     /// filter.insert("alice@example.com")?;
-    /// let mut bytes = Vec::new();
-    /// filter.write_to(&mut bytes)?;
+    /// let bytes = filter.to_bytes()?;
     ///
     /// let borrowed: Filter<str> = Filter::from_owner(bytes)?;
     /// assert!(borrowed == filter);
@@ -173,13 +232,11 @@ impl<K: StableKey + ?Sized> Filter<K> {
 ///
 /// let shared: SharedFilter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?.into_shared()?;
 /// shared.insert(&5)?;
-/// let mut bytes = Vec::new();
-/// shared.write_to(&mut bytes)?;
-/// assert!(Filter::<u64>::read_from(&bytes[..])?.contains(&5));
+/// assert!(Filter::<u64>::from_bytes(&shared.to_bytes()?)?.contains(&5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg(target_has_atomic = "64")]
-impl<K: StableKey + ?Sized> SharedFilter<K> {
+impl<K: ?Sized, H: NamedHasher<K> + Clone> SharedFilter<K, H> {
     /// Writes a snapshot to a file and replaces an existing one atomically; see [`HashFilter::save`].
     ///
     /// # Errors
@@ -197,6 +254,14 @@ impl<K: StableKey + ?Sized> SharedFilter<K> {
     pub fn write_to(&self, writer: impl Write) -> Result<(), FileError> {
         self.snapshot().map_err(FileErrorKind::Memory)?.write_to(writer)
     }
+
+    /// The bytes of a file of a snapshot.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory is short.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
+        self.snapshot().map_err(FileErrorKind::Memory)?.to_bytes()
+    }
 }
 
 /// Filters in files, for any type of keys. The seed of the parameters is that of the hash.
@@ -206,13 +271,13 @@ impl HashFilter {
     ///
     /// The new file is written to the same directory, synced to the disk, and renamed. Its temporary name
     /// begins with a dot and the file's name and ends in `.equibloom-tmp`. On an error the temporary file
-    /// is removed and the old file is unchanged; a killed program leaves the temporary file behind. The old
-    /// file's permissions are kept. If the path is a symbolic link, its target is replaced.
+    /// is removed and the old file is unchanged; that of a killed program is removed by the next save to the
+    /// same path (it is locked while its program lives). The old file's permissions are kept. If the path is a symbolic link, its target is replaced.
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
-        save(self, self.parameters().seed, self.key_kind(), path.as_ref())
+        self.as_named().save(path.as_ref())
     }
 
     /// Reads a filter from a file into memory and verifies all its checksums.
@@ -221,7 +286,8 @@ impl HashFilter {
     /// [`FileError`] if the file cannot be read, is not a filter, is damaged, or is larger than memory.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref();
-        input(path).and_then(read::filter).map_err(|error| error.at(path))
+        let read = input(path).and_then(|input| read::filter(input, Stable::NAME));
+        read.map_err(|error| error.at(path))
     }
 
     /// Writes the filter to any stream: the same bytes as in a file.
@@ -229,7 +295,15 @@ impl HashFilter {
     /// # Errors
     /// [`FileError`] with the stream's own error.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), FileError> {
-        Ok(write::filter(self, self.parameters().seed, self.key_kind(), &mut writer)?)
+        Ok(self.as_named().write(&mut writer)?)
+    }
+
+    /// The bytes of a file of this filter.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory is short.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
+        Ok(self.as_named().to_bytes()?)
     }
 
     /// Reads one filter from any stream; see [`Filter::read_from`].
@@ -237,14 +311,23 @@ impl HashFilter {
     /// # Errors
     /// [`FileError`] if the stream fails or ends early, or its bytes are damaged or no filter.
     pub fn read_from(reader: impl Read) -> Result<Self, FileError> {
-        Ok(read::filter(Input::new(reader, None))?)
+        Ok(read::filter(Input::new(reader, None), Stable::NAME)?)
     }
 
-    /// Maps a file for lookups in place. Nothing is copied: the first lookup reads the header and one
-    /// block. The file may be larger than memory.
+    /// Reads a filter from exactly [its bytes](Self::to_bytes), with the checks of [`load`](Self::load).
     ///
-    /// Only the header is verified. Damage elsewhere gives wrong answers, and no worse; [`verify`] checks
-    /// the whole file.
+    /// # Errors
+    /// [`FileError`] if the bytes are damaged or no filter.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        Ok(read::filter(Input::new(bytes, Some(bytes.len() as u64)), Stable::NAME)?)
+    }
+
+    /// Maps a file for lookups in place. The first lookup reads the header and one block, and the file may be
+    /// larger than memory. A file below 1 MiB is [loaded](Self::load) instead, which takes less than a millisecond:
+    /// so it is verified, and what happens to it later does not matter.
+    ///
+    /// Of a mapped file only the header and sections below 4 KiB are verified. Damage elsewhere gives wrong answers,
+    /// and no worse; [`verify`] checks the whole file.
     ///
     /// Every page is read on first use, one at a time. That suits files larger than memory, or few lookups.
     /// For many lookups, [`load`](Self::load) reads an uncached file faster.
@@ -275,8 +358,8 @@ impl HashFilter {
     /// memory. They are used in place, and dropped with the last filter that uses them.
     ///
     /// As with [`open`](Self::open), only the header is verified ([`verify_from`] checks all bytes), and the
-    /// first change copies the table. Bytes that do not begin at a multiple of 64, and all bytes on
-    /// big-endian targets, are copied at once, and verified.
+    /// first change copies the table. Sections below 4 KiB, bytes that do not begin at a multiple of 64, and all
+    /// bytes on big-endian targets are copied at once, and verified.
     ///
     /// # Errors
     /// [`FileError`] if the bytes are not exactly a filter, or there is no memory to copy them.
@@ -300,20 +383,20 @@ impl HashFilter {
     pub fn detach(&mut self) -> Result<(), BuildError> {
         self.raw.detach()
     }
+
+    fn as_named(&self) -> Named<'_> {
+        let (seed, kind) = (self.parameters().seed, self.key_kind());
+        Named { filter: self, hash: Stable::NAME, seed, kind }
+    }
 }
 
-fn save(filter: &HashFilter, seed: u64, kind: KeyKind, path: &Path) -> Result<(), FileError> {
-    atomic::replace(path, |writer| write::filter(filter, seed, kind, writer))
-        .map_err(|error| error.at(path))
-}
-
-/// Checks that the file's kind of keys is that of `K`.
-fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErrorKind> {
-    let (found, expected) = (filter.key_kind(), K::KIND);
+/// Checks that the file's kind of keys is that of the hasher.
+fn typed<K: ?Sized, H: NamedHasher<K>>(filter: HashFilter) -> Result<Filter<K, H>, FileErrorKind> {
+    let (found, expected) = (filter.key_kind(), H::KIND);
     if found != expected && found != KeyKind::Unspecified {
         return Err(FileErrorKind::Keys { found, expected });
     }
-    let hasher = Stable::with_seed(filter.parameters().seed);
+    let hasher = H::with_seed(filter.parameters().seed);
     Ok(Filter::from_hash_filter(filter, hasher))
 }
 
@@ -327,10 +410,10 @@ fn typed<K: StableKey + ?Sized>(filter: HashFilter) -> Result<Filter<K>, FileErr
 /// # let design = Design::Classical { bits: 1_000, hashes: 7 };
 /// # HashFilter::new(&Parameters { keys: 100, seed: 3, design })?.save(&path)?;
 /// let header = equibloom::file::inspect(&path)?;
-/// assert_eq!((header.version, header.hash.as_str()), (3, "xxh3-128"));
+/// assert_eq!((header.version, header.hash.as_str()), (4, "xxh3-128"));
 /// assert_eq!(header.parameters.design.name(), "classical");
 /// assert_eq!(header.sections[0].name, "blocks");
-/// assert_eq!(header.sections[0].offset, 4096);
+/// assert_eq!(header.sections[0].offset, header.header_length);
 /// # std::fs::remove_dir_all(&directory)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -50,15 +50,18 @@ impl Read for Hashed<'_, '_> {
     }
 }
 
-/// Reads a filter into memory.
-pub(super) fn filter(mut input: Input<'_>) -> Result<HashFilter, FileErrorKind> {
+/// Reads a filter with keys of this hash into memory.
+pub(super) fn filter(mut input: Input<'_>, hash: &str) -> Result<HashFilter, FileErrorKind> {
     let header = input.header()?;
+    header.check_hash(hash)?;
     let (mut blocks, mut overflow) = (Words::none(), Words::none());
     let mut next = None;
     input.sections(&header, |input, section| match section.name.as_str() {
         BLOCKS => input.words(&header, section, &mut blocks),
         OVERFLOW => input.words(&header, section, &mut overflow),
-        NEXT => input.nested(section, |nested| filter(nested).map(|filter| next = Some(filter))),
+        NEXT => {
+            input.nested(section, |nested| filter(nested, hash).map(|filter| next = Some(filter)))
+        }
         _ => input.skim(&header, section, |_| {}),
     })?;
     let mut found = Entries::new(&header);
@@ -78,7 +81,9 @@ pub(super) fn verify(mut input: Input<'_>) -> Result<Header, FileErrorKind> {
     input.sections(&header, |input, section| match section.name.as_str() {
         OVERFLOW => input.skim(&header, section, |bytes| found.count(bytes)),
         NEXT => input.nested(section, |nested| {
-            header.check_next(&verify(nested)?.parameters, header.key_kind)
+            let next = verify(nested)?;
+            next.check_hash(&header.hash)?;
+            header.check_next(&next.parameters, next.key_kind)
         }),
         _ => input.skim(&header, section, |_| {}),
     })?;
@@ -292,7 +297,8 @@ fn piece(left: u64, most: usize) -> Range<usize> {
     0..usize::try_from(left).map_or(most, |left| left.min(most))
 }
 
-fn check(section: &Section, computed: u64) -> Result<(), FileErrorKind> {
+/// Refuses a section that does not match its checksum.
+pub(super) fn check(section: &Section, computed: u64) -> Result<(), FileErrorKind> {
     if section.checksum == computed {
         return Ok(());
     }

@@ -1,14 +1,16 @@
-//! Writes a filter as a stream of bytes: header, zeros up to a page boundary, section, zeros, section. The
-//! last section of a filter of several parts is a file of the parts after the first.
+//! Writes a filter as a stream of bytes: header and sections, with zeros before large sections. The last section
+//! of a filter of several parts is a file of the parts after the first.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use std::io::{self, Write};
+use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::FileErrorKind;
 use super::header::{BLOCKS, Header, NEXT, OVERFLOW, Section};
+use super::{FileError, FileErrorKind, atomic};
+use crate::error::BuildError;
 use crate::hash_filter::HashFilter;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
@@ -18,16 +20,73 @@ use crate::storage::Words;
 /// Bytes hashed, read or written at a time: small enough to stay in the cache in between.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
-/// Writes a filter with the seed of its hash and the kind of its keys.
-pub(super) fn filter(
-    filter: &HashFilter,
-    seed: u64,
-    kind: KeyKind,
-    writer: &mut dyn Write,
-) -> Result<(), FileErrorKind> {
-    let parts = filter.parts().into_iter();
-    let parts: Vec<_> = parts.map(|(part, raw)| (Parameters { seed, ..part }, raw)).collect();
-    parts_from(&parts, kind, writer)
+/// A filter with what a file says of its keys: the name of their hash, its seed, and their kind.
+pub(super) struct Named<'a> {
+    pub(super) filter: &'a HashFilter,
+    pub(super) hash: &'a str,
+    pub(super) seed: u64,
+    pub(super) kind: KeyKind,
+}
+
+impl Named<'_> {
+    pub(super) fn save(&self, path: &Path) -> Result<(), FileError> {
+        atomic::replace(path, |file| self.write(file)).map_err(|error| error.at(path))
+    }
+
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, FileErrorKind> {
+        let mut bytes = Vec::new();
+        let stored: u64 = self.filter.raw.contents().iter().map(|(blocks, _)| blocks.bytes()).sum();
+        let reserved = usize::try_from(stored).ok().map(|stored| bytes.try_reserve(stored));
+        if !matches!(reserved, Some(Ok(()))) {
+            return Err(FileErrorKind::Memory(BuildError::OutOfMemory { bytes: stored }));
+        }
+        self.write(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(super) fn write(&self, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
+        let parts = self.filter.parts().into_iter();
+        let parts: Vec<_> =
+            parts.map(|(part, raw)| (Parameters { seed: self.seed, ..part }, raw)).collect();
+        self.write_parts(&parts, writer)
+    }
+
+    /// Writes a file of the first part, with a section for the others if there are any.
+    fn write_parts(
+        &self,
+        parts: &[(Parameters, &Any)],
+        writer: &mut dyn Write,
+    ) -> Result<(), FileErrorKind> {
+        let Some(((parameters, first), others)) = parts.split_first() else { return Ok(()) };
+        let first = first.contents();
+        let Some((blocks, ledger)) = first.first() else { return Ok(()) };
+        let (mut sections, mut contents) = (Vec::new(), Vec::new());
+        for (name, content) in [
+            (BLOCKS, Contents::Words(blocks)),
+            (OVERFLOW, Contents::Words(&ledger.overflow.slots)),
+            (NEXT, Contents::Next(others)),
+        ] {
+            let mut measure = Measure { length: 0, hasher: Xxh3::new() };
+            content.write(self, &mut measure)?;
+            if measure.length > 0 {
+                sections.push(Section::new(name, measure.length, measure.hasher.digest()));
+                contents.push(content);
+            }
+        }
+        let (header, bytes) =
+            Header::new(self.hash, *parameters, self.kind, ledger.counters(), sections)?;
+        let io = |error| FileErrorKind::io("write", error);
+        writer.write_all(&bytes).map_err(io)?;
+        let mut position = header.header_length;
+        for (section, content) in header.sections.iter().zip(contents) {
+            // Less than a line.
+            let gap = (section.offset - position) as usize;
+            writer.write_all(&alloc::vec![0; gap]).map_err(io)?;
+            content.write(self, writer)?;
+            position = section.end();
+        }
+        writer.flush().map_err(io)
+    }
 }
 
 /// The contents of a section.
@@ -38,51 +97,14 @@ enum Contents<'a> {
 }
 
 impl Contents<'_> {
-    fn write(&self, kind: KeyKind, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
+    fn write(&self, named: &Named<'_>, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
         match self {
             Self::Words(words) => chunks(words)
                 .try_for_each(|bytes| writer.write_all(&bytes))
                 .map_err(|error| FileErrorKind::io("write", error)),
-            Self::Next(parts) => parts_from(parts, kind, writer),
+            Self::Next(parts) => named.write_parts(parts, writer),
         }
     }
-}
-
-/// Writes a file of the first part, with a section for the others if there are any.
-fn parts_from(
-    parts: &[(Parameters, &Any)],
-    kind: KeyKind,
-    writer: &mut dyn Write,
-) -> Result<(), FileErrorKind> {
-    let Some(((parameters, first), others)) = parts.split_first() else { return Ok(()) };
-    let first = first.contents();
-    let Some((blocks, ledger)) = first.first() else { return Ok(()) };
-    let (mut sections, mut contents) = (Vec::new(), Vec::new());
-    for (name, content) in [
-        (BLOCKS, Contents::Words(blocks)),
-        (OVERFLOW, Contents::Words(&ledger.overflow.slots)),
-        (NEXT, Contents::Next(others)),
-    ] {
-        let mut measure = Measure { length: 0, hasher: Xxh3::new() };
-        content.write(kind, &mut measure)?;
-        if measure.length > 0 {
-            sections.push(Section::new(name, measure.length, measure.hasher.digest()));
-            contents.push(content);
-        }
-    }
-    let header = Header::new(*parameters, kind, ledger.counters(), sections)?;
-    let io = |error| FileErrorKind::io("write", error);
-    let head = header.encode()?;
-    writer.write_all(&head).map_err(io)?;
-    let mut position = head.len() as u64;
-    for (section, content) in header.sections.iter().zip(contents) {
-        // Less than a page.
-        let gap = (section.offset - position) as usize;
-        writer.write_all(&alloc::vec![0; gap]).map_err(io)?;
-        content.write(kind, writer)?;
-        position = section.end();
-    }
-    writer.flush().map_err(io)
 }
 
 /// Length and XXH3-64 of what is written.

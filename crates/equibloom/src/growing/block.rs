@@ -166,7 +166,8 @@ impl Shape {
         Some(held + count)
     }
 
-    /// The strings of a block from a list on, in the order of their lists: list and field.
+    /// The strings of a block from a list on, in the order of their lists: list and field. A field without an end, in
+    /// a damaged block, is left out.
     #[inline(always)]
     pub(super) fn contents<'a, T: Target + 'a>(
         &'a self,
@@ -182,12 +183,13 @@ impl Shape {
         (start - from.min(start)..self.slots)
             .zip(ones)
             .map(move |(slot, one)| (one - slot, self.field(t, line, slot)))
+            .filter(|&(_, field)| field != 0)
     }
 
     /// Whether the block can be one of this shape: a zero for each list, and an end in each field.
     #[cfg(feature = "file")]
     pub(super) fn is_valid<T: Target>(&self, t: T, line: &Line) -> bool {
-        self.load(t, line) <= self.slots && self.contents(t, line, 0).all(|(_, field)| field != 0)
+        self.contents(t, line, 0).count() as u32 == self.load(t, line)
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Lookups and inserts, compiled for each instruction set.
 
 use super::levels::{FirstBlock, Found};
+use super::moving::Piece;
 use super::prefix::Prefix;
 use super::table::{GrowthWork, Table};
 use crate::block::isa::{Target, kernel_table};
@@ -17,6 +18,8 @@ kernel_table! {
         fn insert(table: &mut Table, key: Prefix) -> Insertion;
         fn insert_further(table: &mut Table, key: Prefix) -> Insertion;
         fn move_block(table: &mut Table, work: &mut GrowthWork) -> Result<(), BuildError>;
+        fn gather(table: &mut Table, source: &Table, piece: &Piece) -> ();
+        fn fill_block(table: &mut Table, block: u64) -> ();
     }
 }
 
@@ -76,4 +79,16 @@ fn insert_further<T: Target>(t: T, table: &mut Table, key: Prefix) -> Insertion 
 #[inline(always)]
 fn move_block<T: Target>(t: T, table: &mut Table, work: &mut GrowthWork) -> Result<(), BuildError> {
     table.move_block(t, work)
+}
+
+/// Copies some lists of another table.
+#[inline(always)]
+fn gather<T: Target>(t: T, table: &mut Table, source: &Table, piece: &Piece) {
+    table.gather(t, source, piece);
+}
+
+/// Fills a block with what was copied.
+#[inline(always)]
+fn fill_block<T: Target>(t: T, table: &mut Table, block: u64) {
+    table.fill_block(t, block);
 }

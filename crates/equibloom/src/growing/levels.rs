@@ -13,7 +13,7 @@ use super::segments::Segments;
 use crate::block::isa::{ANY, Nearness, Target};
 use crate::error::BuildError;
 use crate::observer::Observer;
-use crate::storage::Line;
+use crate::storage::{Line, WORDS_PER_LINE, Words};
 
 /// Equal strings in one list of a removable filter; more are counted in the list of strings.
 const MAX_COPIES: usize = 4;
@@ -161,7 +161,15 @@ impl Levels {
 
     /// Allocates everything.
     pub(super) fn allocate(&mut self) -> Result<u64, BuildError> {
+        self.check_memory()?;
         self.allocate_to(1 << self.geometry.list_bits)
+    }
+
+    /// Fails if there is no memory for all lines in one piece: a table that is larger than the memory is refused before it
+    /// has filled that.
+    pub(super) fn check_memory(&self) -> Result<(), BuildError> {
+        let lines = self.blocks_with(&(0..1 << self.geometry.list_bits));
+        Words::zeroed(lines.saturating_mul(WORDS_PER_LINE as u64)).map(drop)
     }
 
     /// Frees lines that have lists before `start` only.
@@ -286,7 +294,9 @@ impl Levels {
             let (shape, window) = (&level.shape, level.window(key));
             let Some(line) = level.lines.get(place.block) else { break };
             let Some(run) = shape.run(ANY, line, place.list) else { break };
-            for (slot, field) in shape.strings(ANY, line, run) {
+            // Only a damaged block has a field without an end.
+            let strings = shape.strings(ANY, line, run).filter(|&(_, field)| field != 0);
+            for (slot, field) in strings {
                 let length = level.list_bits + shape.width - 1 - field.trailing_zeros();
                 if field_matches(field, window) && longest.is_none_or(|best| length > best.length) {
                     longest = Some(Match { level: number, place, run, slot, length });

@@ -41,7 +41,21 @@ impl Listed {
         if self.0.is_empty() {
             return Vec::new();
         }
-        self.0.extract_if(Prefix::range(list_bits, lists), |_, _| true).collect()
+        let range = self.0.range(Prefix::range(list_bits, lists));
+        let strings: Vec<_> = range.map(|(&string, &copies)| (string, copies)).collect();
+        for (string, _) in &strings {
+            self.0.remove(string);
+        }
+        strings
+    }
+
+    /// All strings of some lists.
+    pub(super) fn range(
+        &self,
+        list_bits: u32,
+        lists: &Range<u64>,
+    ) -> impl Iterator<Item = (Prefix, u64)> {
+        self.0.range(Prefix::range(list_bits, lists)).map(|(&string, &copies)| (string, copies))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (Prefix, u64)> {

@@ -15,20 +15,31 @@
 //!
 //! **Full blocks** send strings on to a level of 1/16 of the lists, and that to a third ([`levels`]); an ordered
 //! map takes what is left ([`listed`]).
+//!
+//! **Threads** share tables of parts of the hash space ([`sharded`]).
 
 mod block;
+mod collect;
 #[cfg(feature = "file")]
 mod file;
 mod filter;
 mod kernels;
 mod levels;
 mod listed;
+#[cfg(feature = "file")]
+mod map;
 mod moving;
 mod prefix;
 mod schedule;
 mod segments;
+#[cfg(target_has_atomic = "64")]
+mod sharded;
+#[cfg(target_has_atomic = "64")]
+mod shared;
 mod statistics;
 mod table;
 
 pub use filter::GrowingFilter;
+#[cfg(target_has_atomic = "64")]
+pub use shared::SharedGrowingFilter;
 pub use table::GrowthWork;

@@ -16,25 +16,92 @@ use super::prefix::Prefix;
 use super::table::{GrowthWork, Table};
 use crate::block::isa::Target;
 use crate::error::BuildError;
-use crate::storage::Line;
 
 /// A remainder of no bits: only its end.
 const NO_REMAINDER: u64 = 1 << 63;
 
-/// The strings of the lists of one block, in the order of lists: list in the block, and remainder.
+/// Some lists of a table, which a block of another one takes.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// The lists, of which there are `2^list_bits`: as many as the table has, or more.
+    pub(super) lists: Range<u64>,
+    pub(super) list_bits: u32,
+    /// The block, and how many of its lists come before these.
+    pub(super) block: u64,
+    pub(super) before: u32,
+}
+
+impl Piece {
+    /// The part within some other lists.
+    fn within(&self, others: &Range<u64>) -> Self {
+        let lists = self.lists.start.max(others.start)..self.lists.end.min(others.end);
+        let skipped = lists.start.saturating_sub(self.lists.start) as u32;
+        Self { lists, before: self.before + skipped, ..*self }
+    }
+}
+
+/// The strings of one block on their way to it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Moving(Vec<(u32, u64)>);
+pub(super) struct Moving {
+    /// Strings in the order of lists: list in the block, and remainder.
+    strings: Vec<(u32, u64)>,
+    /// Strings with several copies, and how many.
+    repeated: Vec<(u32, u64, u64)>,
+    /// Strings that were copied to the block.
+    copied: u32,
+}
 
 impl Moving {
+    fn clear(&mut self) {
+        self.strings.clear();
+        self.repeated.clear();
+        self.copied = 0;
+    }
+
     /// Inserts a string behind those of its list and the lists before: mostly at the end.
     #[inline(always)]
     fn insert(&mut self, list: u32, remainder: u64) {
-        let mut at = self.0.len();
-        self.0.push((list, remainder));
-        while at > 0 && self.0[at - 1].0 > list {
-            self.0.swap(at - 1, at);
+        let mut at = self.strings.len();
+        self.strings.push((list, remainder));
+        while at > 0 && self.strings[at - 1].0 > list {
+            self.strings.swap(at - 1, at);
             at -= 1;
         }
+    }
+
+    /// Copies some lists of the first level to their block, if that has the same fields and room for them, and
+    /// gathers their other strings: of all levels, and those of `listed`. Returns how many of the levels' it has
+    /// gathered.
+    #[inline(always)]
+    fn gather<T: Target>(
+        &mut self,
+        t: T,
+        piece: &Piece,
+        from: &Levels,
+        listed: impl IntoIterator<Item = (Prefix, u64)>,
+        to: &mut Levels,
+    ) -> u64 {
+        let &Piece { ref lists, list_bits, before, .. } = piece;
+        let at = |list: u64| before + (list - lists.start) as u32;
+        let copied = from.copy_lists(t, piece, self.copied, to);
+        self.copied = copied.unwrap_or(self.copied);
+        let first = usize::from(copied.is_some());
+        let gathered = from.leave(t, first, lists, list_bits, |list, remainder| {
+            self.insert(at(list), remainder);
+        });
+        for (string, copies) in listed {
+            string.extended(list_bits, &mut |part| {
+                let list = part.list(list_bits);
+                let remainder = part.window(list_bits, u64::BITS);
+                if !lists.contains(&list) {
+                } else if copies == 1 {
+                    self.insert(at(list), remainder);
+                } else {
+                    self.repeated.push((at(list), remainder, copies));
+                }
+            });
+        }
+        gathered
     }
 }
 
@@ -46,12 +113,11 @@ impl Table {
         t: T,
         work: &mut GrowthWork,
     ) -> Result<(), BuildError> {
-        let Self { current, previous: Some(previous), listed, strings, moving, removable, .. } =
-            self
-        else {
+        let Self { current, previous: Some(previous), listed, strings, moving, .. } = self else {
             return Ok(());
         };
-        let lists = current.lists_of(previous.next);
+        let block = previous.next;
+        let lists = current.lists_of(block);
         work.bytes += current.allocate_to(lists.end)?;
 
         let list_bits = current.geometry.list_bits;
@@ -60,51 +126,71 @@ impl Table {
         let old_lists = lists.start >> doublings..lists.end >> doublings;
         work.blocks += previous.levels.blocks_with(&old_lists) + current.blocks_with(&lists);
 
-        let is_copied = previous.levels.copy_lists(t, &lists, current, previous.next);
-        let from = usize::from(is_copied);
-        moving.0.clear();
-        let left = previous.levels.leave(t, from, &lists, list_bits, |list, remainder| {
-            moving.insert((list - lists.start) as u32, remainder);
-        });
-        let mut repeated = listed.take(old_bits, &old_lists);
-        repeated.retain(|&(string, copies)| {
-            if copies == 1 {
-                string.extended(list_bits, &mut |part| {
-                    let list = (part.list(list_bits) - lists.start) as u32;
-                    moving.insert(list, part.window(list_bits, u64::BITS));
-                });
-            }
-            copies > 1
-        });
-        *strings = *strings - left + moving.0.len() as u64;
+        let listed = listed.take(old_bits, &old_lists);
+        let piece = Piece { lists, list_bits, block, before: 0 };
+        let left = moving.gather(t, &piece, &previous.levels, listed, current);
+        *strings = (*strings + moving.strings.len() as u64).saturating_sub(left);
 
+        previous.next += 1;
+        if piece.lists.end == 1 << list_bits {
+            self.previous = None;
+        } else {
+            previous.boundary = piece.lists.end << (u64::BITS - list_bits);
+            previous.levels.free_before(old_lists.end);
+        }
+        self.store_gathered(t, block);
+        Ok(())
+    }
+
+    /// Copies some lists of another table, which has no more lists than this one, for a block that is
+    /// [filled](Self::fill_block) then.
+    #[inline(always)]
+    pub(super) fn gather<T: Target>(&mut self, t: T, source: &Self, piece: &Piece) {
+        for (levels, held) in source.parts() {
+            let own_bits = levels.geometry.list_bits;
+            let more = piece.list_bits - own_bits;
+            let part = piece.within(&(held.start << more..held.end << more));
+            if !part.lists.is_empty() {
+                let own = part.lists.start >> more..((part.lists.end - 1) >> more) + 1;
+                let listed = source.listed.range(own_bits, &own);
+                self.moving.gather(t, &part, levels, listed, &mut self.current);
+            }
+        }
+    }
+
+    /// Fills a block with what was gathered from another table.
+    #[inline(always)]
+    pub(super) fn fill_block<T: Target>(&mut self, t: T, block: u64) {
+        self.strings += u64::from(self.moving.copied) + self.moving.strings.len() as u64;
+        self.store_gathered(t, block);
+    }
+
+    /// Stores what was gathered for a block of the current table.
+    #[inline(always)]
+    fn store_gathered<T: Target>(&mut self, t: T, block: u64) {
+        let Self { current, listed, strings, moving, removable, .. } = self;
+        let list_bits = current.geometry.list_bits;
+        let first = current.lists_of(block).start;
+        let string = |list: u32, remainder| {
+            Prefix::from_field(first + u64::from(list), list_bits, remainder, u64::BITS)
+        };
         // An empty block is filled at once.
-        let filled = if is_copied { 0 } else { current.fill(previous.next, &moving.0) };
-        for &(list, remainder) in &moving.0[filled..] {
-            let list = lists.start + u64::from(list);
-            let string = Prefix::from_field(list, list_bits, remainder, u64::BITS);
+        let filled = if moving.copied == 0 { current.fill(block, &moving.strings) } else { 0 };
+        for &(list, remainder) in &moving.strings[filled..] {
+            let string = string(list, remainder);
             if !current.store(t, string, 0, *removable) {
                 current.lead_to_list(string);
                 listed.insert(string, 1);
-                *strings -= 1;
+                *strings = strings.saturating_sub(1);
             }
         }
         let longest = current.lengths().end - 1;
-        for (string, copies) in repeated {
-            string.extended(list_bits, &mut |part| {
-                current.lead_to_list(part);
-                listed.insert(part.truncated(longest), copies);
-            });
+        for &(list, remainder, copies) in &moving.repeated {
+            let string = string(list, remainder);
+            current.lead_to_list(string);
+            listed.insert(string.truncated(longest), copies);
         }
-
-        previous.next += 1;
-        if lists.end == 1 << list_bits {
-            self.previous = None;
-        } else {
-            previous.boundary = lists.end << (u64::BITS - list_bits);
-            previous.levels.free_before(old_lists.end);
-        }
-        Ok(())
+        moving.clear();
     }
 }
 
@@ -118,35 +204,45 @@ impl Levels {
         fitting
     }
 
-    /// Copies some lists of the first level to a block of another table, if that has the same lists and fields and room
-    /// for all of their strings.
+    /// Copies some lists of the first level to a block of another table that holds `held` strings, all in lists
+    /// before these, if it has the same fields and room for all strings. Returns how many it holds then.
     #[inline(always)]
-    fn copy_lists<T: Target>(&self, t: T, lists: &Range<u64>, to: &mut Self, block: u64) -> bool {
+    fn copy_lists<T: Target>(
+        &self,
+        t: T,
+        piece: &Piece,
+        mut held: u32,
+        to: &mut Self,
+    ) -> Option<u32> {
+        let &Piece { ref lists, list_bits, block, before } = piece;
         let (old, new) = (&self.levels[0], &mut to.levels[0]);
-        let Some(line) = new.lines.get_mut(block as usize) else { return false };
-        if (old.list_bits, old.shape.width) != (new.list_bits, new.shape.width) {
-            return false;
+        if (old.list_bits, old.shape.width) != (list_bits, new.shape.width) {
+            return None;
         }
-        let (mut at, mut held) = (lists.start, 0);
+        let line = new.lines.get_mut(block as usize)?;
+        let (mut at, mut filled) = (lists.start, *line);
         while at < lists.end {
             let Place { block, list } = old.place_of_list(at);
             let count = (lists.end - at).min(u64::from(old.shape.lists - list)) as u32;
-            let before = ((at - lists.start) as u32, held);
-            let appended = old.lines.get(block).and_then(|source| {
-                new.shape.append(t, line, before, &old.shape, source, list..list + count)
-            });
-            let Some(appended) = appended else {
-                *line = Line::default();
-                return false;
-            };
-            (at, held) = (at + u64::from(count), appended);
+            let lists = list..list + count;
+            let before = (before + (at - piece.lists.start) as u32, held);
+            held = new.shape.append(
+                t,
+                &mut filled,
+                before,
+                &old.shape,
+                old.lines.get(block)?,
+                lists,
+            )?;
+            at += u64::from(count);
         }
-        true
+        *line = filled;
+        Some(held)
     }
 
     /// Calls `visit` with the list number and the remainder of each string of some lists, in the levels from number
-    /// `from` on, for a geometry of `2^list_bits` lists: as many as this one's, or twice as many. A string that has
-    /// no bit for that stands in two lists then. Returns the number of strings here.
+    /// `from` on, for a geometry of `2^list_bits` lists: as many as this one's, or more. A string that has too few
+    /// bits for that stands in several lists then. Returns the number of strings here.
     #[inline(always)]
     fn leave<T: Target>(
         &self,
@@ -173,17 +269,19 @@ impl Levels {
                     let remainder = field << (u64::BITS - level.shape.width);
                     let list = list << bits | remainder >> 1 >> (63 - bits);
                     let remainder = remainder << bits;
-                    if !lists.contains(&list) {
+                    if remainder != 0 {
+                        if lists.contains(&list) {
+                            count += 1;
+                            visit(list, remainder);
+                        }
                         continue;
                     }
-                    count += 1;
-                    if remainder == 0 {
-                        // The string's end has become the last bit of the list.
-                        visit(list ^ 1, NO_REMAINDER);
-                        visit(list, NO_REMAINDER);
-                    } else {
-                        visit(list, remainder);
-                    }
+                    // The string's end has become the lowest one of the list number.
+                    let first = list & (list - 1);
+                    let end = first + 2 * (list - first);
+                    let lists = first.max(lists.start)..end.min(lists.end);
+                    count += u64::from(!lists.is_empty());
+                    lists.for_each(|list| visit(list, NO_REMAINDER));
                 }
                 (block, from) = (block + 1, 0);
             }

@@ -88,6 +88,11 @@ impl Prefix {
         Self(self.0 & !(end - 1) | end)
     }
 
+    /// The string without its first `bits` bits. It has more than these.
+    pub(super) const fn after(self, bits: u32) -> Self {
+        Self(self.0 << bits)
+    }
+
     /// This string and a zero, this string and a one. It has fewer bits than [`MAX_LENGTH`].
     pub(super) const fn children(self) -> [Self; 2] {
         let end = self.0 & self.0.wrapping_neg();

@@ -178,6 +178,14 @@ impl Schedule {
         Self { lists, widths: [width; MAX_STEPS], first_step: 0, is_common }
     }
 
+    /// The schedule of one of `2^bits` tables that divide the hash space.
+    pub(super) fn of_shard(&self, bits: u32) -> Self {
+        let fewer = (bits * STEPS) as usize;
+        let mut widths = [self.widths[MAX_STEPS - 1]; MAX_STEPS];
+        widths[..MAX_STEPS - fewer].copy_from_slice(&self.widths[fewer..]);
+        Self { widths, first_step: self.first_step.saturating_sub(fewer as u32), ..*self }
+    }
+
     /// The geometry of the first table.
     pub(super) fn first(&self) -> Geometry {
         self.geometry(self.first_step)
@@ -219,7 +227,6 @@ impl Schedule {
     }
 
     /// The geometry after a number of steps, if there is one.
-    #[cfg(feature = "file")]
     pub(super) fn geometry_at(&self, step: u64) -> Option<Geometry> {
         (step < MAX_STEPS as u64).then(|| self.geometry(step as u32))
     }

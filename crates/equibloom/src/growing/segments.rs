@@ -1,9 +1,13 @@
 //! Lines in segments, so that a table can be allocated and freed little by little.
 
 use alloc::vec::Vec;
+#[cfg(feature = "file")]
+use core::ops::Range;
 
 use crate::block::isa::{Nearness, prefetch};
 use crate::error::BuildError;
+#[cfg(feature = "file")]
+use crate::storage::Bytes;
 use crate::storage::{Line, WORDS_PER_LINE, Words};
 
 /// Most lines of a segment: 16 KiB. Three levels may each begin one in the same insert.
@@ -62,6 +66,49 @@ impl Segments {
     #[cfg(feature = "file")]
     pub(super) fn skip_to(&mut self, line: usize) {
         self.segments.resize_with(self.place(line).0, Words::none);
+    }
+
+    /// Takes some lines from a file in memory, where they begin at `offset`. Segments that are partly these lines are
+    /// copied. Fails if memory for that is short, or if the lines are not there or not on a line boundary.
+    #[cfg(feature = "file")]
+    pub(super) fn borrow(
+        &mut self,
+        lines: Range<usize>,
+        bytes: &Bytes,
+        offset: u64,
+    ) -> Result<(), ()> {
+        let whole = Words::borrowed(bytes, offset, lines.len() as u64 * 64).ok_or(())?;
+        self.skip_to(lines.start);
+        let mut at = lines.start;
+        while at < lines.end {
+            let segment = self.place(at).0;
+            let start = segment << self.bits;
+            let end = (start + (1 << self.bits)).min(self.lines);
+            let copied = &whole[at - lines.start..end.min(lines.end) - lines.start];
+            if copied.len() == end - start {
+                let offset = offset + (at - lines.start) as u64 * 64;
+                let length = copied.len() as u64 * 64;
+                self.segments.push(Words::borrowed(bytes, offset, length).ok_or(())?);
+            } else {
+                self.extend_to(at).map_err(|_| ())?;
+                let segment = self.segments.last_mut().ok_or(())?;
+                segment[at - start..][..copied.len()].copy_from_slice(copied);
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Whether any line is still where it was borrowed.
+    #[cfg(feature = "file")]
+    pub(super) fn is_mapped(&self) -> bool {
+        self.segments.iter().any(Words::is_mapped)
+    }
+
+    /// Copies borrowed lines into memory.
+    #[cfg(feature = "file")]
+    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
+        self.segments.iter_mut().try_for_each(Words::detach)
     }
 
     /// Frees the segments before the one of line `line`.

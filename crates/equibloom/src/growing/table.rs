@@ -1,6 +1,7 @@
 //! A table that grows: strings move from one geometry to the next, a few blocks at each insert.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::ops::{ControlFlow, Range};
 
 use super::kernels::Kernels;
@@ -32,10 +33,18 @@ pub struct GrowthWork {
     pub bytes: u64,
 }
 
+impl GrowthWork {
+    /// The most of each.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { blocks: self.blocks.max(other.blocks), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
 /// Strings that stand for keys. A key is present if a string is a beginning of its hash.
 #[derive(Clone)]
 pub(super) struct Table {
-    pub(super) schedule: Schedule,
+    /// Shared by all tables that have the same.
+    pub(super) schedule: Arc<Schedule>,
     /// The table of all lists, or of those that were moved.
     pub(super) current: Levels,
     /// The table of the other lists, while strings move.
@@ -81,16 +90,26 @@ pub(super) struct Previous {
 
 impl Table {
     /// An empty table.
-    pub(super) fn new(schedule: Schedule, removable: bool) -> Result<Self, BuildError> {
+    pub(super) fn new(
+        schedule: impl Into<Arc<Schedule>>,
+        removable: bool,
+    ) -> Result<Self, BuildError> {
+        let schedule = schedule.into();
         let mut current = Levels::new(schedule.first());
         current.allocate()?;
         Ok(Self::over(schedule, removable, current))
     }
 
     /// A table of these levels, which are empty.
-    pub(super) fn over(schedule: Schedule, removable: bool, current: Levels) -> Self {
+    pub(super) fn over(
+        schedule: impl Into<Arc<Schedule>>,
+        removable: bool,
+        current: Levels,
+    ) -> Self {
+        let schedule = schedule.into();
         let capacity = current.geometry.capacity();
         Self {
+            kernels: Kernels::new(DetectedIsa::detect(), schedule.is_common),
             schedule,
             current,
             previous: None,
@@ -101,7 +120,6 @@ impl Table {
             removable,
             longest: GrowthWork::default(),
             moving: Moving::default(),
-            kernels: Kernels::new(DetectedIsa::detect(), schedule.is_common),
         }
     }
 
@@ -170,10 +188,13 @@ impl Table {
 
     /// Inserts keys in order, prefetching the blocks of later ones.
     pub(super) fn insert_batch(&mut self, keys: &[KeyHash]) -> Result<(), BuildError> {
-        for (number, &key) in keys.iter().enumerate() {
-            if let Some(&later) = keys.get(number + INSERTS_AHEAD) {
-                self.prefetch(Prefix::of_key(later), Nearness::First);
-            }
+        let prefetch = |table: &Self, key: Option<&KeyHash>| {
+            key.into_iter().for_each(|&key| table.prefetch(Prefix::of_key(key), Nearness::First));
+        };
+        let mut later = keys.iter();
+        later.by_ref().take(INSERTS_AHEAD).for_each(|key| prefetch(self, Some(key)));
+        for &key in keys {
+            prefetch(self, later.next());
             self.insert(Prefix::of_key(key))?;
         }
         Ok(())
@@ -216,27 +237,31 @@ impl Table {
     /// Inserts all strings of another table.
     pub(super) fn merge(&mut self, other: &Self) -> Result<(), BuildError> {
         let merged = other.for_each(|string, copies| {
-            if self.must_grow()
-                && let Err(error) = self.grow()
-            {
-                return ControlFlow::Break(error);
-            }
-            // A longer string that begins with this one does not stand for all of its keys.
-            let stands_for = self.levels_of(string).longest(string).0;
-            let is_present = stands_for.is_some_and(|found| found.length <= string.length());
-            if self.removable || !is_present {
-                let list_bits = self.current.geometry.list_bits;
-                string.extended(list_bits, &mut |part| match copies {
-                    1 => self.store(ANY, part),
-                    _ => self.list(part, copies),
-                });
-            }
-            ControlFlow::Continue(())
+            let merged = self.merge_string(string, copies);
+            merged.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         });
         if let ControlFlow::Break(error) = merged {
             return Err(error);
         }
         self.elements += other.elements;
+        Ok(())
+    }
+
+    /// Inserts copies of a string of another table.
+    pub(super) fn merge_string(&mut self, string: Prefix, copies: u64) -> Result<(), BuildError> {
+        if self.must_grow() {
+            self.grow()?;
+        }
+        // A longer string that begins with this one does not stand for all of its keys.
+        let stands_for = self.levels_of(string).longest(string).0;
+        let is_present = stands_for.is_some_and(|found| found.length <= string.length());
+        if self.removable || !is_present {
+            let list_bits = self.current.geometry.list_bits;
+            string.extended(list_bits, &mut |part| match copies {
+                1 => self.store(ANY, part),
+                _ => self.list(part, copies),
+            });
+        }
         Ok(())
     }
 
@@ -291,7 +316,7 @@ impl Table {
 
     fn remove_found(&mut self, key: Prefix, found: Match) {
         self.levels_of_mut(key).remove(&found);
-        self.strings -= 1;
+        self.strings = self.strings.saturating_sub(1);
     }
 
     /// Whether a step is due or under way.
@@ -313,15 +338,14 @@ impl Table {
         for _ in 0..BLOCKS_PER_INSERT {
             self.kernels.move_block(self, &mut work)?;
         }
-        self.longest.blocks = self.longest.blocks.max(work.blocks);
-        self.longest.bytes = self.longest.bytes.max(work.bytes);
+        self.longest = self.longest.max(work);
         Ok(())
     }
 
     /// Removes all strings; the table is as small as at first.
     pub(super) fn clear(&mut self) {
         let first = Levels::new(self.schedule.first());
-        *self = Self::over(self.schedule, self.removable, first);
+        *self = Self::over(self.schedule.clone(), self.removable, first);
         // A table without its lines is slow, but it works: strings go to the list.
         drop(self.current.allocate());
     }

@@ -23,6 +23,56 @@ pub trait KeyHasher<K: ?Sized> {
     fn hash_key(&self, key: &K) -> KeyHash;
 }
 
+/// A hasher that a file can name, so that a filter is only ever read with the hasher it was written with.
+///
+/// [`Stable`] is one. Another has a name of its own, and gives the same hashes in every program that uses the name.
+///
+/// ```
+/// # #[cfg(feature = "file")] {
+/// use equibloom::{Filter, KeyHash, KeyHasher, NamedHasher};
+///
+/// /// Multiplies: for keys that are random already.
+/// struct Multiply(u64);
+///
+/// impl KeyHasher<u64> for Multiply {
+///     fn hash_key(&self, key: &u64) -> KeyHash {
+///         KeyHash::from_u64(key.wrapping_mul(self.0 | 1))
+///     }
+/// }
+///
+/// impl NamedHasher<u64> for Multiply {
+///     const NAME: &str = "example-multiply";
+///     fn seed(&self) -> u64 {
+///         self.0
+///     }
+///     fn with_seed(seed: u64) -> Self {
+///         Self(seed)
+///     }
+/// }
+///
+/// let mut filter: Filter<u64, _> = Filter::builder().keys(100).rate(0.01).build_with_hasher(Multiply(77))?;
+/// filter.insert(&5)?;
+/// let bytes = filter.to_bytes()?;
+/// let read: Filter<u64, Multiply> = Filter::read_named(&bytes[..])?; // or `load_named`, from a file
+/// assert!(read.contains(&5) && read.hasher().seed() == 77);
+/// let refused = Filter::<u64>::from_bytes(&bytes).unwrap_err().to_string();
+/// assert!(refused.contains("\"example-multiply\", and \"xxh3-128\" was asked for"));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait NamedHasher<K: ?Sized>: KeyHasher<K> {
+    /// The name, of at most 32 bytes.
+    const NAME: &str;
+    /// What is known of the keys' bytes: files record it.
+    const KIND: KeyKind = KeyKind::Unspecified;
+
+    /// The seed, which files record.
+    fn seed(&self) -> u64;
+
+    /// The hasher with this seed.
+    fn with_seed(seed: u64) -> Self;
+}
+
 /// Keys hashed per chunk of a batch insert: enough for level-by-level insertion.
 pub(crate) const INSERTED_AT_ONCE: usize = 2_048;
 /// Keys hashed per chunk of a batch lookup: whole words of a bitmap.

@@ -1,8 +1,10 @@
 //! The default hash, the same on every platform and in every version.
 
+use core::fmt;
+
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::{KeyHash, KeyHasher, StableKey};
+use super::{KeyHash, KeyHasher, KeyKind, NamedHasher, StableKey};
 
 /// XXH3-128 with a seed, over a key's bytes.
 ///
@@ -16,7 +18,7 @@ use super::{KeyHash, KeyHasher, StableKey};
 /// assert_eq!(hasher.hash_key(&5_u8), hasher.hash_key(&5_i64));
 /// assert_ne!(hasher.hash_key("abc"), Stable::with_seed(2).hash_key("abc"));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stable {
     seed: u64,
     /// The seed and XXH3's secret, as keys of eight bytes are combined with them.
@@ -27,6 +29,9 @@ pub struct Stable {
 }
 
 impl Stable {
+    /// Its name in files.
+    pub(crate) const NAME: &str = "xxh3-128";
+
     /// The hash function with this seed.
     pub const fn with_seed(seed: u64) -> Self {
         let mixed = seed ^ ((seed as u32).swap_bytes() as u64) << 32;
@@ -64,9 +69,29 @@ impl<K: StableKey + ?Sized> KeyHasher<K> for Stable {
     }
 }
 
+impl<K: StableKey + ?Sized> NamedHasher<K> for Stable {
+    const NAME: &str = Self::NAME;
+    const KIND: KeyKind = K::KIND;
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn with_seed(seed: u64) -> Self {
+        Self::with_seed(seed)
+    }
+}
+
 impl Default for Stable {
     fn default() -> Self {
         Self::with_seed(0)
+    }
+}
+
+/// Shows the seed, from which the rest follows.
+impl fmt::Debug for Stable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stable").field("seed", &self.seed).finish()
     }
 }
 

@@ -67,35 +67,46 @@ impl Sample {
 }
 
 /// One of each kind, covering all parts of a file: hints, watermarks, a list that is full, one that has grown,
-/// one that counts, a spent budget, odd block sizes, shortened blocks, several parts.
+/// one that counts, a spent budget, odd block sizes, shortened blocks, several parts. And one whose blocks are large
+/// enough to be used in place.
 pub fn samples() -> Vec<Sample> {
+    let mut samples = samples_of(1);
+    let large = samples_of(20).into_iter().find(|sample| sample.name == "single-hints");
+    samples.extend(large.map(|sample| Sample { name: "single-hints-large", ..sample }));
+    samples
+}
+
+/// The same, so many times as large. From 300 on, all sections are large enough to be used in place.
+pub fn samples_of(scale: u32) -> Vec<Sample> {
     let (blocks, odd) = (Blocks::bloom(512, 7), Blocks::bloom(200, 5));
     let rule = Rule::FirstWithRoom { below: 6, coin: Share::clamped(0.25) };
-    let saturate = |capacity| Overflow { capacity, when_full: WhenFull::Saturate };
-    let refuse = Overflow { capacity: 60, when_full: WhenFull::Refuse };
+    let times = |count: u64| count * u64::from(scale);
+    let saturate = |capacity| Overflow { capacity: times(capacity), when_full: WhenFull::Saturate };
+    let refuse = Overflow { capacity: times(60), when_full: WhenFull::Refuse };
     // Remainders of a byte and more, and of less than one.
     let fingerprints = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 9 };
     let short = Blocks::Fingerprint { slots: 13, lists: 20, remainder_bits: 6 };
     let wide = Blocks::Fingerprint { slots: 8, lists: 12, remainder_bits: 56 };
-    let in_subtables = |blocks, sizes: &[u64]| Layout::fingerprints(blocks, sizes).unwrap();
+    let sized = |sizes: &[u64]| sizes.iter().map(|&size| times(size)).collect::<Vec<_>>();
+    let in_subtables = |blocks, sizes: &[u64]| Layout::fingerprints(blocks, &sized(sizes)).unwrap();
     let multi_level =
-        |blocks, sizes: &[u64], rule| Layout::multi_level(blocks, sizes, rule).unwrap();
+        |blocks, sizes: &[u64], rule| Layout::multi_level(blocks, &sized(sizes), rule).unwrap();
     let layouts = [
-        ("blocked", Layout::blocked(blocks, 10), 300),
-        ("blocked-page", Layout::blocked(Blocks::bloom(4_096, 7), 1), 300),
-        ("two-choice", Layout::two_choice(odd, 23), 200),
-        ("one-plus-alpha", Layout::one_plus_alpha(blocks, 10, Share::clamped(0.3)), 300),
-        ("single", Layout::single(blocks, 10, rule).with_overflow(refuse), 80),
+        ("blocked", Layout::blocked(blocks, times(10)), 300),
+        ("blocked-page", Layout::blocked(Blocks::bloom(4_096, 7), times(1)), 300),
+        ("two-choice", Layout::two_choice(odd, times(23)), 200),
+        ("one-plus-alpha", Layout::one_plus_alpha(blocks, times(10), Share::clamped(0.3)), 300),
+        ("single", Layout::single(blocks, times(10), rule).with_overflow(refuse), 80),
         (
             "single-hints",
-            Layout::single(odd.with_hints(9), 23, rule).with_overflow(saturate(5)),
+            Layout::single(odd.with_hints(9), times(23), rule).with_overflow(saturate(5)),
             200,
         ),
         (
             "sequential",
-            Layout::sequential(blocks, 10, 3, rule)
+            Layout::sequential(blocks, times(10), 3, rule)
                 .with_overflow(saturate(20))
-                .with_budget(Some(99)),
+                .with_budget(Some(times(99))),
             90,
         ),
         ("multi-level", multi_level(blocks, &[7, 2, 1], rule).with_overflow(refuse), 80),
@@ -123,11 +134,12 @@ pub fn samples() -> Vec<Sample> {
             100,
         ),
     ];
-    let classical = ("classical", Design::Classical { bits: 1_001, hashes: 7 }, 80);
+    let classical = ("classical", Design::Classical { bits: times(1_001), hashes: 7 }, 80);
     let list = ("list", Design::List { overflow: refuse, multiset: false }, 60);
     let counted = Design::List { overflow: saturate(9), multiset: true };
     let blocked = layouts.map(|(name, layout, keys)| (name, layout.into(), keys));
     let sample = |(name, design, keys): (_, _, u32)| {
+        let keys = keys * scale;
         let seed = u64::from(keys) << 40 | 7;
         let parameters = Parameters { keys: keys.into(), seed, design };
         Sample { name, parameters, keys, merged: Vec::new() }
@@ -135,7 +147,7 @@ pub fn samples() -> Vec<Sample> {
     let others = [classical, list, ("list-multiset-grown", counted, 30)];
     let mut samples: Vec<Sample> = others.into_iter().chain(blocked).map(sample).collect();
     let first = in_subtables(fingerprints, &[4, 1]).with_overflow(saturate(9)).into();
-    let merged = vec![Layout::blocked(blocks, 2).into(), list.1];
+    let merged = vec![Layout::blocked(blocks, times(2)).into(), list.1];
     samples.push(Sample { merged, ..sample(("merged", first, 90)) });
     samples
 }

@@ -60,3 +60,24 @@ pub fn open_typed<K: StableKey + ?Sized>(path: impl AsRef<Path>) -> Result<Filte
     // SAFETY: as above.
     unsafe { Filter::open(path) }
 }
+
+/// Bytes that begin at a multiple of 64.
+struct Aligned {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl AsRef<[u8]> for Aligned {
+    fn as_ref(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+}
+
+/// A filter over a file in memory, as if it were mapped.
+pub fn in_place(bytes: &[u8]) -> Result<HashFilter, FileError> {
+    let mut buffer: Vec<u8> = Vec::with_capacity(bytes.len() + 64);
+    let start = buffer.as_ptr().align_offset(64);
+    buffer.resize(start, 0);
+    buffer.extend_from_slice(bytes);
+    HashFilter::from_owner(Aligned { buffer, start })
+}

@@ -21,6 +21,10 @@ const FEW_KEYS: f64 = 1.0;
 /// Small filters, whose list would take a good part of their memory, start with so many keys there.
 const VERY_FEW_KEYS: f64 = 0.03;
 
+/// A filter that refuses keys starts with a list for so many keys per cache line at most, but not more than these.
+const PER_LINE: f64 = 0.01;
+const MOST_LISTED: f64 = 100.0;
+
 /// The share of the allowed overflow to aim for.
 const AIM: f64 = 0.95;
 
@@ -72,6 +76,8 @@ pub(super) struct Trial {
     pub(super) outline: Prediction,
     /// Keys in the overflow list, after removals for a multiset.
     overflow: f64,
+    /// The most that there may be: for nearly all filters, but for all if keys would be refused.
+    most: f64,
     /// How far the limits are exceeded; 0 if they are met.
     pub(super) excess: f64,
     /// The rate if the first subtable had exactly the memory that the list does not need.
@@ -161,21 +167,27 @@ impl<'a> Sizes<'a> {
         sizes: impl Fn(f64, Overflow) -> Vec<u64>,
     ) -> Option<Trial> {
         let few = self.lines < MEDIUM;
-        let target = if few { self.allowed.min(VERY_FEW_KEYS) } else { AIM * self.allowed };
-        let list = self.list(target);
+        let refuses = self.search.limits.refuses;
+        let target = match (refuses, few) {
+            (true, _) => (PER_LINE * self.lines as f64).min(MOST_LISTED),
+            (false, true) => self.allowed.min(VERY_FEW_KEYS),
+            (false, false) => AIM * self.allowed,
+        };
+        let list = if refuses { overflow_list(target) } else { self.list(target) };
         let mut best: Option<Trial> = None;
         let mut try_ratio = |ratio: f64| {
             let trial = self.trial(shape.blocks, &sizes(ratio, list), list)?;
-            let (overflow, before) = (trial.overflow, best.take());
+            let listed = if refuses { trial.most } else { trial.overflow };
+            let before = best.take();
             let improves = before.as_ref().is_none_or(|before| trial.is_better_than(before));
             best = if improves { Some(trial) } else { before };
-            Some((overflow, improves))
+            Some((listed, improves))
         };
         // A fit to the ratios from 8 to 40 bits per key.
         let start = usual * (1.0 + 0.8 * usual + 20.0 * usual * usual);
         let mut ratio = self
             .ratio_for(target, start, |ratio| Some((sizes(ratio, list)[0], try_ratio(ratio)?.0)))?;
-        while !few && self.list_lines(list) > 1 {
+        while !few && !refuses && self.list_lines(list) > 1 {
             ratio *= STEP;
             if !try_ratio(ratio)?.1 {
                 break;
@@ -277,7 +289,7 @@ impl<'a> Sizes<'a> {
 
     /// A list for so many keys on average.
     fn list(&self, keys: f64) -> Overflow {
-        overflow_list(keys, if keys < FEW_KEYS { 0.0 } else { keys.sqrt() })
+        overflow_list(keys + if keys < FEW_KEYS { 0.0 } else { 6.0 * keys.sqrt() })
     }
 
     /// Cache lines of an overflow list; that of a multiset may grow to twice its size.
@@ -343,19 +355,23 @@ impl<'a> Sizes<'a> {
     /// A filter with room for a list; the layout's own list becomes as long as it must be.
     fn trial(&self, blocks: Blocks, later: &[u64], list: Overflow) -> Option<Trial> {
         let Blocks::Fingerprint { slots, .. } = blocks else { return None };
-        let Limits { multiset, accesses_miss, accesses_insert, .. } = self.search.limits;
+        let Limits { multiset, accesses_miss, accesses_insert, refuses, .. } = self.search.limits;
         let keys = self.search.sizing.keys as f64;
         let sizes = self.with_first(later, list)?;
         let candidates = Candidates::subtables(&sizes).ok()?;
         let layout = Layout::new(blocks, candidates, Rule::KeepLargest);
-        let mut layout = Layout { overflow: list, multiset, ..layout };
-        let overloaded = Prediction { rate: 1.0, overflow_fraction: 1.0, ..Prediction::default() };
-        let outline = outline(&layout, keys, MOST_LOAD * f64::from(slots)).unwrap_or(overloaded);
+        let mut layout = Layout { multiset, ..layout };
+        let all = Prediction { rate: 1.0, overflow_fraction: 1.0, ..Prediction::default() };
+        let overloaded = Prediction { overflow_most: 1.0, ..all };
+        let most_load = MOST_LOAD * f64::from(slots);
+        let outline = outline(&layout, keys, most_load, refuses).unwrap_or(overloaded);
+        let (share, deviation) = (outline.overflow_fraction, outline.overflow_deviation);
+        let most = keys * if refuses { outline.overflow_most } else { share + 6.0 * deviation };
+        layout.overflow = overflow_list(most);
         let overflow = if multiset {
+            layout.overflow.capacity = layout.overflow.capacity.max(list.capacity);
             churned(keys, slots, &sizes)
         } else {
-            let (share, deviation) = (outline.overflow_fraction, outline.overflow_deviation);
-            layout.overflow = overflow_list(keys * share, keys * deviation);
             keys * share
         };
         let (room, needed) =
@@ -367,7 +383,7 @@ impl<'a> Sizes<'a> {
             + over(needed, room) / self.lines as f64;
         let first = sizes[0] as f64;
         let rate = outline.rate * first / (first + room - needed).max(0.1 * first);
-        Some(Trial { layout, outline, overflow, excess, rate, list })
+        Some(Trial { layout, outline, overflow, most, excess, rate, list })
     }
 }
 

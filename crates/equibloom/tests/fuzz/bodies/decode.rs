@@ -16,7 +16,8 @@ pub fn decode(bytes: &[u8]) {
 fn try_file(bytes: &[u8]) {
     let verified = file::verify_from(bytes);
     let Ok(filter) = HashFilter::read_from(bytes) else {
-        assert!(verified.is_err(), "load refuses what verify accepts");
+        let is_other_hash = |header: file::Header| header.hash != "xxh3-128";
+        assert!(verified.map_or(true, is_other_hash), "load refuses what verify accepts");
         return;
     };
     assert!(verified.is_ok(), "verify refuses what load accepts");

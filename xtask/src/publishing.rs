@@ -1,0 +1,52 @@
+//! What is promised once the packages are published: the oldest compiler, packages that build by themselves, and the public API.
+
+use crate::step::{Step, cargo, shell};
+
+/// The packages' `rust-version`. AVX-512 is stable since then.
+pub(crate) const OLDEST: &str = "1.89.0";
+
+/// `cargo public-api` reads what the compiler's documentation says as JSON. That is not stable: the two fit each other.
+pub(crate) const API_TOOL: &str = "cargo-public-api@0.52.0";
+pub(crate) const API_COMPILER: &str = "nightly-2026-05-20";
+
+/// Lists the public items of each library, one per line, in a directory.
+const LIST: &str = "\
+    for package in equibloom equibloom-layout equibloom-tables equibloom-theory; do
+        cargo +$COMPILER public-api -p $package --all-features -sss \
+            > \"$directory/$package.txt\" || exit 1
+    done";
+
+/// Writes the listings that are checked in.
+pub(crate) fn list_api() -> Step {
+    shell("public API", &format!("directory=docs/api && {LIST}")).with("COMPILER", API_COMPILER)
+}
+
+pub(crate) fn checks() -> Vec<Step> {
+    let compare = format!(
+        "directory=$(mktemp -d) && trap 'rm -r \"$directory\"' EXIT && {LIST} &&
+        {{ diff -r -U1 docs/api \"$directory\" || {{
+            echo 'The public API has changed. If that is meant, run `cargo xtask api` and tell it in CHANGELOG.md.'
+            exit 1; }}; }}"
+    );
+    // Libraries only: the command's dependencies ask for newer compilers now and then.
+    let oldest = format!(
+        "cargo +{OLDEST} check --target-dir target/oldest -p equibloom -p equibloom-layout \
+         -p equibloom-tables -p equibloom-theory --all-features"
+    );
+    vec![
+        shell("libraries with the oldest compiler", &oldest),
+        shell("public API as listed", &compare).with("COMPILER", API_COMPILER),
+        // Also what is not committed: what would be published if it were.
+        cargo("packages as published", "publish --dry-run --workspace --allow-dirty --quiet"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_oldest_compiler_is_the_one_that_the_packages_state() {
+        let workspace = include_str!("../../Cargo.toml");
+        let version = super::OLDEST.trim_end_matches(".0");
+        assert!(workspace.contains(&format!("\nrust-version = \"{version}\"\n")));
+    }
+}
