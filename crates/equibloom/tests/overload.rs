@@ -112,11 +112,19 @@ fn a_refused_batch_stops_where_the_list_is_full() {
     assert!(statistics.overflowed <= capacity, "{} of {capacity}", statistics.overflowed);
     assert!(hashes(0..KEYS).into_iter().all(|key| filter.contains(key)));
 
-    // One by one: hardly any new key is taken.
-    let more = hashes(2 * KEYS..2 * KEYS + 10_000);
-    let taken = more.iter().filter(|&&key| filter.insert(key).is_ok_and(|new| new.is_new()));
-    let taken = taken.count() as u64;
-    assert!(taken < 2_000, "{taken} keys are taken after a refused batch");
+    // The same keys one by one, up to the first that is refused.
+    let mut one_by_one = planned(0.01, BlockKind::Fingerprint, WhenFull::Refuse);
+    let first = hashes(0..2 * KEYS).into_iter().position(|key| one_by_one.insert(key).is_err());
+    assert!(first.is_some_and(|first| first as u64 >= KEYS), "{first:?}");
+    assert!(filter == one_by_one);
+
+    // What is refused later changes nothing.
+    for key in hashes(2 * KEYS..2 * KEYS + 1_000) {
+        let before = filter.statistics();
+        if filter.insert(key).is_err() {
+            assert_eq!(filter.statistics(), before);
+        }
+    }
     assert!(filter.statistics().overflowed <= capacity);
 }
 
@@ -129,7 +137,7 @@ fn no_filter_refuses_before_the_planned_keys_are_stored() {
         let builder = builder.block(BlockKind::Fingerprint).when_full(WhenFull::Refuse);
         let design = builder.plan().unwrap().design;
         for filter in 0..6_000_000 / keys {
-            let parameters = Parameters { keys, seed: filter, design: design.clone() };
+            let parameters = Parameters { keys, seed: filter, design };
             let mut small = HashFilter::new(&parameters).unwrap();
             let first = filter * keys;
             small.insert_batch(&hashes(first..first + keys)).unwrap();

@@ -74,6 +74,7 @@ impl<L: DerefMut<Target = [Line]>> Update for &mut L {
 /// Unreachable: a filter's blocks are those of its words.
 #[cold]
 #[inline(never)]
+#[allow(clippy::panic, reason = "as indexing does")]
 fn no_such_line() -> ! {
     panic!("a block outside of the filter")
 }

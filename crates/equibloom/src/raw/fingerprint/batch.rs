@@ -196,6 +196,7 @@ impl Fingerprints {
 }
 
 /// Inserts the keys whose blocks belong to a part of a level.
+#[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub(super) fn insert_level<T: Target>(
     t: T,
@@ -209,7 +210,10 @@ pub(super) fn insert_level<T: Target>(
 ) -> Outcome {
     let first = first as usize;
     let Outcome { mut sent_on, mut repeats, mut others, mut copies, .. } = used;
-    (sent_on.clear(), repeats.clear(), others.clear(), copies.clear());
+    sent_on.clear();
+    repeats.clear();
+    others.clear();
+    copies.clear();
     let mut added = 0;
     let blocks = plan.levels[level % plan.levels.len()];
     // A part that is the whole level needs no selection.
