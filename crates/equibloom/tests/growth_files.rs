@@ -81,7 +81,8 @@ fn a_filter_comes_back_as_it_was_at_any_moment() {
             }
             let bytes = bytes_of(&filter);
             let back = read(&bytes).unwrap();
-            assert!(back == filter);
+            assert!(back == filter && GrowingFilter::from_bytes(&bytes).unwrap() == filter);
+            assert!(filter.to_bytes().unwrap() == bytes);
             assert_eq!(bytes_of(&back), bytes);
             let (ours, theirs) = (filter.statistics(), back.statistics());
             assert_eq!((ours.levels, ours.expected_rate), (theirs.levels, theirs.expected_rate));
@@ -178,7 +179,7 @@ fn a_reader_finds_what_was_inserted_before_the_save() {
     filter.save(&path).unwrap();
     // SAFETY: the file is only ever replaced.
     let mut reader: Mapped<GrowingFilter<u64>> = unsafe { Mapped::open(&path) }.unwrap();
-    let (keys, inserted) = (100_000, AtomicU64::new(0));
+    let (keys, inserted) = (1_000_000, AtomicU64::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {
             for key in 0..keys {
@@ -189,13 +190,15 @@ fn a_reader_finds_what_was_inserted_before_the_save() {
         loop {
             let known = inserted.load(Ordering::Acquire);
             filter.save(&path).unwrap();
-            assert!(reader.reload_if_changed().unwrap() && reader.is_mapped());
+            assert!(reader.reload_if_changed().unwrap());
             assert!((0..known).all(|key| reader.contains(&key)));
             if known == keys {
                 break;
             }
         }
     });
+    // Small files are read.
+    assert_eq!(reader.is_mapped(), cfg!(target_endian = "little"));
     assert!(!reader.reload_if_changed().unwrap());
     // What is not a growing filter of such keys does not take its place.
     Filter::<u64>::builder().keys(10).rate(0.01).build().unwrap().save(&path).unwrap();

@@ -14,7 +14,7 @@ use crate::storage::{Bytes, Words, map};
 
 /// A file with fewer bytes is read: that takes less than a millisecond, finds all damage, and leaves nothing that
 /// depends on the file.
-const MAPPED_BYTES: u64 = 1 << 20;
+pub(crate) const MAPPED_BYTES: u64 = 1 << 20;
 
 /// Maps a file and checks its header.
 ///

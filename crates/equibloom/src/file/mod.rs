@@ -67,6 +67,9 @@ pub use error::{FileError, FileErrorKind};
 pub use header::{Header, Section};
 pub use mapped::Mapped;
 
+#[cfg(feature = "planner")]
+pub(crate) use map::MAPPED_BYTES;
+
 pub use crate::raw::Counters;
 
 use crate::error::BuildError;

@@ -87,7 +87,7 @@ impl<K: StableKey + ?Sized> GrowingFilter<K> {
         Ok(self.write(writer)?)
     }
 
-    /// Reads a filter from any stream, or from bytes: `read_from(&bytes[..])`.
+    /// Reads a filter from any stream, and nothing after it.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -95,8 +95,40 @@ impl<K: StableKey + ?Sized> GrowingFilter<K> {
         Ok(Self::read(reader, None)?)
     }
 
+    /// The bytes of a file of this filter.
+    ///
+    /// ```
+    /// use equibloom::{Filter, GrowingFilter};
+    ///
+    /// let mut filter = Filter::<u64>::builder().rate(0.01).build_growing()?;
+    /// filter.try_extend(0..1_000)?;
+    /// assert!(GrowingFilter::from_bytes(&filter.to_bytes()?)? == filter);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FileError`] if memory is short.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::new();
+        let stored = self.bytes();
+        if usize::try_from(stored).is_err() || bytes.try_reserve(stored as usize).is_err() {
+            return Err(FileErrorKind::Memory(BuildError::OutOfMemory { bytes: stored }).into());
+        }
+        self.write(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads a filter from exactly [its bytes](Self::to_bytes).
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
+        Ok(Self::read(bytes, Some(bytes.len() as u64))?)
+    }
+
     /// Maps a file for lookups in place. Nothing is copied but what is listed, and the file may be larger than
-    /// memory. Only the header is verified: damage elsewhere gives wrong answers, and no worse.
+    /// memory. Only the header is verified: damage elsewhere gives wrong answers, and no worse. A file below 1 MiB is
+    /// [loaded](Self::load) instead.
     ///
     /// A change to the filter copies the 16 KiB around it into memory, and the file stays unchanged;
     /// [`detach`](Self::detach) copies everything. On big-endian targets, and for files that cannot be mapped (a

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::file::{Contents, Source};
-use crate::file::{FileErrorKind, opened};
+use crate::file::{FileErrorKind, MAPPED_BYTES, opened};
 use crate::storage::{Bytes, map};
 
 /// Maps a file and checks its header.
@@ -13,7 +13,7 @@ use crate::storage::{Bytes, map};
 /// While the table or a clone of it lives, the file must neither change nor shrink.
 pub(super) unsafe fn open(path: &Path) -> Result<Contents, FileErrorKind> {
     let (file, size) = opened(path)?;
-    if size.is_none() {
+    if size.is_none_or(|size| size < MAPPED_BYTES) {
         return Contents::read(file, size);
     }
     // SAFETY: the caller's promise. Only the lines keep the mapping alive.
