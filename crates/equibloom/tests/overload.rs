@@ -129,7 +129,7 @@ fn no_filter_refuses_before_the_planned_keys_are_stored() {
         let builder = builder.block(BlockKind::Fingerprint).when_full(WhenFull::Refuse);
         let design = builder.plan().unwrap().design;
         for filter in 0..6_000_000 / keys {
-            let parameters = Parameters { keys, seed: filter, design: design.clone() };
+            let parameters = Parameters { keys, seed: filter, design };
             let mut small = HashFilter::new(&parameters).unwrap();
             let first = filter * keys;
             small.insert_batch(&hashes(first..first + keys)).unwrap();
