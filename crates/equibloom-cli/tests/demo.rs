@@ -138,7 +138,7 @@ fn overload_compares_the_policies() {
         assert_eq!(load["lost"], 0, "{load}");
         // Lookups deviate by less than a tenth from the filters' rates, which the tests of the library measure.
         if number("percent") <= 200.0 {
-            assert!(number("rate_saturate") <= 1.1 * 1.6 * number("rate_bloom"), "{load}");
+            assert!(number("rate_saturate") <= 1.1 * 1.6 * number("rate_fastbloom"), "{load}");
         }
         assert!(number("rate_refuse") <= 1.3 * number("rate_planned"), "{load}");
         assert!(number("rate_grow") <= 1.1 * number("rate_planned"), "{load}");

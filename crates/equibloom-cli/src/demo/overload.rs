@@ -1,8 +1,9 @@
-//! `equibloom demo --overload`: more keys than planned, by the policies, beside a Bloom filter of the same bytes.
+//! `equibloom demo --overload`: more keys than planned, by the policies, beside fastbloom's Bloom filter of the same bytes.
 
 use std::fmt;
 
-use equibloom::{Design, Filter, HashFilter, KeyHash, KeyHasher, Parameters, Stable, WhenFull};
+use equibloom::{Filter, HashFilter, KeyHash, KeyHasher, Stable, WhenFull};
+use fastbloom::BloomFilter;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -31,8 +32,8 @@ pub(super) struct Results {
 struct Load {
     rate_planned: f64,
     percent: u64,
-    /// Of Bloom's filter in the same memory.
-    rate_bloom: f64,
+    /// Of fastbloom in the same memory.
+    rate_fastbloom: f64,
     rate_saturate: f64,
     /// What the filter's statistics say.
     rate_saturate_expected: f64,
@@ -54,6 +55,9 @@ pub(super) fn run(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Resu
     let hash = |key: u64| hasher.hash_key(&key);
     let absent: Vec<u64> = (0..QUERIES).map(|query| u64::MAX - query).collect();
     let asked: Vec<KeyHash> = absent.iter().map(|&key| hash(key)).collect();
+    let found_of = |contains: &dyn Fn(KeyHash) -> bool| {
+        asked.iter().filter(|&&hash| contains(hash)).count() as f64 / asked.len() as f64
+    };
     let mut loads = Vec::new();
     for rate in RATES {
         progress.set_message(format!("planned for {rate}"));
@@ -62,13 +66,13 @@ pub(super) fn run(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Resu
         let mut saturate = build(WhenFull::Saturate)?.into_hash_filter();
         let mut refuse = build(WhenFull::Refuse)?.into_hash_filter();
         let mut grow = builder.build_growing()?;
-        let mut bloom = bloom_of(&saturate)?;
+        let mut bloom = bloom_of(&saturate, keys)?;
         let (mut stored, mut refused) = (0, Vec::new());
         for percent in LOADS {
             let all = (u128::from(keys) * u128::from(percent) / 100) as u64;
             for key in stored..all {
                 saturate.insert(hash(key))?;
-                bloom.insert(hash(key))?;
+                bloom.insert_hash(word(hash(key)));
                 grow.insert(&key)?;
                 if refuse.insert(hash(key)).is_err() {
                     refused.push(key);
@@ -88,10 +92,10 @@ pub(super) fn run(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Resu
             loads.push(Load {
                 rate_planned: rate,
                 percent,
-                rate_bloom: measured(&bloom, &asked),
-                rate_saturate: measured(&saturate, &asked),
+                rate_fastbloom: found_of(&|hash| bloom.contains_hash(word(hash))),
+                rate_saturate: found_of(&|hash| saturate.contains(hash)),
                 rate_saturate_expected: statistics.expected_rate,
-                rate_refuse: measured(&refuse, &asked),
+                rate_refuse: found_of(&|hash| refuse.contains(hash)),
                 refused: refused.len() as u64,
                 rate_grow: found as f64 / QUERIES as f64,
                 bits_saturate: bits(statistics.memory.total()),
@@ -105,26 +109,25 @@ pub(super) fn run(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Resu
     Ok(Results { keys, queries: QUERIES, loads })
 }
 
-/// Bloom's filter in the memory of another, for as many keys.
-fn bloom_of(filter: &HashFilter) -> anyhow::Result<HashFilter> {
-    let (Parameters { keys, seed, .. }, memory) =
-        (*filter.parameters(), filter.statistics().memory);
-    let design = Design::classical(8 * (memory.blocks + memory.overflow), keys);
-    Ok(HashFilter::new(&Parameters { keys, seed, design })?)
+/// fastbloom in the memory of another filter, for this many keys.
+fn bloom_of(filter: &HashFilter, keys: u64) -> anyhow::Result<BloomFilter> {
+    let memory = filter.statistics().memory;
+    let bits = usize::try_from(8 * (memory.blocks + memory.overflow))?;
+    Ok(BloomFilter::with_num_bits(bits).expected_items(usize::try_from(keys)?))
 }
 
-/// The share of absent keys that are found.
-fn measured(filter: &HashFilter, asked: &[KeyHash]) -> f64 {
-    asked.iter().filter(|&&hash| filter.contains(hash)).count() as f64 / asked.len() as f64
+/// What fastbloom takes of a hash.
+fn word(hash: KeyHash) -> u64 {
+    u128::from(hash) as u64
 }
 
 const COLUMNS: [Column<Load>; 13] = [
     ("planned\nrate", |load| load.rate_planned.to_string()),
     ("keys", |load| format!("{} %", load.percent)),
-    ("Bloom\nrate", |load| format!("{:.2e}", load.rate_bloom)),
+    ("fastbloom\nrate", |load| format!("{:.2e}", load.rate_fastbloom)),
     ("saturate\nrate", |load| format!("{:.2e}", load.rate_saturate)),
     ("\nexpected", |load| format!("{:.2e}", load.rate_saturate_expected)),
-    ("\n÷ Bloom", |load| format!("{:.2}", load.rate_saturate / load.rate_bloom)),
+    ("\n÷ fastbloom", |load| format!("{:.2}", load.rate_saturate / load.rate_fastbloom)),
     ("\nbits", |load| format!("{:.2}", load.bits_saturate)),
     ("refuse\nrate", |load| format!("{:.2e}", load.rate_refuse)),
     ("\nrefused", |load| load.refused.to_string()),
@@ -142,7 +145,7 @@ impl fmt::Display for Results {
             "Filters planned for {keys} keys, with more of them; {queries} lookups of other keys.\n"
         )?;
         let remarks = [
-            "Bloom's filter has the bytes of the saturating one. Bits are memory per planned key."
+            "fastbloom has the bytes of the saturating filter. Bits are memory per planned key."
                 .to_owned(),
             "Saturate keeps the memory, refuse the rate, grow both at more memory.".to_owned(),
         ];

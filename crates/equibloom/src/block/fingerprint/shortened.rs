@@ -32,7 +32,6 @@
 use alloc::vec::Vec;
 
 use super::{Entry, FingerprintShape, WATERMARK_WORD, watermark};
-use crate::block::code::UnaryCode;
 use crate::block::fields::{Field, LINE_BITS, ones, window};
 use crate::block::isa::{ANY, Isa, Target};
 use crate::storage::Line;
@@ -43,7 +42,8 @@ const RESERVED: u32 = 24;
 const ROOM: u32 = LINE_BITS - RESERVED;
 /// Code and remainders.
 const CONTENTS: Field = Field::new(0, ROOM);
-const CODE: UnaryCode = UnaryCode::new(ROOM);
+/// Words that a code may have.
+const CODE_WORDS: usize = LINE_BITS as usize / 64;
 
 /// The last byte of a shortened block.
 const MARK: u64 = 255;
@@ -56,6 +56,60 @@ const PER_BIT: u32 = 4;
 const NEW_ENTRIES: u32 = 4;
 /// Bits of a window.
 const WINDOW: u32 = 57;
+
+/// Entries of a list that are compared without a branch for each.
+const USUAL_ENTRIES: u32 = 3;
+
+/// Where the zeros of a block's code are. Codes have any length up to a whole line: a loop over words would end at one
+/// that no processor foresees.
+struct Zeros<'a> {
+    line: &'a Line,
+    /// Zeros before each word, and in all.
+    before: [u32; CODE_WORDS + 1],
+}
+
+impl<'a> Zeros<'a> {
+    #[inline(always)]
+    fn new(line: &'a Line) -> Self {
+        let mut before = [0; CODE_WORDS + 1];
+        for word in 0..CODE_WORDS {
+            let zeros = !line[word] & CONTENTS.mask[word];
+            before[word + 1] = before[word] + zeros.count_ones();
+        }
+        Self { line, before }
+    }
+
+    /// The zero that ends a list; `None` if the code is damaged.
+    #[inline(always)]
+    fn of<T: Target>(&self, t: T, list: u32) -> Option<u32> {
+        if list >= self.before[CODE_WORDS] {
+            return None;
+        }
+        let word: u32 = (1..CODE_WORDS).map(|word| u32::from(self.before[word] <= list)).sum();
+        let index = word as usize % CODE_WORDS;
+        let zeros = !self.line[index] & CONTENTS.mask[index];
+        Some(u64::BITS * word + t.select(zeros, list - self.before[index]))
+    }
+
+    /// Number of entries of the lists before this one.
+    #[inline(always)]
+    fn slots_before<T: Target>(&self, t: T, list: u32) -> Option<u32> {
+        let Some(before) = list.checked_sub(1) else { return Some(0) };
+        Some(self.of(t, before)? - before)
+    }
+
+    /// Number of entries of a list that ends with this zero.
+    #[inline(always)]
+    fn entries<T: Target>(&self, t: T, list: u32, zero: u32) -> Option<u32> {
+        let first = zero.saturating_sub(WINDOW);
+        let ones = t.window(self.line, first) << 1 << (u64::BITS - 1 - (zero - first));
+        let count = ones.leading_ones().min(zero - first);
+        match count {
+            WINDOW => Some(zero - list - self.slots_before(t, list)?),
+            _ => Some(count),
+        }
+    }
+}
 
 /// The widths of a block's remainders.
 #[derive(Debug, Clone, Copy)]
@@ -163,18 +217,11 @@ impl FingerprintShape {
 
     /// The parts of a block with these widths; `None` if its code is damaged.
     #[inline(always)]
-    fn parts<T: Target>(&self, t: T, line: &Line, widths: Widths) -> Option<Parts> {
-        let start = CODE.zero(t, line, self.lists - 1)? + 1;
-        let narrow = self.slots_before(t, line, widths.pivot)?;
+    fn parts<T: Target>(&self, t: T, zeros: &Zeros<'_>, widths: Widths) -> Option<Parts> {
+        let start = zeros.of(t, self.lists - 1)? + 1;
+        let narrow = zeros.slots_before(t, widths.pivot)?;
         let parts = Parts { widths, entries: start - self.lists, start, narrow };
         (parts.end() < LINE_BITS).then_some(parts)
-    }
-
-    /// Number of entries of the lists before this one.
-    #[inline(always)]
-    fn slots_before<T: Target>(&self, t: T, line: &Line, list: u32) -> Option<u32> {
-        let Some(before) = list.checked_sub(1) else { return Some(0) };
-        Some(CODE.zero(t, line, before)? - before)
     }
 
     /// Whether a shortened block holds the entry, as far as it stores entries.
@@ -184,34 +231,12 @@ impl FingerprintShape {
         if step > self.last_step() {
             return true;
         }
-        let parts = self.parts(t, line, self.widths(step));
+        let zeros = Zeros::new(line);
+        let parts = self.parts(t, &zeros, self.widths(step));
         parts.is_some_and(|parts| {
             let short = self.whole(entry).at(parts.widths);
-            self.find(t, line, &parts, short).is_some_and(|(_, is_there)| is_there)
+            find(t, &zeros, &parts, short).is_some_and(|(_, is_there)| is_there)
         })
-    }
-
-    /// The zero of an entry's list in the code, and whether the entry is there; `None` if the code is damaged.
-    #[inline(always)]
-    fn find<T: Target>(
-        &self,
-        t: T,
-        line: &Line,
-        parts: &Parts,
-        ShortEntry { list, width, remainder }: ShortEntry,
-    ) -> Option<(u32, bool)> {
-        let zero = CODE.zero(t, line, list)?;
-        let mut count = CODE.run_before(t, line, zero);
-        if count == u64::BITS {
-            count = zero - list - self.slots_before(t, line, list)?;
-        }
-        let mut at = parts.at(zero - list - count);
-        let mut is_there = false;
-        for _ in 0..count {
-            is_there |= t.lowest(t.window(line, at) ^ remainder, width) == 0;
-            at += width;
-        }
-        Some((zero, is_there))
     }
 
     /// Adds an entry to a full or shortened block; returns whether it was not there. A full block must not hold
@@ -233,17 +258,19 @@ impl FingerprintShape {
         if step > self.last_step() {
             return false;
         }
-        let Some(mut parts) = self.parts(t, line, self.widths(step)) else {
+        let zeros = Zeros::new(line);
+        let Some(mut parts) = self.parts(t, &zeros, self.widths(step)) else {
             return hold_everything(line);
         };
-        let Some((zero, is_there)) = self.find(t, line, &parts, entry.at(parts.widths)) else {
+        let Some((zero, is_there)) = find(t, &zeros, &parts, entry.at(parts.widths)) else {
             return hold_everything(line);
         };
         if is_there {
             return false;
         }
         if parts.end() + 1 + parts.widths.of(entry.list) > ROOM {
-            let Some((step, after)) = self.fit(t, line, &parts, step + 1, Some(entry.list)) else {
+            let Some((step, after)) = self.fit(t, &zeros, &parts, step + 1, Some(entry.list))
+            else {
                 return hold_everything(line);
             };
             *line = narrowed(t, line, &parts, &after, step);
@@ -262,7 +289,7 @@ impl FingerprintShape {
     fn fit<T: Target>(
         &self,
         t: T,
-        line: &Line,
+        zeros: &Zeros<'_>,
         parts: &Parts,
         first: u32,
         list: Option<u32>,
@@ -270,7 +297,7 @@ impl FingerprintShape {
         let mut step = first;
         while step <= self.last_step() {
             let widths = self.widths(step);
-            let narrow = self.slots_before(t, line, widths.pivot)?;
+            let narrow = zeros.slots_before(t, widths.pivot)?;
             let after = Parts { widths, narrow, ..*parts };
             let each = list.map_or(0, |list| 1 + widths.of(list));
             let needed = after.end() + each * NEW_ENTRIES;
@@ -289,9 +316,10 @@ impl FingerprintShape {
     fn shortened<T: Target>(&self, t: T, line: &Line, least: u32, list: Option<u32>) -> Line {
         let (whole, step) = self.contents(t, line);
         let mut shortened = whole;
+        let zeros = Zeros::new(&whole);
         if step <= self.last_step()
-            && let Some(parts) = self.parts(t, &whole, self.widths(step))
-            && let Some((step, after)) = self.fit(t, &whole, &parts, step.max(least), list)
+            && let Some(parts) = self.parts(t, &zeros, self.widths(step))
+            && let Some((step, after)) = self.fit(t, &zeros, &parts, step.max(least), list)
         {
             shortened = narrowed(t, &whole, &parts, &after, step);
         } else {
@@ -362,7 +390,8 @@ impl FingerprintShape {
 
     /// The entries of a block after so many steps.
     fn short_entries(&self, line: &Line, step: u32) -> Vec<ShortEntry> {
-        let parts = (step <= self.last_step()).then(|| self.parts(ANY, line, self.widths(step)));
+        let parts = (step <= self.last_step())
+            .then(|| self.parts(ANY, &Zeros::new(line), self.widths(step)));
         let Some(parts) = parts.flatten() else { return Vec::new() };
         let (mut list, mut entries) = (0, Vec::new());
         for at in 0..parts.start {
@@ -388,6 +417,28 @@ impl FingerprintShape {
         let sum: f64 = entries.iter().map(share).sum();
         (count, if step > self.last_step() { 1.0 } else { sum / f64::from(self.lists) })
     }
+}
+
+/// The zero of an entry's list in the code, and whether the entry is there; `None` if the code is damaged.
+#[inline(always)]
+fn find<T: Target>(
+    t: T,
+    zeros: &Zeros<'_>,
+    parts: &Parts,
+    ShortEntry { list, width, remainder }: ShortEntry,
+) -> Option<(u32, bool)> {
+    let zero = zeros.of(t, list)?;
+    let count = zeros.entries(t, list, zero)?;
+    let first = parts.at(zero - list - count);
+    let is_at = |index: u32| {
+        let found = t.window(zeros.line, first + index * width);
+        (t.lowest(found ^ remainder, width) == 0) & (index < count)
+    };
+    let mut is_there = (0..USUAL_ENTRIES).fold(false, |is_there, index| is_there | is_at(index));
+    if count > USUAL_ENTRIES {
+        is_there |= (USUAL_ENTRIES..count).any(is_at);
+    }
+    Some((zero, is_there))
 }
 
 /// The largest byte that any block has sent on.
