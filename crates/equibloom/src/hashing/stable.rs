@@ -23,9 +23,6 @@ pub struct Stable {
     seed: u64,
     /// The seed and XXH3's secret, as keys of eight bytes are combined with them.
     flip: u64,
-    /// XXH3's multipliers for such keys. In memory, where an instruction multiplies by them directly: a constant of
-    /// 64 bits takes an instruction of its own.
-    multipliers: [u64; 3],
 }
 
 impl Stable {
@@ -35,21 +32,18 @@ impl Stable {
     /// The hash function with this seed.
     pub const fn with_seed(seed: u64) -> Self {
         let mixed = seed ^ ((seed as u32).swap_bytes() as u64) << 32;
-        let flip = 0xc4f0_2334_4dc9_94ac_u64.wrapping_add(mixed);
-        let multipliers = [0x9e37_79b1_85eb_caa7, 0x9fb2_1c65_1e98_df25, 0x1656_6791_9e37_79f9];
-        Self { seed, flip, multipliers }
+        Self { seed, flip: 0xc4f0_2334_4dc9_94ac_u64.wrapping_add(mixed) }
     }
 
     /// XXH3-128 of eight bytes: integers. What depends on the seed alone is not computed for every key.
     #[inline(always)]
     fn hash_of_eight(&self, bytes: [u8; 8]) -> KeyHash {
         let keyed = u64::from_le_bytes(bytes) ^ self.flip;
-        let [first, for_low, for_high] = self.multipliers;
-        let product = u128::from(keyed) * u128::from(first);
+        let product = u128::from(keyed) * 0x9e37_79b1_85eb_caa7;
         let high = ((product >> 64) as u64).wrapping_add((product as u64) << 1);
         let low = product as u64 ^ high >> 3;
-        let low = (low ^ low >> 35).wrapping_mul(for_low);
-        let high = (high ^ high >> 37).wrapping_mul(for_high);
+        let low = (low ^ low >> 35).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        let high = (high ^ high >> 37).wrapping_mul(0x1656_6791_9e37_79f9);
         (u128::from(high ^ high >> 32) << 64 | u128::from(low ^ low >> 28)).into()
     }
 
