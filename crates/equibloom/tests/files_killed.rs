@@ -22,14 +22,14 @@ use scratch::Scratch;
 const DIRECTORY: &str = "EQUIBLOOM_TEST_DIRECTORY";
 const KIND: &str = "EQUIBLOOM_TEST_KIND";
 /// How often each kind of filter is killed; 20 if not set.
-const KILLS: &str = "EQUIBLOOM_TEST_KILLS";
+const KILLS: &str = "EQUIBLOOM_KILLS";
 
 /// Keys of the filters that do not grow.
 const KEYS: u64 = 200_000;
 
 /// What the filter in a file does not hold of the keys below `end`.
 fn missing(kind: &str, path: &Path, end: u64) -> Vec<u64> {
-    if kind == "growing" {
+    if kind.ends_with("growing") {
         let filter = GrowingFilter::<u64>::load(path).unwrap();
         return (0..end).filter(|key| !filter.contains(key)).collect();
     }
@@ -107,6 +107,11 @@ fn a_killed_program_leaves_a_shared_filter_with_all_acknowledged_keys() {
     kill("shared");
 }
 
+#[test]
+fn a_killed_program_leaves_a_shared_growing_filter_with_all_acknowledged_keys() {
+    kill("shared-growing");
+}
+
 fn acknowledge(keys: u64) {
     let mut output = std::io::stdout().lock();
     writeln!(output, "\n{keys} saved").unwrap();
@@ -123,6 +128,7 @@ fn inserts_and_saves() {
     match kind.as_str() {
         "growing" => save_growing(&path),
         "planned" => save_planned(&path),
+        "shared-growing" => save_shared_growing(&path),
         _ => save_shared(&path),
     }
 }
@@ -160,11 +166,22 @@ fn save_planned(path: &Path) {
 fn save_shared(path: &Path) {
     let new = || Filter::<u64>::builder().keys(KEYS).rate(0.001).build().unwrap();
     let filter = Filter::<u64>::load(path).unwrap_or_else(|_| new()).into_shared().unwrap();
+    insert_and_save(|key| filter.insert(&key).is_ok(), || filter.save(path).is_ok());
+}
+
+/// The same while the filter grows.
+fn save_shared_growing(path: &Path) {
+    let new = || Filter::<u64>::builder().rate(0.01).build_growing().unwrap();
+    let filter = GrowingFilter::<u64>::load(path).unwrap_or_else(|_| new()).into_shared().unwrap();
+    insert_and_save(|key| filter.insert(&key).is_ok(), || filter.save(path).is_ok());
+}
+
+fn insert_and_save(insert: impl Fn(u64) -> bool + Sync, save: impl Fn() -> bool) {
     let (inserted, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
             for key in 0.. {
-                if filter.insert(&key).is_err() || failed.load(Ordering::Relaxed) {
+                if !insert(key) || failed.load(Ordering::Relaxed) {
                     break;
                 }
                 inserted.store(key + 1, Ordering::Release);
@@ -172,7 +189,7 @@ fn save_shared(path: &Path) {
         });
         loop {
             let keys = inserted.load(Ordering::Acquire);
-            if filter.save(path).is_err() {
+            if !save() {
                 failed.store(true, Ordering::Relaxed);
                 break;
             }
