@@ -14,11 +14,10 @@ pub(crate) const PACKAGES: &str = "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm
                                    gcc-s390x-linux-gnu libc6-dev-s390x-cross";
 
 /// Tests that are not run under qemu, and why.
-const SKIPPED: [(&str, &str); 7] = [
+const SKIPPED: [(&str, &str); 6] = [
     ("a_file_larger_than_memory_is_opened_and_queried_at_once", "qemu maps no tebibyte"),
     ("a_file_that_cannot_grow_leaves_the_old_one", "it starts itself, without qemu"),
     ("a_full_disk_leaves_the_old_file", "it starts itself, without qemu"),
-    ("a_killed_program_leaves_a_whole_file", "it starts itself, without qemu"),
     (
         "a_combination_is_refused_for_one_reason_or_works",
         "it needs all its cases to see each reason",
