@@ -263,3 +263,19 @@ fn the_rate_of_a_merged_filter_is_that_of_one_with_all_keys() {
         assert!((0.98..most).contains(&ratio), "{} {ratio}", parameters.design.name());
     }
 }
+
+/// Each part's header has the checksum of all parts after it.
+#[cfg(feature = "file")]
+#[test]
+fn a_filter_of_many_parts_is_written_in_a_moment() {
+    let part = |number: u64| -> Filter<u64> {
+        let design = equibloom::Design::Classical { bits: 1_000 + number, hashes: 7 };
+        let mut filter = Filter::new(&Parameters { keys: 100, seed: 0, design }).unwrap();
+        filter.insert(&number).unwrap();
+        filter
+    };
+    let mut filter = part(0);
+    (1..40).for_each(|number| filter.merge(&part(number)).unwrap());
+    let read = Filter::<u64>::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+    assert!((0..40).all(|key| read.contains(&key)) && read == filter);
+}

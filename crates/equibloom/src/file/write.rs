@@ -2,6 +2,7 @@
 //! of a filter of several parts is a file of the parts after the first.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use std::io::{self, Write};
 use std::path::Path;
@@ -45,44 +46,61 @@ impl Named<'_> {
     }
 
     pub(super) fn write(&self, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
-        let parts = self.filter.parts().into_iter();
-        let parts: Vec<_> =
-            parts.map(|(part, raw)| (Parameters { seed: self.seed, ..part }, raw)).collect();
-        self.write_parts(&parts, writer)
+        // From the last part to the first: a header has the checksum of the parts after it.
+        let mut next = None;
+        for (part, raw) in self.filter.parts().into_iter().rev() {
+            next = self.prepared(Parameters { seed: self.seed, ..part }, raw, next)?;
+        }
+        next.map_or(Ok(()), |file| file.write(writer))
     }
 
-    /// Writes a file of the first part, with a section for the others if there are any.
-    fn write_parts(
+    /// The file of a part, with a section for the parts after it if there are any.
+    fn prepared<'a>(
         &self,
-        parts: &[(Parameters, &Any)],
-        writer: &mut dyn Write,
-    ) -> Result<(), FileErrorKind> {
-        let Some(((parameters, first), others)) = parts.split_first() else { return Ok(()) };
-        let first = first.contents();
-        let Some((blocks, ledger)) = first.first() else { return Ok(()) };
+        parameters: Parameters,
+        part: &'a Any,
+        next: Option<Box<Prepared<'a>>>,
+    ) -> Result<Option<Box<Prepared<'a>>>, FileErrorKind> {
+        let Some(&(blocks, ledger)) = part.contents().first() else { return Ok(next) };
         let (mut sections, mut contents) = (Vec::new(), Vec::new());
         for (name, content) in [
-            (BLOCKS, Contents::Words(blocks)),
-            (OVERFLOW, Contents::Words(&ledger.overflow.slots)),
-            (NEXT, Contents::Next(others)),
+            (BLOCKS, Some(Contents::Words(blocks))),
+            (OVERFLOW, Some(Contents::Words(&ledger.overflow.slots))),
+            (NEXT, next.map(Contents::Next)),
         ] {
+            let Some(content) = content else { continue };
             let mut measure = Measure { length: 0, hasher: Xxh3::new() };
-            content.write(self, &mut measure)?;
+            content.write(&mut measure)?;
             if measure.length > 0 {
                 sections.push(Section::new(name, measure.length, measure.hasher.digest()));
                 contents.push(content);
             }
         }
         let (header, bytes) =
-            Header::new(self.hash, *parameters, self.kind, ledger.counters(), sections)?;
+            Header::new(self.hash, parameters, self.kind, ledger.counters(), sections)?;
+        Ok(Some(Box::new(Prepared { header, bytes, contents })))
+    }
+}
+
+/// A file of which everything is known.
+struct Prepared<'a> {
+    header: Header,
+    /// Those of the header.
+    bytes: Vec<u8>,
+    /// Of each section.
+    contents: Vec<Contents<'a>>,
+}
+
+impl Prepared<'_> {
+    fn write(&self, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
         let io = |error| FileErrorKind::io("write", error);
-        writer.write_all(&bytes).map_err(io)?;
-        let mut position = header.header_length;
-        for (section, content) in header.sections.iter().zip(contents) {
+        writer.write_all(&self.bytes).map_err(io)?;
+        let mut position = self.header.header_length;
+        for (section, content) in self.header.sections.iter().zip(&self.contents) {
             // Less than a line.
             let gap = (section.offset - position) as usize;
             writer.write_all(&alloc::vec![0; gap]).map_err(io)?;
-            content.write(self, writer)?;
+            content.write(writer)?;
             position = section.end();
         }
         writer.flush().map_err(io)
@@ -93,16 +111,16 @@ impl Named<'_> {
 enum Contents<'a> {
     Words(&'a Words),
     /// A file with the other parts.
-    Next(&'a [(Parameters, &'a Any)]),
+    Next(Box<Prepared<'a>>),
 }
 
 impl Contents<'_> {
-    fn write(&self, named: &Named<'_>, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
+    fn write(&self, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
         match self {
             Self::Words(words) => chunks(words)
                 .try_for_each(|bytes| writer.write_all(&bytes))
                 .map_err(|error| FileErrorKind::io("write", error)),
-            Self::Next(parts) => named.write_parts(parts, writer),
+            Self::Next(file) => file.write(writer),
         }
     }
 }
