@@ -98,7 +98,7 @@ fn checks() -> Vec<Step> {
         cargo(
             "shared filters, under every interleaving",
             "test --release --target-dir target/loom -p equibloom --lib \
-             --no-default-features --features std models",
+             --no-default-features --features planner models",
         )
         .with("RUSTFLAGS", "--cfg loom"),
         cargo("documentation", "doc --workspace --all-features --no-deps")
