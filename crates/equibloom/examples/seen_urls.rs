@@ -22,7 +22,7 @@ pub(crate) fn crawl(path: &Path, urls: u64) -> Result<(), Box<dyn Error>> {
                     let mut fetched = 0;
                     for number in (crawler * urls / 8)..(crawler * urls / 8 + urls / 2) {
                         let url = format!("https://example.com/{number}");
-                        // One thread is told that it is new, whoever else asks.
+                        // Of all threads that insert a URL, one finds it new.
                         fetched += u64::from(seen.insert(&url).is_ok_and(|it| it.is_new()));
                     }
                     fetched

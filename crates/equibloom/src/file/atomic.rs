@@ -1,7 +1,7 @@
 //! Atomic replacement of a file.
 //!
-//! A killed program leaves its temporary file behind. A temporary file is locked as long as its program lives, so that
-//! the next one that saves to the same path finds out which ones nobody needs, and removes them.
+//! A killed program leaves its temporary file behind. A temporary file is locked as long as its program lives, and the
+//! next save to the same path removes those that are not locked.
 
 use alloc::format;
 use alloc::string::String;
