@@ -378,8 +378,8 @@ impl HashFilter {
         parts.iter().any(|(blocks, ledger)| blocks.is_mapped() || ledger.is_mapped())
     }
 
-    /// Copies [mapped](Self::is_mapped) parts into memory. The first change would do the same, but abort the
-    /// program if memory is short.
+    /// Copies [mapped](Self::is_mapped) parts into memory. The first change of a part would do the same, but abort
+    /// the program if memory is short.
     ///
     /// # Errors
     /// [`BuildError::OutOfMemory`]; the filter is unchanged.
