@@ -1,18 +1,15 @@
 //! Writes filters: to standard output, or in place of an older file.
 
-use std::fs::{self, File, Metadata};
+use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use equibloom::HashFilter;
-use tempfile::NamedTempFile;
+use equibloom::file::{self, FileErrorKind};
 
 use super::is_standard;
 use crate::progress::{self, Unit};
-
-/// Characters of the file's name in the name of the temporary file: with the rest it stays below the common limit of 255 bytes.
-const MOST_NAME_CHARACTERS: usize = 50;
 
 /// Where a filter goes.
 pub(crate) enum Target {
@@ -81,16 +78,15 @@ impl Target {
         let progress = progress::bar("writing", None, Unit::Bytes, quiet);
         let write = |output: &mut dyn Write| filter.write_to(progress.wrap_write(output));
         let written = match self {
-            Self::StandardOutput => write(&mut io::stdout().lock()).map_err(anyhow::Error::from),
-            Self::Device(path) => fs::OpenOptions::new()
-                .write(true)
-                .open(path)
-                .map_err(anyhow::Error::from)
-                .and_then(|mut device| Ok(write(&mut device)?)),
-            Self::File(path) => replace(path, |file| Ok(write(file)?)),
+            Self::StandardOutput => write(&mut io::stdout().lock()),
+            Self::Device(path) => match fs::OpenOptions::new().write(true).open(path) {
+                Ok(mut device) => write(&mut device),
+                Err(source) => Err(FileErrorKind::Io { action: "open", source }.into()),
+            },
+            Self::File(path) => file::replace(path, |file| write(file)),
         };
         progress.finish_and_clear();
-        written.map_err(|error| anyhow!("{}: {}", self.name(), crate::answer::message(&error)))
+        written.map_err(|error| anyhow!("{}: {}", self.name(), error.kind()))
     }
 }
 
@@ -111,55 +107,4 @@ fn parent(file: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-/// Writes a temporary file in the same directory, with owner and permissions of the old file if there is one, syncs it, and
-/// renames it. A reader, or a restart after a crash, finds the old file or the new one, whole.
-fn replace(path: &Path, write: impl FnOnce(&mut File) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let directory = parent(path);
-    let mut new = temporary(path).context("could not create a file beside it")?;
-    if let Ok(old) = fs::metadata(path) {
-        keep_owner(new.as_file(), &old).context(
-            "could not keep its owner and group: have its owner change it, or write to another file",
-        )?;
-        let kept = new.as_file().set_permissions(old.permissions());
-        kept.context("could not keep its permissions")?;
-    }
-    write(new.as_file_mut())?;
-    new.as_file().sync_all().context("could not force it to the disk")?;
-    new.persist(path).map_err(|error| error.error).context("could not replace it")?;
-    // Some file systems cannot sync directories, and some directories are writable but not readable.
-    let _ = File::open(directory).and_then(|directory| directory.sync_all());
-    Ok(())
-}
-
-/// A file that is removed unless it is renamed.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().take(MOST_NAME_CHARACTERS).collect();
-    let prefix = format!(".{name}.");
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".equibloom-tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file, less the user's mask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(parent(path))
-}
-
-#[cfg(unix)]
-fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let ours = new.metadata()?;
-    if (ours.uid(), ours.gid()) == (old.uid(), old.gid()) {
-        return Ok(());
-    }
-    fchown(new, Some(old.uid()), Some(old.gid()))
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_: &File, _: &Metadata) -> io::Result<()> {
-    Ok(())
 }

@@ -94,7 +94,7 @@ fn an_owner_that_cannot_be_kept_is_an_error() {
         return;
     }
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("could not keep its owner"), "{error}");
+    assert!(error.contains("could not keep the owner"), "{error}");
     assert!(scratch.read("set.eqb") == old);
     assert!(!scratch.names().iter().any(|name| name.contains("tmp")), "{:?}", scratch.names());
 }

@@ -6,8 +6,8 @@
 use alloc::format;
 use alloc::string::String;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -18,6 +18,8 @@ const SUFFIX: &str = "equibloom-tmp";
 /// Bytes of the original name in a temporary name: with number and suffix it stays below the common limit
 /// of 255.
 const MOST_NAME_BYTES: usize = 150;
+const KEEP_OWNER: &str =
+    "keep the owner and group (have its owner write it, or choose another path) of";
 /// Maximum number of names tried.
 const TRIES: u32 = 1_000;
 
@@ -33,6 +35,7 @@ pub(crate) fn replace(
         if !old.is_file() {
             return Err(FileErrorKind::NotReplaceable);
         }
+        keep_owner(&file, &old).map_err(|error| FileErrorKind::io(KEEP_OWNER, error))?;
         let kept = file.set_permissions(old.permissions());
         kept.map_err(|error| FileErrorKind::io("keep the permissions of", error))?;
     }
@@ -43,6 +46,22 @@ pub(crate) fn replace(
     // Not before: without its lock the file would count as left behind.
     drop(file);
     sync_directory(path)
+}
+
+/// Gives the new file to the old one's owner and group.
+#[cfg(unix)]
+fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let ours = new.metadata()?;
+    if (ours.uid(), ours.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    fchown(new, Some(old.uid()), Some(old.gid()))
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
 }
 
 /// Resolves a symbolic link.

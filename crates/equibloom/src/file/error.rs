@@ -34,6 +34,10 @@ impl FileError {
         &self.kind
     }
 
+    pub(super) fn into_kind(self) -> FileErrorKind {
+        *self.kind
+    }
+
     /// The file's path; `None` for a stream.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()

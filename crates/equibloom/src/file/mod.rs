@@ -86,6 +86,30 @@ use write::Named;
 /// published.
 pub const VERSION: u32 = 4;
 
+/// Replaces a file as [`HashFilter::save`] does, by what `write` writes; for example, a filter with progress shown.
+///
+/// ```
+/// use equibloom::{Filter, file};
+///
+/// # let path = std::env::temp_dir().join(format!("equibloom-replace-{}", std::process::id()));
+/// let filter: Filter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?;
+/// file::replace(&path, |file| filter.write_to(file))?;
+/// assert!(Filter::load(&path)? == filter);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`FileError`] that `write` returns or of the replacement; the old file is unchanged.
+pub fn replace(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut File) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    let path = path.as_ref();
+    let write = |file: &mut File| write(file).map_err(FileError::into_kind);
+    atomic::replace(path, write).map_err(|error| error.at(path))
+}
+
 /// Filters in files, with any hasher that has a name. See [`file`](crate::file) for an example.
 impl<K: ?Sized, H: NamedHasher<K>> Filter<K, H> {
     /// Writes the filter to a file; see [`HashFilter::save`].
@@ -275,7 +299,8 @@ impl HashFilter {
     /// The new file is written to the same directory, synced to the disk, and renamed. Its temporary name
     /// begins with a dot and the file's name and ends in `.equibloom-tmp`. On an error the temporary file
     /// is removed and the old file is unchanged; that of a killed program is removed by the next save to the
-    /// same path (it is locked while its program lives). The old file's permissions are kept. If the path is a symbolic link, its target is replaced.
+    /// same path (it is locked while its program lives). The old file's owner and permissions are kept, or it is not
+    /// replaced. If the path is a symbolic link, its target is replaced.
     ///
     /// # Errors
     /// [`FileError`] if the file cannot be written.
