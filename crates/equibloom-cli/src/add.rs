@@ -90,7 +90,9 @@ fn refusal(path: &Path, number: u64, error: RemoveError) -> String {
     let path = filter_file::name(path);
     match error {
         RemoveError::NotRemovable(kind) => {
-            format!("{path}: keys cannot be removed from {kind}: build the filter with --removable")
+            format!(
+                "{path}: keys cannot be removed from this filter ({kind}): build it with --removable"
+            )
         }
         RemoveError::NotPresent => format!(
             "{path}: key number {number} is not in the filter, and nothing was removed: \
@@ -116,7 +118,7 @@ impl Change {
         let filter = filter_file::load(&self.filter, quiet)?;
         let mut filling = Filling::new(filter, when_full, threads);
         input.settle_kind(Some((&self.filter, filling.filter.key_kind())))?;
-        let before = filling.filter.elements();
+        let before = filling.filter.len();
         let hasher = Stable::with_seed(filling.filter.parameters().seed);
         let progress = progress::bar("changing", input.bytes(), Unit::Bytes, quiet);
         let missing =

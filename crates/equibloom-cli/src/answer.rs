@@ -105,6 +105,11 @@ pub(crate) fn rate(rate: f64) -> String {
     if rate > 0.0 && rate < 1e-20 { "below 1e-20".to_owned() } else { number(rate) }
 }
 
+/// What a number of keys is in a filter of this false-positive rate: keys that it seemed to hold before were not counted.
+pub(crate) fn about(rate: f64) -> &'static str {
+    if rate < 0.1 { "an estimated" } else { "at least" }
+}
+
 /// Prints the number of records without a key, if any.
 pub(crate) fn write_missing(f: &mut fmt::Formatter<'_>, missing: u64) -> fmt::Result {
     match missing {
@@ -116,15 +121,19 @@ pub(crate) fn write_missing(f: &mut fmt::Formatter<'_>, missing: u64) -> fmt::Re
 /// Replaces the library's argument names by the command's flags.
 pub(crate) fn in_flags(error: equibloom_theory::Error) -> anyhow::Error {
     match error {
-        equibloom_theory::Error::OutOfRange { argument, value, accepted } => {
+        equibloom_theory::Error::OutOfRange { argument, .. } => {
             let flag = match argument {
                 "rate" => "fpr",
                 "second_choice" => "alpha",
                 other => other,
             };
             let flag = flag.replace([' ', '_'], "-");
-            anyhow::anyhow!("--{flag} is {value}, but it must be {accepted}")
+            anyhow::anyhow!("--{}", error.to_string().replacen(argument, &flag, 1))
         }
+        equibloom_theory::Error::SizeNotFixed { given } => anyhow::anyhow!(
+            "{given} cannot be planned for: give --keys with --memory, --bits-per-key or --fpr; or --memory with \
+             --fpr or --bits-per-key (but not --keys, --memory and --bits-per-key at once)"
+        ),
         equibloom_theory::Error::Layout(LayoutError::OutOfRange { name, value, accepted }) => {
             let flag = match name {
                 "hashes per key" => "hashes",

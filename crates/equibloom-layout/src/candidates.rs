@@ -1,6 +1,7 @@
 //! Candidate blocks of a key: their number and location, and the table sizes.
 
 use core::fmt;
+use core::num::NonZeroU32;
 use core::ops::{Deref, DerefMut};
 
 use crate::check::{MAX_CHOICES, check_whole};
@@ -56,7 +57,7 @@ impl Candidates {
     pub const fn choices(&self) -> u32 {
         match self {
             Self::Anywhere { choices, .. } => *choices,
-            Self::Subtables { sizes } => sizes.len,
+            Self::Subtables { sizes } => sizes.len.get(),
         }
     }
 
@@ -147,7 +148,7 @@ impl Proportions {
     pub const fn choices(&self) -> u32 {
         match self {
             Self::Anywhere { choices, .. } => *choices,
-            Self::Subtables { shares } => shares.len,
+            Self::Subtables { shares } => shares.len.get(),
         }
     }
 
@@ -208,16 +209,21 @@ fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
 pub struct PerSubtable<T> {
     // Unused values are the default, so that equal lists are equal arrays.
     values: [T; MAX_CHOICES as usize],
-    len: u32,
+    // Never 0, which leaves a value for the other candidates: a filter's description is smaller by a word.
+    len: NonZeroU32,
 }
 
 impl<T: Copy + Default> PerSubtable<T> {
     /// From 1 to [`MAX_CHOICES`] values.
     pub fn new(values: &[T]) -> Result<Self, LayoutError> {
         check_whole("number of subtables", values.len() as u64, 1, MAX_CHOICES.into())?;
+        Ok(Self::of_checked(values))
+    }
+
+    fn of_checked(values: &[T]) -> Self {
         let mut all = [T::default(); MAX_CHOICES as usize];
         all[..values.len()].copy_from_slice(values);
-        Ok(Self { values: all, len: values.len() as u32 })
+        Self { values: all, len: NonZeroU32::new(values.len() as u32).unwrap_or(NonZeroU32::MIN) }
     }
 
     /// Applies `change` to each value.
@@ -233,7 +239,7 @@ impl<T: Copy + Default> PerSubtable<T> {
 
 impl<T: fmt::Debug> fmt::Debug for PerSubtable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.values[..self.len as usize]).finish()
+        f.debug_list().entries(&self.values[..self.len.get() as usize]).finish()
     }
 }
 
@@ -247,9 +253,7 @@ impl<T: fmt::Debug> fmt::Debug for PerSubtable<T> {
 impl<T: Copy + Default, const N: usize> From<[T; N]> for PerSubtable<T> {
     fn from(values: [T; N]) -> Self {
         const { assert!(1 <= N && N <= MAX_CHOICES as usize, "from 1 to `MAX_CHOICES` subtables") }
-        let mut all = [T::default(); MAX_CHOICES as usize];
-        all[..N].copy_from_slice(&values);
-        Self { values: all, len: N as u32 }
+        Self::of_checked(&values)
     }
 }
 
@@ -257,13 +261,13 @@ impl<T> Deref for PerSubtable<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.values[..self.len as usize]
+        &self.values[..self.len.get() as usize]
     }
 }
 
 impl<T> DerefMut for PerSubtable<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.values[..self.len as usize]
+        &mut self.values[..self.len.get() as usize]
     }
 }
 

@@ -71,6 +71,12 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // As a power of ten, without dozens of digits.
+            Self::OutOfRange { argument, value, accepted }
+                if value.is_normal() && !(1e-5..1e16).contains(&value.abs()) =>
+            {
+                write!(f, "{argument} is {value:e}, but it must be {accepted}")
+            }
             Self::OutOfRange { argument, value, accepted } => {
                 write!(f, "{argument} is {value}, but it must be {accepted}")
             }

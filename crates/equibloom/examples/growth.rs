@@ -75,7 +75,7 @@ fn chain(keys: u64, rate: f64) -> Result<(), Box<dyn std::error::Error>> {
         if stages.iter().rev().any(|stage| stage.contains(&key)) {
             continue;
         }
-        if stages.last().is_none_or(|stage| stage.elements() >= stage.parameters().keys) {
+        if stages.last().is_none_or(|stage| stage.len() >= stage.parameters().keys) {
             let number = stages.len() as i32 + 1;
             let share = 6.0 / (std::f64::consts::PI * f64::from(number)).powi(2);
             let stage = Filter::builder().keys(500 << number).rate(rate * share).build()?;

@@ -233,7 +233,7 @@ pub(crate) fn soak(
     let [checked, files, missed] =
         numbers.filter(|_| is_success).ok_or("the second process failed")?;
 
-    let elements = filter.elements();
+    let elements = filter.len();
     println!("{keys} keys, {elements} elements, {} bytes", filter.bytes());
     println!("{} saves, the longest {:.3?}; {files} files mapped", saves.count, saves.longest);
     println!("{} lookups by the threads, {} false negatives", growing.lookups.count, growing.lost);

@@ -93,7 +93,7 @@ impl fmt::Display for RemoveError {
         match self {
             Self::NotRemovable(filter) => write!(
                 f,
-                "keys cannot be removed from {filter}: make a removable filter \
+                "keys cannot be removed from this filter ({filter}): make a removable one \
                  (fingerprint blocks with `multiset: true`, or `removable()` on the builder)"
             ),
             Self::NotPresent => {

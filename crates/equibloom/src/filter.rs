@@ -1,5 +1,6 @@
 //! The typed filter: keys of one type, a hash function, and a filter over hashes.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
@@ -38,7 +39,8 @@ use crate::statistics::Statistics;
 ///
 /// [`HashFilter`] offers the same operations on hashes, and counts block accesses.
 pub struct Filter<K: ?Sized, H = Stable> {
-    pub(crate) hashes: HashFilter,
+    // Boxed, so that a filter is cheap to move and to keep in an enum.
+    pub(crate) hashes: Box<HashFilter>,
     pub(crate) hasher: H,
     // `fn(&K)`, because no key is stored: a filter is `Send` and `Sync` for every `K`.
     pub(crate) key: PhantomData<fn(&K)>,
@@ -64,8 +66,9 @@ impl<K: StableKey + ?Sized> Filter<K> {
     /// # Errors
     /// [`BuildError`] if the parameters are invalid or memory is short; nothing has been allocated then.
     pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
-        let filter = Self::with_hasher(parameters, Stable::with_seed(parameters.seed))?;
-        Ok(Self { hashes: filter.hashes.with_key_kind(K::KIND), ..filter })
+        let hasher = Stable::with_seed(parameters.seed);
+        let filter = HashFilter::new(parameters)?.with_key_kind(K::KIND);
+        Ok(Self::from_hash_filter(filter, hasher))
     }
 }
 
@@ -79,8 +82,8 @@ impl<K: ?Sized, H> Filter<K, H> {
     }
 
     /// Wraps a filter over hashes. `hasher` must be the function that the hashes came from.
-    pub const fn from_hash_filter(hashes: HashFilter, hasher: H) -> Self {
-        Self { hashes, hasher, key: PhantomData }
+    pub fn from_hash_filter(hashes: HashFilter, hasher: H) -> Self {
+        Self { hashes: Box::new(hashes), hasher, key: PhantomData }
     }
 
     /// The underlying filter over hashes.
@@ -95,7 +98,7 @@ impl<K: ?Sized, H> Filter<K, H> {
 
     /// The underlying filter over hashes.
     pub fn into_hash_filter(self) -> HashFilter {
-        self.hashes
+        *self.hashes
     }
 
     /// The parameters that the filter was built from.
@@ -113,15 +116,21 @@ impl<K: ?Sized, H> Filter<K, H> {
         self.hashes.clear();
     }
 
-    /// Number of elements, as in [`Statistics::elements`], without scanning the filter.
-    pub fn elements(&self) -> u64 {
-        self.hashes.elements()
+    /// Number of keys, as in [`Statistics::elements`], without scanning the filter: inserts of keys that were
+    /// apparently absent (in a removable filter: all inserts, less the removals).
+    pub fn len(&self) -> u64 {
+        self.hashes.len()
+    }
+
+    /// Whether the filter holds no key.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
     }
 
     /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.hashes.statistics();
-        statistics.memory.header = size_of::<Self>() as u64;
+        statistics.memory.header += size_of::<Self>() as u64;
         statistics
     }
 
@@ -363,7 +372,7 @@ impl<K: ?Sized, H: fmt::Debug> fmt::Debug for Filter<K, H> {
 /// Implemented by hand: deriving would require `K: Clone`.
 impl<K: ?Sized, H: Clone> Clone for Filter<K, H> {
     fn clone(&self) -> Self {
-        Self::from_hash_filter(self.hashes.clone(), self.hasher.clone())
+        Self::from_hash_filter(HashFilter::clone(&self.hashes), self.hasher.clone())
     }
 }
 

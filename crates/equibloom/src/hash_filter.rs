@@ -304,9 +304,14 @@ impl HashFilter {
         self.raw.clear();
     }
 
-    /// Number of stored elements, without scanning the filter.
-    pub fn elements(&self) -> u64 {
+    /// Number of stored elements, as in [`Statistics::elements`], without scanning the filter.
+    pub fn len(&self) -> u64 {
         self.raw.elements()
+    }
+
+    /// Whether the filter holds no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.

@@ -1,5 +1,6 @@
 //! A filter that many threads use at once.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
@@ -54,14 +55,15 @@ use crate::statistics::Statistics;
 ///
 /// # Not guaranteed
 /// - Two threads that insert the same key into Bloom blocks at the same time may both store it and both
-///   report it as new. It then counts as two [`elements`](Self::elements), without other effects.
+///   report it as new. It then counts twice in [`len`](Self::len), without other effects.
 /// - The words of Bloom blocks depend on the order in which threads reach a block, and differ from run to
 ///   run. [`insert_parallel`](HashFilter::insert_parallel) writes the same words with any number of threads.
 /// - Keys cannot be removed from a shared filter: lookups rely on bits never being cleared, and on
 ///   fingerprints only moving on.
 pub struct SharedFilter<K: ?Sized, H = Stable> {
-    parameters: Parameters,
-    raw: Shared,
+    // Boxed, so that a filter is cheap to move and to keep in an enum.
+    parameters: Box<Parameters>,
+    raw: Box<Shared>,
     key_kind: KeyKind,
     hasher: H,
     key: PhantomData<fn(&K)>,
@@ -76,10 +78,11 @@ impl<K: ?Sized, H> Filter<K, H> {
     pub fn into_shared(self) -> Result<SharedFilter<K, H>, BuildError> {
         let Self { hashes, hasher, key } = self;
         #[cfg_attr(not(feature = "file"), expect(unused_mut))]
-        let HashFilter { parameters, mut raw, key_kind } = hashes;
+        let HashFilter { parameters, mut raw, key_kind } = *hashes;
         #[cfg(feature = "file")]
         raw.detach()?;
-        Ok(SharedFilter { parameters, raw: Shared::share(raw), key_kind, hasher, key })
+        let (parameters, raw) = (Box::new(parameters), Box::new(Shared::share(raw)));
+        Ok(SharedFilter { parameters, raw, key_kind, hasher, key })
     }
 }
 
@@ -87,7 +90,8 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
         let Self { parameters, raw, key_kind, hasher, key } = self;
-        Filter { hashes: HashFilter { parameters, raw: raw.into_own(), key_kind }, hasher, key }
+        let hashes = HashFilter { parameters: *parameters, raw: raw.into_own(), key_kind };
+        Filter { hashes: Box::new(hashes), hasher, key }
     }
 
     /// The parameters that the filter was built from.
@@ -140,7 +144,7 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     {
         let Self { parameters, raw, key_kind, hasher, .. } = self;
         let raw = raw.snapshot(&parameters.design)?;
-        let hashes = HashFilter { parameters: *parameters, raw, key_kind: *key_kind };
+        let hashes = HashFilter { parameters: **parameters, raw, key_kind: *key_kind };
         Ok(Filter::from_hash_filter(hashes, hasher.clone()))
     }
 
@@ -160,9 +164,15 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
         self.raw.clear();
     }
 
-    /// Number of elements whose inserts have returned, and perhaps some whose inserts are running.
-    pub fn elements(&self) -> u64 {
+    /// Number of keys, as in [`Filter::len`]: of those whose inserts have returned, and perhaps of some whose
+    /// inserts are running.
+    pub fn len(&self) -> u64 {
         self.raw.elements()
+    }
+
+    /// Whether the filter holds no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// As [`Filter::is_over_capacity`].

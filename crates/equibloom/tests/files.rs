@@ -124,7 +124,7 @@ fn a_refused_batch_is_saved_with_its_list() {
         let mut filter = Filter::<u16>::new(&Parameters { keys: 50, seed: 2, design }).unwrap();
         let keys: Vec<u16> = (0..100).collect();
         let refused = filter.insert_batch(&keys).unwrap_err();
-        assert_eq!((refused.capacity, refused.stored), (5, filter.elements()));
+        assert_eq!((refused.capacity, refused.stored), (5, filter.len()));
         let bytes = bytes_of(&filter);
         let header = file::verify_from(&bytes[..]).unwrap();
         assert_eq!((header.counters.overflow_entries, header.counters.overflow_capacity), (5, 5));

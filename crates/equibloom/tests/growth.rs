@@ -118,7 +118,7 @@ fn repeated_keys_do_not_grow_the_filter() {
             filter.insert(&key).unwrap();
         }
     }
-    assert!(filter.elements() <= 90 && filter.bytes() < 4_096);
+    assert!(filter.len() <= 90 && filter.bytes() < 4_096);
     assert_eq!(filter.insert(&5).unwrap(), Insertion::AlreadyPresent);
 }
 
@@ -163,7 +163,7 @@ fn a_removable_filter_is_a_multiset() {
             elements -= 1;
         }
     }
-    assert_eq!(filter.elements(), elements);
+    assert_eq!(filter.len(), elements);
     assert!(oracle.iter().all(|(key, &copies)| copies == 0 || filter.contains(key)));
     let rate = filter.statistics().expected_rate;
     assert!(rate < 0.01, "{rate}");

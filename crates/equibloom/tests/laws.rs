@@ -41,7 +41,7 @@ proptest! {
             let before = filter.clone();
             match filter.insert(&key) {
                 Ok(Insertion::New) => {
-                    let gained = filter.elements() - elements;
+                    let gained = filter.len() - elements;
                     prop_assert!(gained == 1 || fingerprints && gained == 0);
                     elements += gained;
                     prop_assert!(fingerprints || hinted || !before.contains(&key));
@@ -50,7 +50,7 @@ proptest! {
                 Ok(Insertion::AlreadyPresent) => {
                     prop_assert!(fingerprints || before.contains(&key));
                     prop_assert!(filter == before || fingerprints && !before.contains(&key));
-                    prop_assert_eq!(filter.elements(), elements);
+                    prop_assert_eq!(filter.len(), elements);
                 }
                 Err(full) => {
                     prop_assert!(fingerprints || !before.contains(&key));

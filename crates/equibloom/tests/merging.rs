@@ -222,7 +222,7 @@ proptest! {
         prop_assert!(taken.iter().all(|key| merged.contains(key)));
         prop_assert!(shared.into_filter() == merged);
         merged.clear();
-        prop_assert_eq!(merged.elements(), 0);
+        prop_assert_eq!(merged.len(), 0);
         prop_assert!(!merged.contains(&5));
     }
 }

@@ -50,12 +50,12 @@ fn a_shared_filter_is_as_good_as_one_of_a_single_thread() {
             keys += more;
             let copy = shared.snapshot().unwrap();
             check_copy(&copy, keys, rate);
-            assert_eq!(copy.elements(), shared.elements());
+            assert_eq!(copy.len(), shared.len());
             assert_eq!(shared.statistics().unwrap().memory.total(), shared.bytes());
             if removable {
-                assert_eq!(shared.elements(), own.elements());
+                assert_eq!(shared.len(), own.len());
             }
-            assert!(shared.elements().abs_diff(own.elements()) as f64 <= 2.0 * rate * keys as f64);
+            assert!(shared.len().abs_diff(own.len()) as f64 <= 2.0 * rate * keys as f64);
             // What is converted grows on.
             match random.between(0, 5) {
                 0 => own = copy,
@@ -148,10 +148,7 @@ fn removed_keys_are_gone() {
         }
         if round % 10_000 == 0 {
             let copy = filter.snapshot().unwrap().into_shared().unwrap();
-            assert_eq!(
-                copy.elements(),
-                copies.iter().map(|&copies| u64::from(copies)).sum::<u64>()
-            );
+            assert_eq!(copy.len(), copies.iter().map(|&copies| u64::from(copies)).sum::<u64>());
             for (key, &copies) in (0..).zip(&copies) {
                 for _ in 0..copies {
                     assert_eq!(copy.remove(&key), Ok(()));
@@ -177,7 +174,7 @@ fn filters_are_merged_into_a_shared_one() {
         assert!((0..30_000).all(|key| shared.contains(&key)));
         let expected = shared.statistics().unwrap().expected_rate;
         assert!(expected < 0.0011, "{expected}");
-        assert!(shared.elements() <= 31_010 && shared.elements() > 30_900);
+        assert!(shared.len() <= 31_010 && shared.len() > 30_900);
         if removable {
             (0..12).for_each(|_| shared.remove(&4_000).unwrap());
             let fixed = builder(0.01, false).build_growing().unwrap();
@@ -252,7 +249,7 @@ fn a_copy_has_every_key_whose_insert_had_returned() {
             }
         });
         assert!(copies > 3, "{copies}");
-        assert!(filter.elements() >= keys * THREADS * 98 / 100);
+        assert!(filter.len() >= keys * THREADS * 98 / 100);
         let own = filter.into_growing().unwrap();
         assert!((0..keys * THREADS).all(|key| own.contains(&key)));
     }

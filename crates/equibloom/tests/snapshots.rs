@@ -38,7 +38,7 @@ proptest! {
 
         plain.clear();
         shared.clear();
-        prop_assert_eq!(shared.elements(), 0);
+        prop_assert_eq!(shared.len(), 0);
         prop_assert!(shared.into_filter() == plain);
     }
 }

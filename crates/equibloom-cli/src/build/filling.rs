@@ -61,7 +61,7 @@ impl Filling {
 
     /// Refuses a filter with too many keys.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        let (planned, there) = (self.filter.parameters().keys, self.filter.elements());
+        let (planned, there) = (self.filter.parameters().keys, self.filter.len());
         if self.when_full == WhenFull::Refuse && there > planned {
             bail!(
                 "there are more than the {} that the filter is planned for: build it for more \

@@ -230,7 +230,7 @@ impl fmt::Display for Summary {
         let stored = if self.removable {
             format!("{keys} stored, repeated ones each time")
         } else {
-            format!("an estimated {keys} of them different")
+            format!("{} {keys} of them different", answer::about(*rate_now))
         };
         writeln!(f, "  keys                  {read} read, {stored}; planned for {planned}")?;
         writeln!(f, "  keys are              {}", self.key_kind)?;

@@ -86,7 +86,10 @@ impl fmt::Display for Info {
         }
         let (keys, planned) = (HumanCount(statistics.elements), HumanCount(self.planned_keys));
         let is_exact = parameters.design.is_multiset() || statistics.elements == 0;
-        let about = if is_exact { "" } else { "an estimated " };
+        let about = match is_exact {
+            true => String::new(),
+            false => format!("{} ", answer::about(statistics.expected_rate)),
+        };
         writeln!(f, "  keys                  {about}{keys} of {planned} planned")?;
         writeln!(f, "  keys are              {}", header.key_kind)?;
         let planned =

@@ -100,7 +100,7 @@ pub(super) fn parse(text: &[u8]) -> anyhow::Result<u64> {
         _ => {
             let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
             Err(anyhow!(
-                "keys are read as integers, and `{shown}` is none from {} to {}: correct it, \
+                "keys are read as integers, and `{shown}` is not one from {} to {}: correct it, \
                  or build a filter of text by --type text",
                 i64::MIN,
                 u64::MAX

@@ -75,11 +75,11 @@ impl<'a> Separated<'a> {
     fn grow(&self, text: &mut Vec<u8>, length: usize) -> anyhow::Result<()> {
         text.try_reserve(length - text.len()).map_err(|error| {
             anyhow!(
-                "{}: no memory for the {} of the record after line {}: {error}; give the command more, \
-                 or the file shorter records",
+                "{}: no memory for the {} of the record that begins at line {}: give the command more, or the file \
+                 shorter records ({error})",
                 self.name,
                 HumanBytes(length as u64),
-                self.number
+                self.number + 1
             )
         })?;
         text.resize(length, 0);
@@ -134,8 +134,9 @@ impl<'a> Separated<'a> {
 /// The error of a record that is longer than `--max-record`.
 pub(super) fn too_long(name: &str, before: u64, most: u64) -> String {
     format!(
-        "{name}: the record after line {before} has more than {most} bytes: check the format of the file, or \
-         allow more by --max-record"
+        "{name}: the record that begins at line {} has more than {most} bytes: check the format of the file, or \
+         allow more by --max-record",
+        before + 1
     )
 }
 

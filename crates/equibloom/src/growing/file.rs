@@ -187,7 +187,7 @@ impl<K: StableKey + ?Sized> GrowingFilter<K> {
         if found != K::KIND && found != KeyKind::Unspecified {
             return Err(FileErrorKind::Keys { found, expected: K::KIND });
         }
-        Ok(Self { table, rate, hasher: Stable::with_seed(seed), key: PhantomData })
+        Ok(Self { table: Box::new(table), rate, hasher: Stable::with_seed(seed), key: PhantomData })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The typed filter.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
@@ -33,13 +34,16 @@ use crate::statistics::Statistics;
 /// planned for them takes 9; at lower rates about 1.6 times as much as a planned one. Lookups read one cache line,
 /// rarely two.
 pub struct GrowingFilter<K: ?Sized, H = Stable> {
-    pub(super) table: Table,
+    // Boxed, so that a filter is cheap to move and to keep in an enum.
+    pub(super) table: Box<Table>,
     pub(super) rate: f64,
     pub(super) hasher: H,
     pub(super) key: PhantomData<fn(&K)>,
 }
 
 impl<K: ?Sized, H> GrowingFilter<K, H> {
+    const HEADER_BYTES: u64 = (size_of::<Self>() + size_of::<Table>()) as u64;
+
     /// An empty filter; `None` for a rate that it cannot have.
     pub(crate) fn new(
         rate: f64,
@@ -48,7 +52,7 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         hasher: H,
     ) -> Option<Result<Self, BuildError>> {
         let table = Table::new(Schedule::new(rate, keys)?, removable);
-        Some(table.map(|table| Self { table, rate, hasher, key: PhantomData }))
+        Some(table.map(|table| Self { table: Box::new(table), rate, hasher, key: PhantomData }))
     }
 
     /// The hash function.
@@ -68,7 +72,7 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
 
     /// Number of keys: inserts of keys that were absent (in a removable filter: all inserts, less the removals).
     /// Merging adds the numbers of both filters.
-    pub const fn elements(&self) -> u64 {
+    pub const fn len(&self) -> u64 {
         self.table.elements
     }
 
@@ -84,13 +88,13 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
 
     /// Bytes of the filter, without scanning it.
     pub fn bytes(&self) -> u64 {
-        self.table.bytes() + self.table.listed.bytes() + size_of::<Self>() as u64
+        self.table.bytes() + self.table.listed.bytes() + Self::HEADER_BYTES
     }
 
     /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.table.statistics();
-        statistics.memory.header = size_of::<Self>() as u64;
+        statistics.memory.header = Self::HEADER_BYTES;
         statistics
     }
 
@@ -204,7 +208,7 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
     /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
     pub fn remove(&mut self, key: &K) -> Result<(), RemoveError> {
         if !self.table.removable {
-            return Err(RemoveError::NotRemovable("a growing filter"));
+            return Err(RemoveError::NotRemovable("growing"));
         }
         let is_removed = self.table.remove(Prefix::of_key(self.hasher.hash_key(key)));
         if is_removed { Ok(()) } else { Err(RemoveError::NotPresent) }

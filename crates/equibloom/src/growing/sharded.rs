@@ -58,7 +58,7 @@ impl Shard {
 /// A growing table for many threads.
 pub(crate) struct Sharded {
     /// Of one table for the whole hash space.
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     removable: bool,
     shards: Box<[Shard]>,
 }
@@ -78,7 +78,7 @@ impl Sharded {
 
     fn of_schedule(schedule: Schedule, removable: bool) -> Result<Self, BuildError> {
         Levels::new(schedule.first()).check_memory()?;
-        let of_shard = Arc::new(schedule.of_shard(SHARD_BITS));
+        let (of_shard, schedule) = (Arc::new(schedule.of_shard(SHARD_BITS)), Arc::new(schedule));
         let shard = |_| Table::new(of_shard.clone(), removable).map(Shard::new);
         let shards = (0..SHARDS).map(shard).collect::<Result<_, _>>()?;
         Ok(Self { schedule, removable, shards })
@@ -214,7 +214,8 @@ impl Sharded {
             // No table has so many steps.
             let geometry = self.schedule.geometry_at(step);
             let geometry = geometry.ok_or(BuildError::OutOfMemory { bytes: u64::MAX })?;
-            let mut copy = Table::over(self.schedule, self.removable, Levels::new(geometry));
+            let mut copy =
+                Table::over(self.schedule.clone(), self.removable, Levels::new(geometry));
             copy.current.allocate()?;
             copy.elements = elements;
             if self.copy_to(&mut copy) {
@@ -280,7 +281,11 @@ impl Sharded {
             uncounted -= shard.elements;
             shards.push(Shard::new(shard));
         }
-        Ok(Self { schedule: *table.schedule, removable: table.removable, shards: shards.into() })
+        Ok(Self {
+            schedule: table.schedule.clone(),
+            removable: table.removable,
+            shards: shards.into(),
+        })
     }
 }
 

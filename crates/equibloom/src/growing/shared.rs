@@ -1,5 +1,6 @@
 //! The typed filter for many threads.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
@@ -77,7 +78,7 @@ impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
     /// [`BuildError::OutOfMemory`] if memory for the copy is short.
     pub fn into_growing(self) -> Result<GrowingFilter<K, H>, BuildError> {
         let Self { sharded, rate, hasher, key } = self;
-        Ok(GrowingFilter { table: sharded.snapshot()?, rate, hasher, key })
+        Ok(GrowingFilter { table: Box::new(sharded.snapshot()?), rate, hasher, key })
     }
 
     /// A copy for one thread, to save, merge or analyse while others go on using the filter. It has every key whose
@@ -102,7 +103,8 @@ impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
         H: Clone,
     {
         let Self { sharded, rate, hasher, key } = self;
-        let (table, rate, hasher, key) = (sharded.snapshot()?, *rate, hasher.clone(), *key);
+        let (table, rate, hasher, key) =
+            (Box::new(sharded.snapshot()?), *rate, hasher.clone(), *key);
         Ok(GrowingFilter { table, rate, hasher, key })
     }
 
@@ -123,13 +125,13 @@ impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
 
     /// Number of keys, as in a [`GrowingFilter`]: of those whose inserts have returned, and perhaps of some whose
     /// inserts are running.
-    pub fn elements(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.sharded.elements()
     }
 
     /// Whether no key has been inserted.
     pub fn is_empty(&self) -> bool {
-        self.elements() == 0
+        self.len() == 0
     }
 
     /// Removes all keys. Needs the filter for itself: no thread uses it meanwhile.
@@ -222,7 +224,7 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedGrowingFilter<K, H> {
     /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
     pub fn remove(&self, key: &K) -> Result<(), RemoveError> {
         if !self.is_removable() {
-            return Err(RemoveError::NotRemovable("a growing filter"));
+            return Err(RemoveError::NotRemovable("growing"));
         }
         let is_removed = self.sharded.remove(self.hasher.hash_key(key));
         if is_removed { Ok(()) } else { Err(RemoveError::NotPresent) }

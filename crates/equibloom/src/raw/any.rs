@@ -239,7 +239,7 @@ impl Any {
         match self {
             Self::Fingerprint(filter) => filter.remove(key),
             Self::List(filter) => filter.remove(key),
-            Self::Parts(_) => Err(RemoveError::NotRemovable("a filter of several parts")),
+            Self::Parts(_) => Err(RemoveError::NotRemovable("several parts")),
             _ => Err(RemoveError::NotRemovable("Bloom blocks")),
         }
     }

@@ -35,7 +35,7 @@ fn integers_are_read_by_value() {
         "\u{feff}5",
     ] {
         let error = parse(text.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains(&format!("`{text}` is none from")), "{error}");
+        assert!(error.contains(&format!("`{text}` is not one from")), "{error}");
     }
     assert!(parse(b"\xff").is_err());
 }

@@ -32,7 +32,7 @@ pub fn merges(bytes: &[u8]) {
         }
         if parameters.design.is_multiset() {
             let sum = parts.iter().map(|(_, keys)| keys.len() as u64).sum();
-            assert_eq!(filter.elements(), sum, "{parameters:?}");
+            assert_eq!(filter.len(), sum, "{parameters:?}");
         }
     }
     // Shortened blocks hold other keys besides, depending on the order.

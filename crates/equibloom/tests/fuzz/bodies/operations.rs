@@ -68,14 +68,14 @@ impl Checked {
             assert_eq!(self.filter.contains(key), found, "{key}: {parameters:?}");
         }
         if self.is_multiset() {
-            assert_eq!(self.filter.elements(), self.counts.iter().sum(), "{parameters:?}");
+            assert_eq!(self.filter.len(), self.counts.iter().sum(), "{parameters:?}");
         }
         let present = self.counts.iter().filter(|&&count| count > 0).count();
         CHECKS.fetch_add(2 * present as u64, Ordering::Relaxed);
     }
 
     fn insert(&mut self, key: u8) {
-        let (present, elements) = (self.filter.contains(&key), self.filter.elements());
+        let (present, elements) = (self.filter.contains(&key), self.filter.len());
         let new = match self.filter.insert(&key) {
             Ok(insertion) => {
                 self.count(key);
@@ -99,7 +99,7 @@ impl Checked {
                 0
             }
         };
-        let now = self.filter.elements();
+        let now = self.filter.len();
         // A set may unite two entries that meet in one block.
         assert!(now == elements + new || !self.is_multiset() && now < elements + new);
     }
@@ -146,7 +146,7 @@ impl Checked {
     fn insert_fingerprints(&mut self, keys: &[u8]) {
         let before = self.filter.clone();
         let outcome = self.filter.insert_batch(keys);
-        let gained = self.filter.elements() - before.elements();
+        let gained = self.filter.len() - before.len();
         assert!(outcome.is_err() || outcome == Ok(gained), "{outcome:?}");
         if outcome.is_err() {
             let statistics = self.filter.statistics();
@@ -224,7 +224,7 @@ impl Checked {
     fn clear(&mut self) {
         self.filter.clear();
         self.counts = [0; 256];
-        assert_eq!(self.filter.elements(), 0);
+        assert_eq!(self.filter.len(), 0);
         assert!((0..=u8::MAX).all(|key| !self.filter.contains(&key)));
     }
 }
