@@ -1,6 +1,6 @@
 //! Commands: what the server is told of each, and how it calls them.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 
 use super::api::{CommandFn, ERR, OK, api, raw};
 use super::context::{Arguments, Context};
@@ -19,7 +19,7 @@ pub(crate) trait Command {
 pub(crate) struct Spec {
     /// Without prefix, in capitals.
     pub(crate) name: &'static str,
-    /// `write`, `readonly`, `deny-oom`, `fast`: these also say which ACL categories it is in.
+    /// `write` or `readonly`, `deny-oom`, `fast`: these also say which ACL categories it is in.
     pub(crate) flags: &'static CStr,
     /// Number of arguments with the name; negative: at least so many.
     pub(crate) arity: c_int,
@@ -130,10 +130,18 @@ pub(super) fn register<C: Command>(context: &Context, prefix: &str) -> Result<bo
             return Err(format!("the server refused the description of {}", spec.name));
         }
         if let Some(set) = api().SetCommandACLCategories {
-            set(command, CATEGORY.as_ptr());
+            set(command, categories(&spec).as_ptr());
         }
     }
     Ok(true)
+}
+
+/// The ACL categories of a command: those that its flags imply, and the module's own.
+fn categories(spec: &Spec) -> CString {
+    let flags = spec.flags.to_string_lossy();
+    let access = if flags.contains("write") { "write" } else { "read" };
+    let speed = if flags.contains("fast") { "fast" } else { "slow" };
+    c_string(&format!("{access} {speed} {}", CATEGORY.to_string_lossy()))
 }
 
 /// # Safety
