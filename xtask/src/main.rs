@@ -1,5 +1,9 @@
 //! `cargo xtask test`: installs the tools that a clean Debian machine lacks, then runs every check.
 //!
+//! `cargo xtask test --engines`: also those of the engines, which need servers and frameworks.
+//!
+//! `cargo xtask valkey`: a Valkey server with the module of `engines/valkey`.
+//!
 //! `cargo xtask frontier`: writes the planner's table of the best blocks for each size.
 //!
 //! `cargo xtask api`: writes the listings of the libraries' public items.
@@ -7,6 +11,7 @@
 //! `cargo xtask compare <revision>`: measures this library and that of another revision side by side.
 
 mod compare;
+mod engines;
 #[cfg(test)]
 mod errata;
 mod machine;
@@ -26,10 +31,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => step::run_all(machine::missing_parts().into_iter().chain(checks())),
-        ["test", part] => {
-            let checks = checks().into_iter().filter(|check| check.name.contains(part));
+        ["test", "--engines"] => {
+            let checks = checks().into_iter().chain(engines::engines());
             step::run_all(machine::missing_parts().into_iter().chain(checks))
         }
+        ["test", part] => {
+            let checks = checks().into_iter().chain(engines::engines());
+            let checks = checks.filter(|check| check.name.contains(part));
+            step::run_all(machine::missing_parts().into_iter().chain(checks))
+        }
+        ["valkey"] => engines::valkey::run(),
         ["frontier"] => step::run_all([shell("frontier", FRONTIER)]),
         ["api"] => step::run_all([publishing::list_api()]),
         ["compare", revision, ref arguments @ ..] if !revision.starts_with('-') => {
@@ -45,6 +56,10 @@ fn main() -> ExitCode {
 const USAGE: &str = "\
 usage: cargo xtask test [PART]
            set up the machine and run every check, or those with PART in their names
+       cargo xtask test --engines
+           run every check, then those of the engines, which need servers and frameworks
+       cargo xtask valkey
+           start a Valkey server with the module of engines/valkey, on loopback
        cargo xtask frontier
            write the planner's table of the best blocks for each size
        cargo xtask api

@@ -314,6 +314,11 @@ impl HashFilter {
         self.len() == 0
     }
 
+    /// Bytes of the filter, without scanning it.
+    pub fn bytes(&self) -> u64 {
+        self.raw.bytes() + size_of::<Self>() as u64
+    }
+
     /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.raw.statistics();

@@ -152,6 +152,40 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.table.contains(Prefix::of_key(hash))
     }
+
+    /// [`contains_batch`](Self::contains_batch) for the hashes of keys in this filter.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let mut filter = Filter::<str>::builder().rate(0.001).build_growing()?;
+    /// filter.insert("alice")?;
+    /// let mut found = Vec::new();
+    /// filter.contains_hash_batch(&[filter.hash("eve"), filter.hash("alice")], &mut found);
+    /// assert_eq!(found, [false, true]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contains_hash_batch(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
+        found.clear();
+        found.reserve(hashes.len());
+        for hashes in hashes.chunks(ANSWERED_AT_ONCE) {
+            self.table.contains_batch(hashes, |word, count| {
+                found.extend((0..count).map(|bit| word >> bit & 1 == 1));
+            });
+        }
+    }
+
+    /// [`remove`](Self::remove) for a key's hash in this filter.
+    ///
+    /// # Errors
+    /// As [`remove`](Self::remove).
+    pub fn remove_hash(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
+        if !self.table.removable {
+            return Err(RemoveError::NotRemovable("growing"));
+        }
+        let is_removed = self.table.remove(Prefix::of_key(hash));
+        if is_removed { Ok(()) } else { Err(RemoveError::NotPresent) }
+    }
 }
 
 impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
@@ -207,11 +241,7 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
     /// # Errors
     /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
     pub fn remove(&mut self, key: &K) -> Result<(), RemoveError> {
-        if !self.table.removable {
-            return Err(RemoveError::NotRemovable("growing"));
-        }
-        let is_removed = self.table.remove(Prefix::of_key(self.hasher.hash_key(key)));
-        if is_removed { Ok(()) } else { Err(RemoveError::NotPresent) }
+        self.remove_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys and returns how many of them were new. The result is the same as inserting them one by one,

@@ -288,6 +288,14 @@ impl Any {
         }
     }
 
+    /// Bytes of blocks and overflow lists, without a scan.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.contents()
+            .iter()
+            .map(|(words, ledger)| words.bytes() + ledger.overflow.slots.bytes())
+            .sum()
+    }
+
     /// Whether the access budget is spent, without a scan.
     pub(crate) fn is_budget_spent(&self) -> bool {
         self.contents().iter().any(|(_, ledger)| ledger.budget.spent)

@@ -1,0 +1,56 @@
+//! `EB.MERGE`.
+
+use super::options;
+use crate::ffi::{Arguments, Command, Context, Keys, Spec};
+use crate::reply::{Error, Reply};
+use crate::value::{Content, Value};
+
+pub(crate) struct Merge;
+
+impl Command for Merge {
+    const SPEC: Spec = Spec {
+        name: "MERGE",
+        flags: c"write deny-oom",
+        arity: -3,
+        keys: Keys::ChangeAndRead,
+        summary: c"Adds all items of other filters; creates the filter if it does not exist",
+        complexity: c"O(N), N: bytes of all filters",
+        tips: None,
+    };
+
+    fn run(context: &Context, arguments: Arguments<'_>) -> Result<Reply, Error> {
+        let target = arguments.name(1);
+        // Into a copy, so that an error at any source leaves the filter as it was. Keys are open one at a time.
+        let mut merged: Option<Value> = copy(context, target)?;
+        for source in arguments.from(2).filter(|source| source.bytes() != target.bytes()) {
+            let read = context.read(source)?;
+            let other = match read.content() {
+                Some(Content::Filter(value)) => value,
+                Some(Content::Loading(_)) => {
+                    return Err(Error::new("ERR a source is being loaded"));
+                }
+                None => return Err(Error::NOT_FOUND),
+            };
+            match &mut merged {
+                Some(merged) => merged.merge(other).map_err(Error::because)?,
+                none => *none = Some(other.clone()),
+            }
+            let bytes = merged.as_ref().map_or(0, Value::bytes);
+            let limit = options::memory_limit(context);
+            if bytes > limit {
+                return Err(Error::because(format!(
+                    "the merged filter takes {bytes} bytes, and equibloom.memory-limit is {limit}"
+                )));
+            }
+        }
+        let mut key = context.write(target)?;
+        key.set(Content::Filter(merged.ok_or(Error::NOT_FOUND)?));
+        context.replicate_verbatim();
+        context.changed(target, c"bloom.merge");
+        Ok(Reply::Ok)
+    }
+}
+
+fn copy(context: &Context, name: crate::ffi::Name<'_>) -> Result<Option<Value>, Error> {
+    super::add::filter(context, name, Value::clone)
+}
