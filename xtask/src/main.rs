@@ -14,6 +14,7 @@ mod machine;
 mod packages;
 mod processors;
 mod publishing;
+mod python;
 mod readme;
 mod sanitizer;
 mod step;
@@ -112,6 +113,7 @@ fn checks() -> Vec<Step> {
         "run --release -p equibloom-benchmarks --bin instructions",
     ));
     checks.extend(publishing::checks());
+    checks.extend(python::checks());
     checks.extend(readme::commands());
     checks
 }

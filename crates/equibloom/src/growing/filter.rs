@@ -9,7 +9,9 @@ use super::prefix::Prefix;
 use super::schedule::Schedule;
 use super::table::{GrowthWork, Table};
 use crate::error::{BuildError, MergeError, RemoveError};
-use crate::hashing::{ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, Stable, hash_next};
+use crate::hashing::{
+    ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next,
+};
 use crate::observer::{AccessStatistics, Accesses};
 use crate::raw::Insertion;
 use crate::statistics::Statistics;
@@ -36,6 +38,7 @@ pub struct GrowingFilter<K: ?Sized, H = Stable> {
     pub(super) table: Table,
     pub(super) rate: f64,
     pub(super) hasher: H,
+    pub(super) key_kind: KeyKind,
     pub(super) key: PhantomData<fn(&K)>,
 }
 
@@ -48,7 +51,8 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         hasher: H,
     ) -> Option<Result<Self, BuildError>> {
         let table = Table::new(Schedule::new(rate, keys)?, removable);
-        Some(table.map(|table| Self { table, rate, hasher, key: PhantomData }))
+        let (key_kind, key) = (KeyKind::Unspecified, PhantomData);
+        Some(table.map(|table| Self { table, rate, hasher, key_kind, key }))
     }
 
     /// The hash function.
@@ -59,6 +63,17 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     /// The false-positive rate that the filter keeps.
     pub const fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// The kind of keys of a filter whose type does not say it: `K::KIND` is unspecified. A file of any kind can be
+    /// read as such a filter, and keeps its kind.
+    pub const fn key_kind(&self) -> KeyKind {
+        self.key_kind
+    }
+
+    /// Changes the [`key_kind`](Self::key_kind).
+    pub const fn set_key_kind(&mut self, key_kind: KeyKind) {
+        self.key_kind = key_kind;
     }
 
     /// Whether keys can be removed.
@@ -148,6 +163,45 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.table.contains(Prefix::of_key(hash))
     }
+
+    /// [`remove`](Self::remove) for a key's hash in this filter.
+    ///
+    /// # Errors
+    /// As [`remove`](Self::remove).
+    pub fn remove_hash(&mut self, hash: KeyHash) -> Result<(), RemoveError> {
+        if !self.table.removable {
+            return Err(RemoveError::NotRemovable("a growing filter"));
+        }
+        if self.table.remove(Prefix::of_key(hash)) { Ok(()) } else { Err(RemoveError::NotPresent) }
+    }
+
+    /// [`insert_batch`](Self::insert_batch) for keys' hashes in this filter.
+    ///
+    /// ```
+    /// use equibloom::{Filter, KeyHash};
+    ///
+    /// let mut filter = Filter::<u64>::builder().rate(0.001).build_growing()?;
+    /// let hashes: Vec<KeyHash> = (0..100).map(|key| filter.hash(&key)).collect();
+    /// assert_eq!(filter.insert_hashes(&hashes)?, 100);
+    /// let mut found = Vec::new();
+    /// filter.contains_hashes_bitmap(&hashes[..3], &mut found);
+    /// assert_eq!(found, [0b111]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), at the first key that needs memory; the keys before it are in the filter.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) -> Result<u64, BuildError> {
+        let before = self.table.elements;
+        self.table.insert_batch(hashes)?;
+        Ok(self.table.elements - before)
+    }
+
+    /// [`contains_batch_bitmap`](Self::contains_batch_bitmap) for keys' hashes in this filter.
+    pub fn contains_hashes_bitmap(&self, hashes: &[KeyHash], found: &mut Vec<u64>) {
+        found.clear();
+        self.table.contains_batch(hashes, |word, _| found.push(word));
+    }
 }
 
 impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
@@ -203,11 +257,7 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
     /// # Errors
     /// [`RemoveError`] if the filter does not store every insert or certainly does not hold the key.
     pub fn remove(&mut self, key: &K) -> Result<(), RemoveError> {
-        if !self.table.removable {
-            return Err(RemoveError::NotRemovable("a growing filter"));
-        }
-        let is_removed = self.table.remove(Prefix::of_key(self.hasher.hash_key(key)));
-        if is_removed { Ok(()) } else { Err(RemoveError::NotPresent) }
+        self.remove_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys and returns how many of them were new. The result is the same as inserting them one by one,
@@ -280,8 +330,9 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
 /// Implemented by hand: deriving would require `K: Clone`.
 impl<K: ?Sized, H: Clone> Clone for GrowingFilter<K, H> {
     fn clone(&self) -> Self {
-        let Self { table, rate, hasher, key } = self;
-        Self { table: table.clone(), rate: *rate, hasher: hasher.clone(), key: *key }
+        let Self { table, rate, hasher, key_kind, key } = self;
+        let (table, hasher) = (table.clone(), hasher.clone());
+        Self { table, rate: *rate, hasher, key_kind: *key_kind, key: *key }
     }
 }
 
