@@ -19,6 +19,7 @@ mod machine;
 mod packages;
 mod processors;
 mod publishing;
+mod python;
 mod readme;
 mod sanitizer;
 mod step;
@@ -127,6 +128,7 @@ fn checks() -> Vec<Step> {
         "run --release -p equibloom-benchmarks --bin instructions",
     ));
     checks.extend(publishing::checks());
+    checks.extend(python::checks());
     checks.extend(readme::commands());
     checks
 }

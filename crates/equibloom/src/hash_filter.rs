@@ -63,6 +63,22 @@ impl HashFilter {
         Self { key_kind, ..self }
     }
 
+    /// Changes the [`key_kind`](Self::key_kind), where it is known only once the first key comes.
+    ///
+    /// ```
+    /// use equibloom::{Filter, HashFilter, KeyKind};
+    ///
+    /// let filter: Filter<u64> = Filter::builder().keys(1_000).rate(0.001).build()?;
+    /// let mut filter = HashFilter::new(filter.parameters())?;
+    /// assert_eq!(filter.key_kind(), KeyKind::Unspecified);
+    /// filter.set_key_kind(KeyKind::Integer);
+    /// assert_eq!(filter.key_kind(), KeyKind::Integer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn set_key_kind(&mut self, key_kind: KeyKind) {
+        self.key_kind = key_kind;
+    }
+
     /// Inserts a key. Does nothing if it is (apparently) present; removable filters store it again.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "the tests only replace their files")]
 
 use equibloom::file::{FileErrorKind, Mapped};
-use equibloom::{Filter, GrowingFilter, SharedGrowingFilter};
+use equibloom::{Filter, GrowingFilter, KeyKind, SharedGrowingFilter, StableKey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -127,6 +127,31 @@ fn files_are_saved_and_loaded() {
     let error = GrowingFilter::<str>::load(&path).unwrap_err().to_string();
     assert!(error.contains("not as a growing filter"), "{error}");
     assert!(GrowingFilter::<str>::load(directory.path("missing")).is_err());
+}
+
+#[test]
+fn a_filter_of_unspecified_keys_keeps_the_kind_of_its_file() {
+    struct AnyKey;
+    impl StableKey for AnyKey {
+        const KIND: KeyKind = KeyKind::Unspecified;
+        fn with_bytes<R>(&self, then: impl FnOnce(&[u8]) -> R) -> R {
+            then(&[])
+        }
+    }
+
+    let mut integers = Filter::<u64>::builder().rate(0.001).build_growing().unwrap();
+    integers.try_extend(0..100).unwrap();
+    let mut read = GrowingFilter::<AnyKey>::from_bytes(&integers.to_bytes().unwrap()).unwrap();
+    assert_eq!(read.key_kind(), KeyKind::Integer);
+    assert_eq!(read.to_bytes().unwrap(), integers.to_bytes().unwrap());
+    assert_eq!(
+        read.clone().into_shared().unwrap().snapshot().unwrap().key_kind(),
+        KeyKind::Integer
+    );
+    assert!((0..100).all(|key| read.contains_hash(integers.hash(&key))));
+    read.set_key_kind(KeyKind::Bytes);
+    assert!(GrowingFilter::<str>::from_bytes(&read.to_bytes().unwrap()).is_ok());
+    assert!(GrowingFilter::<u64>::from_bytes(&read.to_bytes().unwrap()).is_err());
 }
 
 #[test]

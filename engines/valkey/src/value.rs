@@ -177,14 +177,14 @@ impl Value {
         let mut found = Vec::new();
         match (&self.planned, &self.growing) {
             (Some(planned), None) => planned.as_hash_filter().contains_batch(hashes, &mut found),
-            (None, Some(growing)) => growing.contains_hash_batch(hashes, &mut found),
+            (None, Some(growing)) => growing.contains_hashes(hashes, &mut found),
             (None, None) => found.resize(hashes.len(), false),
             (Some(planned), Some(growing)) => {
                 planned.as_hash_filter().contains_batch(hashes, &mut found);
                 let absent: Vec<usize> = (0..hashes.len()).filter(|&index| !found[index]).collect();
                 let others: Vec<KeyHash> = absent.iter().map(|&index| hashes[index]).collect();
                 let mut in_growing = Vec::new();
-                growing.contains_hash_batch(&others, &mut in_growing);
+                growing.contains_hashes(&others, &mut in_growing);
                 for (index, is_found) in absent.into_iter().zip(in_growing) {
                     found[index] = is_found;
                 }

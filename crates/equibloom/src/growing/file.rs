@@ -174,20 +174,22 @@ impl<K: StableKey + ?Sized> GrowingFilter<K> {
     }
 
     fn write(&self, writer: impl Write) -> Result<(), FileErrorKind> {
-        write_table(&self.table, self.rate, self.hasher.seed(), K::KIND, writer)
+        let kind = if K::KIND == KeyKind::Unspecified { self.key_kind } else { K::KIND };
+        write_table(&self.table, self.rate, self.hasher.seed(), kind, writer)
     }
 
     fn read(reader: impl Read, size: Option<u64>) -> Result<Self, FileErrorKind> {
         Contents::read(reader, size).and_then(Self::typed)
     }
 
-    /// Checks that the file's kind of keys is that of `K`.
+    /// Checks that the file's kind of keys is that of `K`, if both are stated.
     fn typed(contents: Contents) -> Result<Self, FileErrorKind> {
         let Contents { table, rate, seed, kind: found } = contents;
-        if found != K::KIND && found != KeyKind::Unspecified {
+        if ![found, KeyKind::Unspecified].contains(&K::KIND) && found != KeyKind::Unspecified {
             return Err(FileErrorKind::Keys { found, expected: K::KIND });
         }
-        Ok(Self { table: Box::new(table), rate, hasher: Stable::with_seed(seed), key: PhantomData })
+        let (table, hasher) = (Box::new(table), Stable::with_seed(seed));
+        Ok(Self { table, rate, hasher, key_kind: found, key: PhantomData })
     }
 }
 

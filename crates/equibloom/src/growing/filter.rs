@@ -10,7 +10,9 @@ use super::prefix::Prefix;
 use super::schedule::Schedule;
 use super::table::{GrowthWork, Table};
 use crate::error::{BuildError, MergeError, RemoveError};
-use crate::hashing::{ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, Stable, hash_next};
+use crate::hashing::{
+    ANSWERED_AT_ONCE, INSERTED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next,
+};
 use crate::observer::{AccessStatistics, Accesses};
 use crate::raw::Insertion;
 use crate::statistics::Statistics;
@@ -38,6 +40,7 @@ pub struct GrowingFilter<K: ?Sized, H = Stable> {
     pub(super) table: Box<Table>,
     pub(super) rate: f64,
     pub(super) hasher: H,
+    pub(super) key_kind: KeyKind,
     pub(super) key: PhantomData<fn(&K)>,
 }
 
@@ -52,7 +55,8 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         hasher: H,
     ) -> Option<Result<Self, BuildError>> {
         let table = Table::new(Schedule::new(rate, keys)?, removable);
-        Some(table.map(|table| Self { table: Box::new(table), rate, hasher, key: PhantomData }))
+        let (key_kind, key) = (KeyKind::Unspecified, PhantomData);
+        Some(table.map(|table| Self { table: Box::new(table), rate, hasher, key_kind, key }))
     }
 
     /// The hash function.
@@ -63,6 +67,17 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     /// The false-positive rate that the filter keeps.
     pub const fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// The kind of keys of a filter whose type does not say it: `K::KIND` is unspecified. A file of any kind can be
+    /// read as such a filter, and keeps its kind.
+    pub const fn key_kind(&self) -> KeyKind {
+        self.key_kind
+    }
+
+    /// Changes the [`key_kind`](Self::key_kind).
+    pub const fn set_key_kind(&mut self, key_kind: KeyKind) {
+        self.key_kind = key_kind;
     }
 
     /// Whether keys can be removed.
@@ -153,28 +168,6 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         self.table.contains(Prefix::of_key(hash))
     }
 
-    /// [`contains_batch`](Self::contains_batch) for the hashes of keys in this filter.
-    ///
-    /// ```
-    /// use equibloom::Filter;
-    ///
-    /// let mut filter = Filter::<str>::builder().rate(0.001).build_growing()?;
-    /// filter.insert("alice")?;
-    /// let mut found = Vec::new();
-    /// filter.contains_hash_batch(&[filter.hash("eve"), filter.hash("alice")], &mut found);
-    /// assert_eq!(found, [false, true]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn contains_hash_batch(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
-        found.clear();
-        found.reserve(hashes.len());
-        for hashes in hashes.chunks(ANSWERED_AT_ONCE) {
-            self.table.contains_batch(hashes, |word, count| {
-                found.extend((0..count).map(|bit| word >> bit & 1 == 1));
-            });
-        }
-    }
-
     /// [`remove`](Self::remove) for a key's hash in this filter.
     ///
     /// # Errors
@@ -183,8 +176,44 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         if !self.table.removable {
             return Err(RemoveError::NotRemovable("growing"));
         }
-        let is_removed = self.table.remove(Prefix::of_key(hash));
-        if is_removed { Ok(()) } else { Err(RemoveError::NotPresent) }
+        if self.table.remove(Prefix::of_key(hash)) { Ok(()) } else { Err(RemoveError::NotPresent) }
+    }
+
+    /// [`insert_batch`](Self::insert_batch) for keys' hashes in this filter.
+    ///
+    /// ```
+    /// use equibloom::{Filter, KeyHash};
+    ///
+    /// let mut filter = Filter::<u64>::builder().rate(0.001).build_growing()?;
+    /// let hashes: Vec<KeyHash> = (0..3).map(|key| filter.hash(&key)).collect();
+    /// assert_eq!(filter.insert_hashes(&hashes[1..])?, 2);
+    /// let mut found = Vec::new();
+    /// filter.contains_hashes(&hashes, &mut found);
+    /// assert_eq!(found, [false, true, true]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), at the first key that needs memory; the keys before it are in the filter.
+    pub fn insert_hashes(&mut self, hashes: &[KeyHash]) -> Result<u64, BuildError> {
+        let before = self.table.elements;
+        self.table.insert_batch(hashes)?;
+        Ok(self.table.elements - before)
+    }
+
+    /// [`contains_batch`](Self::contains_batch) for keys' hashes in this filter.
+    pub fn contains_hashes(&self, hashes: &[KeyHash], found: &mut Vec<bool>) {
+        found.clear();
+        found.reserve(hashes.len());
+        self.table.contains_batch(hashes, |word, count| {
+            found.extend((0..count).map(|bit| word >> bit & 1 == 1));
+        });
+    }
+
+    /// [`contains_batch_bitmap`](Self::contains_batch_bitmap) for keys' hashes in this filter.
+    pub fn contains_hashes_bitmap(&self, hashes: &[KeyHash], found: &mut Vec<u64>) {
+        found.clear();
+        self.table.contains_batch(hashes, |word, _| found.push(word));
     }
 }
 
@@ -314,8 +343,9 @@ impl<K: ?Sized, H: KeyHasher<K>> GrowingFilter<K, H> {
 /// Implemented by hand: deriving would require `K: Clone`.
 impl<K: ?Sized, H: Clone> Clone for GrowingFilter<K, H> {
     fn clone(&self) -> Self {
-        let Self { table, rate, hasher, key } = self;
-        Self { table: table.clone(), rate: *rate, hasher: hasher.clone(), key: *key }
+        let Self { table, rate, hasher, key_kind, key } = self;
+        let (table, hasher) = (table.clone(), hasher.clone());
+        Self { table, rate: *rate, hasher, key_kind: *key_kind, key: *key }
     }
 }
 

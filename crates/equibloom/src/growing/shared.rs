@@ -10,7 +10,7 @@ use super::filter::GrowingFilter;
 use super::sharded::Sharded;
 use super::table::GrowthWork;
 use crate::error::{BuildError, MergeError, RemoveError};
-use crate::hashing::{INSERTED_AT_ONCE, KeyHash, KeyHasher, Stable, hash_next};
+use crate::hashing::{INSERTED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next};
 use crate::raw::Insertion;
 use crate::statistics::{Memory, Statistics};
 
@@ -46,6 +46,7 @@ pub struct SharedGrowingFilter<K: ?Sized, H = Stable> {
     sharded: Sharded,
     rate: f64,
     hasher: H,
+    key_kind: KeyKind,
     key: PhantomData<fn(&K)>,
 }
 
@@ -55,8 +56,9 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     /// # Errors
     /// [`BuildError::OutOfMemory`] if memory for the copy is short.
     pub fn into_shared(self) -> Result<SharedGrowingFilter<K, H>, BuildError> {
-        let Self { table, rate, hasher, key } = self;
-        Ok(SharedGrowingFilter { sharded: Sharded::from_table(&table)?, rate, hasher, key })
+        let Self { table, rate, hasher, key_kind, key } = self;
+        let sharded = Sharded::from_table(&table)?;
+        Ok(SharedGrowingFilter { sharded, rate, hasher, key_kind, key })
     }
 }
 
@@ -69,7 +71,8 @@ impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
         hasher: H,
     ) -> Option<Result<Self, BuildError>> {
         let sharded = Sharded::new(rate, keys, removable)?;
-        Some(sharded.map(|sharded| Self { sharded, rate, hasher, key: PhantomData }))
+        let (key_kind, key) = (KeyKind::Unspecified, PhantomData);
+        Some(sharded.map(|sharded| Self { sharded, rate, hasher, key_kind, key }))
     }
 
     /// Converts back into a filter for one thread. Its strings are copied.
@@ -77,8 +80,9 @@ impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
     /// # Errors
     /// [`BuildError::OutOfMemory`] if memory for the copy is short.
     pub fn into_growing(self) -> Result<GrowingFilter<K, H>, BuildError> {
-        let Self { sharded, rate, hasher, key } = self;
-        Ok(GrowingFilter { table: Box::new(sharded.snapshot()?), rate, hasher, key })
+        let Self { sharded, rate, hasher, key_kind, key } = self;
+        let table = Box::new(sharded.snapshot()?);
+        Ok(GrowingFilter { table, rate, hasher, key_kind, key })
     }
 
     /// A copy for one thread, to save, merge or analyse while others go on using the filter. It has every key whose
@@ -102,10 +106,9 @@ impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
     where
         H: Clone,
     {
-        let Self { sharded, rate, hasher, key } = self;
-        let (table, rate, hasher, key) =
-            (Box::new(sharded.snapshot()?), *rate, hasher.clone(), *key);
-        Ok(GrowingFilter { table, rate, hasher, key })
+        let Self { sharded, rate, hasher, key_kind, key } = self;
+        let (table, hasher) = (Box::new(sharded.snapshot()?), hasher.clone());
+        Ok(GrowingFilter { table, rate: *rate, hasher, key_kind: *key_kind, key: *key })
     }
 
     /// The hash function.

@@ -1,0 +1,35 @@
+//! The Python package: its lints, its wheel in an environment of its own, and its tests.
+
+use crate::step::{Step, shell};
+
+/// Makes the environment with the packages that are known to work together, once for each list of them.
+const ENVIRONMENT: &str = "\
+    list=bindings/python/requirements-test.txt && environment=target/python && {
+        cmp --silent $list $environment/installed.txt || {
+            python3 -m venv --clear $environment &&
+            $environment/bin/pip install --quiet --disable-pip-version-check --requirement $list &&
+            cp $list $environment/installed.txt; }; }";
+
+/// Built beside the library, so that neither waits for the other; installed as users install it.
+const WHEEL: &str = "\
+    environment=$PWD/target/python && rm -rf target/wheels &&
+    VIRTUAL_ENV=$environment PATH=$environment/bin:$PATH CARGO_TARGET_DIR=target/python-build \
+        maturin build --quiet --release --locked --manifest-path bindings/python/Cargo.toml --out target/wheels &&
+    $environment/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl";
+
+/// The command takes part: files go from one to the other.
+const TESTS: &str = "\
+    cargo build --quiet --release -p equibloom-cli && cd bindings/python &&
+    EQUIBLOOM=$PWD/../../target/release/equibloom ../../target/python/bin/python -m pytest --quiet";
+
+pub(crate) fn checks() -> Vec<Step> {
+    let lints = "\
+        cd bindings/python && export CARGO_TARGET_DIR=../../target/python-lints &&
+        cargo fmt --check && cargo clippy --quiet --locked -- -D warnings";
+    vec![
+        shell("Python: environment", ENVIRONMENT),
+        shell("Python: lints", lints),
+        shell("Python: wheel", WHEEL),
+        shell("Python: tests", TESTS),
+    ]
+}
