@@ -108,6 +108,7 @@ fn checks() -> Vec<Step> {
             "theory without the papers' model",
             "clippy -p equibloom-theory --all-targets -- -D warnings",
         ),
+        cargo("index without Parquet", "clippy -p equibloom-index --lib -- -D warnings"),
         cargo("command without Parquet", "check -p equibloom-cli --no-default-features"),
         cargo("tests", "test --workspace --all-features"),
         // In its own target directory, so that the rest is not rebuilt.

@@ -31,7 +31,7 @@ pub(crate) fn checks() -> Vec<Step> {
     // Libraries only: the command's dependencies ask for newer compilers now and then.
     let oldest = format!(
         "cargo +{OLDEST} check --target-dir target/oldest -p equibloom -p equibloom-layout \
-         -p equibloom-tables -p equibloom-theory --all-features"
+         -p equibloom-tables -p equibloom-theory -p equibloom-index --all-features"
     );
     vec![
         shell("libraries with the oldest compiler", &oldest),

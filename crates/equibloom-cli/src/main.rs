@@ -8,6 +8,8 @@ mod cuckoo;
 mod demo;
 mod describe;
 mod filter_file;
+#[cfg(feature = "parquet")]
+mod index;
 mod info;
 mod keys;
 mod manual;
@@ -30,7 +32,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// Membership filters with few memory accesses.
 ///
-/// Exit status: 0 if all went well, 1 if `query` selected nothing, `verify` found damage or `reproduce` a claim that does not hold,
+/// Exit status: 0 if all went well, 1 if `query` or `index find` selected nothing, `verify` found damage or `reproduce` a claim that does not hold,
 /// 2 after an error.
 #[derive(Parser)]
 #[command(name = "equibloom", version, arg_required_else_help = true)]
@@ -49,6 +51,8 @@ enum Command {
     Merge(merge::Arguments),
     Info(info::Arguments),
     Verify(verify::Arguments),
+    #[cfg(feature = "parquet")]
+    Index(index::Arguments),
     // Others.
     Plan(plan::Arguments),
     Demo(demo::Arguments),
@@ -87,6 +91,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Merge(arguments) => merge::run(&arguments)?,
         Command::Info(arguments) => info::run(&arguments)?,
         Command::Verify(arguments) => return verify::run(&arguments),
+        #[cfg(feature = "parquet")]
+        Command::Index(arguments) => return index::run(arguments),
         Command::Plan(arguments) => plan::run(&arguments)?,
         Command::Demo(arguments) => demo::run(&arguments)?,
         Command::Theory(question) => theory::run(&question)?,

@@ -95,6 +95,30 @@ impl HashFilter {
         self.raw.contains(hash)
     }
 
+    /// Fetches the first block of a key into the cache, for a lookup some steps later: where one key is looked up in
+    /// many filters, the blocks of the next ones arrive meanwhile.
+    ///
+    /// ```
+    /// # use equibloom::{Filter, HashFilter, KeyHash};
+    /// fn count(filters: &[HashFilter], hash: KeyHash) -> usize {
+    ///     const AHEAD: usize = 16;
+    ///     let holds = |(index, filter): (usize, &HashFilter)| {
+    ///         filters.iter().skip(index + AHEAD).take(1).for_each(|later| later.prefetch(hash));
+    ///         filter.contains(hash)
+    ///     };
+    ///     filters.iter().enumerate().filter(|&each| holds(each)).count()
+    /// }
+    /// # let mut filter = Filter::<u64>::builder().keys(1_000).rate(0.001).build()?;
+    /// # filter.insert(&5)?;
+    /// # let hash = filter.hash(&5);
+    /// # assert_eq!(count(&vec![filter.into_hash_filter(); 40], hash), 40);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn prefetch(&self, hash: KeyHash) {
+        self.raw.prefetch_first(hash);
+    }
+
     /// [`insert`](Self::insert) that adds its memory accesses to `accesses`.
     pub fn insert_counted(
         &mut self,

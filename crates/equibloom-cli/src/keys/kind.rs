@@ -84,7 +84,7 @@ impl Input {
 }
 
 /// The 64 bits that represent a decimal integer.
-pub(super) fn parse(text: &[u8]) -> anyhow::Result<u64> {
+pub(crate) fn parse(text: &[u8]) -> anyhow::Result<u64> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         [b'+', digits @ ..] => (false, digits),

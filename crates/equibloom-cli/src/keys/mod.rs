@@ -34,6 +34,8 @@ use indicatif::ProgressBar;
 use crate::quantity;
 pub(crate) use batch::{Batch, Wanted};
 use kind::KeyType;
+#[cfg(feature = "parquet")]
+pub(crate) use kind::parse as integer;
 pub(crate) use pipeline::{Consumer, for_each_batch, for_each_slab};
 use separated::Separated;
 use source::{Contents, Source};
@@ -285,7 +287,7 @@ impl<'a> AllRecords<'a> {
             Format::Parquet(column) => {
                 let (file, kind) = (source.seekable()?, self.input.kind);
                 let progress = self.progress.clone();
-                Ok(Box::new(parquet::Column::new(name, file, column, kind, progress)?))
+                Ok(Box::new(parquet::ColumnKeys::new(name, file, column, kind, progress)?))
             }
         }
     }
