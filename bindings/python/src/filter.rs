@@ -130,7 +130,7 @@ impl Filter {
     /// A filter from a file or bytes.
     fn read(filter: Result<HashFilter, FileError>) -> PyResult<Self> {
         let filter = filter.map_err(error::file)?;
-        let kind = Kind::stated(filter.key_kind(), filter.elements() > 0);
+        let kind = Kind::stated(filter.key_kind(), filter.len() > 0);
         let is_mapped = filter.is_mapped();
         Ok(Self::over(Planned { filter, is_mapped }, kind))
     }
@@ -442,13 +442,13 @@ impl Filter {
     }
 
     fn __bool__(&self, py: Python<'_>) -> bool {
-        self.guarded.read(py, |planned| planned.filter.elements() > 0)
+        self.guarded.read(py, |planned| planned.filter.len() > 0)
     }
 
     /// The estimated number of different keys: those that were stored, and those that seemed to be there when they came.
     /// In a removable filter, the inserts less the removals.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        let elements = self.guarded.read(py, |planned| planned.filter.elements());
+        let elements = self.guarded.read(py, |planned| planned.filter.len());
         if elements == 0 || self.parameters.design.is_multiset() {
             return Ok(elements as usize);
         }
@@ -461,7 +461,7 @@ impl Filter {
     fn __repr__(&self, py: Python<'_>) -> String {
         let (keys, elements) = self
             .guarded
-            .read(py, |planned| (planned.filter.parameters().keys, planned.filter.elements()));
+            .read(py, |planned| (planned.filter.parameters().keys, planned.filter.len()));
         let kind = self.guarded.kind.get();
         match elements {
             0 => format!("<equibloom.Filter for {keys} keys, empty>"),

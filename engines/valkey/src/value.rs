@@ -201,7 +201,7 @@ impl Value {
         }
         let is_new = |_: Insertion| if was_present { Added::Present } else { Added::New };
         if let Some(planned) = &mut self.planned
-            && planned.elements() < planned.parameters().keys
+            && planned.len() < planned.parameters().keys
             && let Ok(inserted) = planned.as_hash_filter_mut().insert(hash)
         {
             return is_new(inserted);

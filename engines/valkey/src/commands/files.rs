@@ -76,7 +76,7 @@ fn load(context: &Context, path: &Path) -> Result<Value, Error> {
             let growing = Growing::load(path).map_err(Error::because)?;
             let reservation = Reservation {
                 rate: growing.rate(),
-                capacity: growing.elements().max(1),
+                capacity: growing.len().max(1),
                 expansion: 2,
                 removable: growing.is_removable(),
                 seed: growing.hasher().seed(),

@@ -142,12 +142,12 @@ impl Command for Debug {
                     "planned bytes:{} keys:{} size:{} design:{:?}",
                     planned.as_hash_filter().bytes(),
                     planned.parameters().keys,
-                    planned.elements(),
+                    planned.len(),
                     planned.parameters().design,
                 ));
             }
             if let Some(growing) = &value.growing {
-                let (bytes, elements) = (growing.bytes(), growing.elements());
+                let (bytes, elements) = (growing.bytes(), growing.len());
                 let rate = growing.rate();
                 lines.push(format!("growing bytes:{bytes} size:{elements} rate:{rate}"));
             }

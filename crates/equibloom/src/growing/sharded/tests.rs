@@ -79,7 +79,7 @@ fn a_copy_that_is_too_small_is_refused() {
     let shared = Sharded::of_schedule(Schedule::for_tests(8, 24), false).unwrap();
     let copies = || {
         let first = shared.schedule.geometry_at(u64::from(SHARD_BITS * STEPS)).unwrap();
-        let mut copy = Table::over(shared.schedule, false, Levels::new(first));
+        let mut copy = Table::over(shared.schedule.clone(), false, Levels::new(first));
         copy.current.allocate().unwrap();
         shared.copy_to(&mut copy)
     };
