@@ -114,6 +114,13 @@ class Inputs:
             ]
         )()
 
+    def pandas(self):
+        try:
+            return pd.Series(np.ravel(self.array()))
+        except (ValueError, TypeError):
+            # What pandas itself refuses.
+            return pd.Series([1, None], dtype="Int64")
+
     def column(self):
         choose = self.choose
         return choose.choice(
@@ -126,7 +133,7 @@ class Inputs:
                 lambda: [self.scalar() for _ in range(choose.randrange(4))],
                 lambda: (self.scalar() for _ in range(choose.randrange(4))),
                 lambda: pl.Series([choose.randrange(99) for _ in range(70)]).cast(choose.choice([pl.Int8, pl.Float32, pl.String, pl.Boolean])),
-                lambda: pd.Series(np.ravel(self.array())) if choose.random() < 0.5 else pd.Series([1, None], dtype="Int64"),
+                self.pandas,
             ]
         )()
 
