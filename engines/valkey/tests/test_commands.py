@@ -11,6 +11,11 @@ def refuses(client, *words, match):
         client.execute_command(*words)
 
 
+def fields(reply):
+    """A map, which RESP2 sends as a flat array."""
+    return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2]))
+
+
 def ints(replies):
     return [int(reply) for reply in replies]
 
@@ -103,8 +108,7 @@ def test_no_item_is_forgotten_and_the_rate_is_kept(client, options, capacity):
                 for start in range(0, len(absent), 1000))
     # Four standard deviations of a binomial distribution.
     assert found <= len(absent) * rate + 4 * (len(absent) * rate) ** 0.5
-    info = dict(zip(*[iter(client.execute_command("EB.INFO", "f"))] * 2)) if client.get_connection_kwargs().get("protocol") == 2 else client.execute_command("EB.INFO", "f")
-    assert 0 < info[b"Expected rate"] <= rate
+    assert 0 < float(fields(client.execute_command("EB.INFO", "f"))[b"Expected rate"]) <= rate
 
 
 def test_removable_filters_forget_what_is_removed(client):
@@ -136,7 +140,8 @@ def test_filters_of_different_plans_merge(client):
         for start, end in [(0, 15_000), (20_000, 30_000), (40_000, 40_500)]:
             for first in range(start, end, 500):
                 assert all(client.execute_command("EB.MEXISTS", name, *range(first, first + 500)))
-    assert all(ints(client.execute_command("EB.MADD", "a", *range(10**6, 10**6 + 20)))) or True
+    client.execute_command("EB.MADD", "a", *range(10**6, 10**6 + 20))
+    assert all(client.execute_command("EB.MEXISTS", "a", *range(10**6, 10**6 + 20)))
     client.execute_command("EB.RESERVE", "other", 0.01, 1000, "SEED", 7)
     before = client.dump("a")
     refuses(client, "EB.MERGE", "a", "b", "other", match="seeds differ: 0 and 7")
@@ -145,8 +150,7 @@ def test_filters_of_different_plans_merge(client):
 
 
 def test_a_plan_costs_what_it_says(client):
-    words = client.execute_command("EB.PLAN", 0.01, 100_000)
-    plan = words if isinstance(words, dict) else dict(zip(words[::2], words[1::2]))
+    plan = fields(client.execute_command("EB.PLAN", 0.01, 100_000))
     assert client.dbsize() == 0
     client.execute_command("EB.RESERVE", "f", 0.01, 100_000, "PLAN", plan[b"Plan"])
     client.execute_command("EB.RESERVE", "g", 0.01, 100_000)
@@ -164,7 +168,8 @@ def test_filters_expire_as_they_were_created(client):
 
 
 def test_chunks_load_what_was_dumped(client):
-    for name, words in [("planned", [0.001, 2_000_000]), ("grown", [0.01, 100])]:
+    # The first has two chunks of bytes.
+    for name, words in [("planned", [0.01, 20_000_000]), ("grown", [0.01, 100])]:
         client.execute_command("BF.RESERVE", name, *words)
         for start in range(0, 20_000, 1000):
             client.execute_command("BF.MADD", name, *range(start, start + 1000))

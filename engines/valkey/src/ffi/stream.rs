@@ -15,8 +15,9 @@ struct RdbStrings(*mut raw::Io);
 impl Write for RdbStrings {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(CHUNK)];
-        // SAFETY: the server's RDB, while it saves the value. An empty string would be the end.
+        // An empty string would be the end.
         if !bytes.is_empty() {
+            // SAFETY: the server's RDB, while it saves the value.
             unsafe { (api().SaveStringBuffer)(self.0, bytes.as_ptr().cast(), bytes.len()) };
         }
         Ok(bytes.len())
