@@ -213,16 +213,26 @@ def pauses(binary, keys):
         for _ in range(keys // 5_000):
             client.send(text.encode(), 50)
 
-    def grows(start):
+    def adds(name):
         def work():
-            for first in range(start, start + keys, 5_000):
-                client.send(payload("BF.MADD", "f", first, 5_000, 100), 5_050)
+            for first in range(0, keys, 5_000):
+                client.send(payload("BF.MADD", name, first, 5_000, 100), 5_050)
         return work
+
+    def single_sets():
+        line = "*3\r\n$3\r\nSET\r\n$12\r\n{:012}\r\n$1\r\nx\r\n"
+        pipeline = "".join(line.format(number) for number in range(5_000)).encode()
+        for _ in range(keys // 5_000):
+            client.send(pipeline, 5_000)
 
     print(f"pipelines of 50 commands; BF.MADD of 100 items: {len(command_bytes) // 50} bytes, SET: {len(text) // 50}")
     of_sets = beside(f"SET, {keys // 100:,} commands", sets)
-    of_growth = beside(f"growth from 100 to {keys:,}", grows(0))
-    print(f"growth / SET: {of_growth / of_sets:.2f}")
+    of_items = beside(f"SET, {keys:,} commands of one item", single_sets)
+    server.client().execute_command("BF.RESERVE", "p", 0.01, keys)
+    of_planned = beside(f"BF.MADD into a planned filter", adds("p"))
+    of_growth = beside(f"growth from 100 to {keys:,}", adds("f"))
+    ratios = [f"{of_growth / other:.2f}" for other in (of_sets, of_items, of_planned)]
+    print("growth / SET of the same bytes, SET of the same items, a planned filter:", *ratios)
 
     def save():
         server.client().bgsave()

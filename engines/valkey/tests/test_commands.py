@@ -1,9 +1,11 @@
 """The commands, with a set as oracle where there are many items."""
 
 import random
+import shlex
 
 import pytest
 import redis
+import servers
 
 
 def refuses(client, *words, match):
@@ -192,3 +194,19 @@ def test_chunks_load_what_was_dumped(client):
     refuses(client, "BF.LOADCHUNK", "planned", 1, chunks[0][1], match="received bad data: the key exists")
     refuses(client, "BF.LOADCHUNK", "new", 1, b"nothing", match="received bad data")
     refuses(client, "BF.SCANDUMP", "missing", 0, match="not found")
+
+
+def test_the_commands_of_the_readme_run(client, shared_server):
+    readme = (servers.ROOT / "engines/valkey/README.md").read_text().splitlines()
+    lines = [line.strip() for line in readme if line.startswith("    valkey-cli") and "--cluster" not in line]
+    replies = [client.execute_command(*[word for word in shlex.split(line)[1:] if word != "-c"]) for line in lines
+               if "tuesday" not in line]
+    assert len(replies) == 4 and replies[0] == b"OK" and ints(replies[1]) == [1, 1] and ints(replies[2]) == [1, 0]
+    client.execute_command("BF.ADD", "visitors:{2026}:tuesday", "bob")
+    merge = next(line for line in lines if "EB.MERGE" in line)
+    assert client.execute_command(*shlex.split(merge)[2:]) == b"OK"
+    client.delete("visitors")
+    filters = shared_server.client().bf()
+    python = [line.strip() for line in readme if line.startswith("    filters.")]
+    exec("\n".join(python), {"filters": filters})
+    assert filters.exists("visitors", "bob")

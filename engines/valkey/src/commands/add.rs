@@ -83,7 +83,7 @@ impl Command for Insert {
             return Err(Error::NOT_FOUND);
         }
         // What is wrong is refused, also if it is not needed.
-        given.filter()?;
+        given.reservation()?;
         add(context, key, &given, arguments, first).map(Reply::Array)
     }
 }

@@ -103,20 +103,25 @@ impl Options {
         Ok(false)
     }
 
-    /// The filter to make, where nothing was said by the defaults of the configuration.
-    pub(crate) fn filter(&self) -> Result<NewFilter, Error> {
+    /// What is asked for, where nothing was said by the defaults of the configuration.
+    pub(crate) fn reservation(&self) -> Result<Reservation, Error> {
         if self.does_not_scale && self.expansion.is_some_and(|times| times > 0) {
             return Err(Error::new("Nonscaling filters cannot expand"));
         }
         let default = u32::try_from(config::EXPANSION.get()).unwrap_or(MAX_EXPANSION);
         let expansion = self.expansion.unwrap_or(default);
-        let reservation = Reservation {
+        Ok(Reservation {
             rate: self.rate.unwrap_or_else(config::error_rate),
             capacity: self.capacity.unwrap_or_else(|| config::CAPACITY.get().unsigned_abs()),
             expansion: if self.does_not_scale { 0 } else { expansion },
             removable: self.removable,
             seed: self.seed.unwrap_or_else(|| config::SEED.get().unsigned_abs()),
-        };
+        })
+    }
+
+    /// The filter to make.
+    pub(crate) fn filter(&self) -> Result<NewFilter, Error> {
+        let reservation = self.reservation()?;
         let plan = match self.plan {
             Some(plan) => plan,
             None => reservation.plan().map_err(Error::because)?,
