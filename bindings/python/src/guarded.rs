@@ -158,15 +158,25 @@ impl<F: Engine> Guarded<F> {
     }
 
     /// A key's hash, once its kind is known to fit.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hash_for_lookup(&self, key: &Bound<'_, PyAny>) -> PyResult<KeyHash> {
+        if let Some((kind, hash)) = keys::hash_at_once(key, &self.hasher)
+            && self.kind.is(kind)
+        {
+            return Ok(hash);
+        }
         let (kind, hash) = keys::hash(key, &self.hasher, self.is_wide())?;
         self.kind.check(kind)?;
         Ok(hash)
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash_for_insert(&self, key: &Bound<'_, PyAny>) -> PyResult<KeyHash> {
+        if let Some((kind, hash)) = keys::hash_at_once(key, &self.hasher)
+            && self.kind.is(kind)
+        {
+            return Ok(hash);
+        }
         let (kind, hash) = keys::hash(key, &self.hasher, self.is_wide())?;
         self.kind.claim(kind)?;
         Ok(hash)
@@ -176,7 +186,7 @@ impl<F: Engine> Guarded<F> {
         self.kind.get() == KeyKind::WideInteger
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn contains(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = self.hash_for_lookup(key)?;
         Ok(self.read(key.py(), |filter| filter.contains(hash)))

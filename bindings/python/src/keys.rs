@@ -56,6 +56,40 @@ pub(crate) fn hash(
     })
 }
 
+/// The kind and hash of what most keys are, without detours: integers of up to 63 bits, text and bytes. `None` for others.
+#[inline(always)]
+pub(crate) fn hash_at_once(
+    object: &Bound<'_, PyAny>,
+    hasher: &Stable,
+) -> Option<(KeyKind, KeyHash)> {
+    let pointer = object.as_ptr();
+    // SAFETY: `object` is a live object, and the thread is attached to the interpreter. It is an `int` where it is read as one,
+    // which leaves no error behind, and a `str` where it is read as one, whose bytes live as long as it.
+    unsafe {
+        if ffi::PyLong_CheckExact(pointer) != 0 {
+            let mut overflow = 0;
+            let value = ffi::PyLong_AsLongLongAndOverflow(pointer, &mut overflow);
+            return (overflow == 0).then(|| (KeyKind::Integer, hasher.hash_key(&value)));
+        }
+        if ffi::PyUnicode_CheckExact(pointer) != 0 {
+            let mut size = 0;
+            let start = PyUnicode_AsUTF8AndSize(pointer, &mut size);
+            if start.is_null() {
+                // Told again by the way that reports errors.
+                ffi::PyErr_Clear();
+                return None;
+            }
+            let bytes = std::slice::from_raw_parts(start.cast::<u8>(), size as usize);
+            return Some((KeyKind::Bytes, hasher.hash_key(bytes)));
+        }
+        if ffi::PyBytes_CheckExact(pointer) != 0 {
+            let bytes = object.cast_unchecked::<PyBytes>().as_bytes();
+            return Some((KeyKind::Bytes, hasher.hash_key(bytes)));
+        }
+    }
+    None
+}
+
 #[inline]
 fn key<'a>(
     object: &'a Bound<'_, PyAny>,

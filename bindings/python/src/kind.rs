@@ -59,6 +59,12 @@ impl Kind {
         KINDS.get(usize::from(self.0.load(Ordering::Relaxed))).map(|kind| kind.1)
     }
 
+    /// Whether the filter's keys are of this kind.
+    #[inline(always)]
+    pub(crate) fn is(&self, kind: KeyKind) -> bool {
+        self.0.load(Ordering::Relaxed) == number(kind)
+    }
+
     /// Checks that keys of this kind can be looked up.
     #[inline]
     pub(crate) fn check(&self, kind: KeyKind) -> PyResult<()> {
