@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use equibloom_index::Settings;
 use equibloom_index::lake::{self, Options, Progress, Report};
 use indicatif::{HumanCount, ProgressBar};
 use serde::Serialize;
 
+use super::file;
 use super::info::{self, Info};
 use crate::answer::{self, Output, count};
 use crate::progress;
@@ -24,6 +25,8 @@ use crate::progress;
 /// .part.
 ///
 /// Exit status: 0 if the index was written, 2 after an error.
+///
+/// Example: equibloom index build lake/ --column id -o lake.eqx
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Parquet files, directories of them, or patterns such as 'lake/2026-*'.
@@ -53,6 +56,8 @@ pub(crate) struct Arguments {
 /// A file has changed if its size, time or footer has. The index is replaced when the new one is complete.
 ///
 /// Exit status: 0 if the index is up to date, 2 after an error.
+///
+/// Example: equibloom index update lake.eqx
 #[derive(clap::Args)]
 pub(crate) struct UpdateArguments {
     /// The index file.
@@ -111,14 +116,11 @@ impl Reading {
         let threads = self.threads.unwrap_or_else(cores).max(1);
         let report = build(&Options { threads, progress: &progress });
         bar.finish_and_clear();
-        let report = report.map_err(|error| match path.to_str() {
-            Some(name) if !error.to_string().contains(name) => anyhow!("{name}: {error}"),
-            _ => anyhow!(error),
-        })?;
+        let report = report.map_err(|error| file::named(path, error))?;
         for (file, reason) in &report.skipped {
             answer::warn(&format!("{file}: {reason}; it is an answer to every key until `update`"));
         }
-        let index = super::file::open(path, true, self.output.quiet)?;
+        let index = file::open(path, true, self.output.quiet)?;
         let info = Info::of(path, &index);
         self.output.print(&Built { files: Files::from(report), info })
     }

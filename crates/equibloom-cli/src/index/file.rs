@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
-use equibloom_index::Index;
+use equibloom_index::{Index, IndexError};
 
 use crate::progress;
 
@@ -14,7 +14,13 @@ pub(super) fn open(path: &Path, verifies: bool, quiet: bool) -> anyhow::Result<I
         // ends the command with an error.
         unsafe { if verifies { Index::open(path) } else { Index::open_unverified(path) } }
     });
-    opened.map_err(|error| anyhow!("{}: {error}", path.display()))
+    opened.map_err(|error| named(path, error))
+}
+
+/// The error with the name of the index, which some have already.
+pub(super) fn named(path: &Path, error: IndexError) -> anyhow::Error {
+    let (name, message) = (path.display().to_string(), error.to_string());
+    if message.contains(&name) { anyhow!(error) } else { anyhow!("{name}: {message}") }
 }
 
 /// The column that is asked: the given one, or the only one.

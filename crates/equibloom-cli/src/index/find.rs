@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN")]
     column: Option<String>,
     /// Print each file that may hold any of the keys once, without keys.
-    #[arg(short = 'l', long)]
-    files: bool,
+    #[arg(short = 'l', long = "files")]
+    once: bool,
     /// Print JSON: a list of objects with key, file and row group.
     #[arg(long)]
     json: bool,
@@ -69,13 +69,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<bool> {
     }
     let freshness =
         if arguments.no_check { Freshness::unchecked(&index) } else { lake::check(&index)? };
-    let shows_keys = !arguments.files && arguments.literal.len() != 1;
+    let shows_keys = !arguments.once && arguments.literal.len() != 1;
     let lake = Lake { index: &index, column, kind, freshness };
     let mut printed = Printed { shows_keys, json: arguments.json, found: false, rows: Vec::new() };
     let mut places = Vec::new();
     let bar = progress::bar("looking up", input.bytes(), Unit::Bytes, true);
     let mut look_up = |batch: &Batch| {
-        if arguments.files {
+        if arguments.once {
             lake.find(batch, |place, _| places.push(place))?;
             places.sort_unstable();
             places.dedup();
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<bool> {
         Ok(ControlFlow::Continue(()))
     };
     keys::for_each_batch(&input, Wanted::Keys, Stable::default(), &bar, &mut look_up)?;
-    if arguments.files {
+    if arguments.once {
         let text = places.iter().map(|&place| lake.row(place, None));
         printed.print(text.chain(lake.unknown_rows(None)))?;
     }

@@ -14,6 +14,8 @@ use crate::answer::{Output, count, number};
 /// Shows what an index holds: files, columns, bits per key, and how many files a query opens in vain.
 ///
 /// Exit status: 0, or 2 after an error.
+///
+/// Example: equibloom index info lake.eqx --json
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The index file.

@@ -14,7 +14,9 @@ use crate::answer::{self, Output, count};
 ///
 /// Files that are new, changed or gone are told; they do no harm, and `index update` reads them.
 ///
-/// Exit status: 0 if the index is whole, 1 if a part of it is damaged, 2 if it could not be read.
+/// Exit status: 0 if the index is whole, 1 if filters are damaged, 2 if it could not be read or its table is damaged.
+///
+/// Example: equibloom index verify lake.eqx
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The index file.

@@ -6,6 +6,7 @@ mod changes;
 mod crashes;
 mod formats;
 mod full_disk;
+mod index;
 mod kinds;
 mod manual;
 mod ownership;

@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "build",
     "query",
     "add",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 10] = [
     "merge",
     "info",
     "verify",
+    "index",
     "completions",
     "man",
     "install-extras",
