@@ -25,9 +25,10 @@ use crate::progress::{self, Unit};
 /// Example: equibloom add customers.eqb new.txt -e carol@example.com
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How to handle more keys than the filter is planned for.
-    #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
-    when_full: WhenFull,
+    /// How to handle more keys than the filter is planned for [default: grow if the filter was built so, else
+    /// refuse].
+    #[arg(long, value_enum)]
+    when_full: Option<WhenFull>,
     #[command(flatten)]
     threads: Threads,
     #[command(flatten)]
@@ -73,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 pub(crate) fn run_remove(arguments: &RemoveArguments) -> anyhow::Result<()> {
     let path = &arguments.change.filter;
-    arguments.change.make(WhenFull::Saturate, &Threads::default(), |filling, batch| {
+    arguments.change.make(Some(WhenFull::Saturate), &Threads::default(), |filling, batch| {
         for (&hash, number) in batch.hashes.iter().zip(filling.read + 1..) {
             match filling.filter.remove(hash) {
                 Ok(()) => {}
@@ -106,7 +107,7 @@ impl Change {
     /// Loads the filter, changes it and saves it, under a lock.
     fn make(
         &self,
-        when_full: WhenFull,
+        when_full: Option<WhenFull>,
         threads: &Threads,
         mut change: impl FnMut(&mut Filling, &Batch) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
@@ -116,7 +117,7 @@ impl Change {
         let _lock = if is_standard { None } else { Some(Lock::of(&self.filter)?) };
         let target = Target::new(&self.filter)?;
         let filter = filter_file::load(&self.filter, quiet)?;
-        let mut filling = Filling::new(filter, when_full, threads);
+        let mut filling = Filling::new(filter, when_full, threads)?;
         input.settle_kind(Some((&self.filter, filling.filter.key_kind())))?;
         let before = filling.filter.len();
         let hasher = Stable::with_seed(filling.filter.parameters().seed);

@@ -30,9 +30,10 @@ pub(crate) struct Arguments {
     /// The filter file to write; `-` for standard output.
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: PathBuf,
-    /// How to handle more keys in total than each filter is planned for.
-    #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
-    when_full: WhenFull,
+    /// How to handle more keys in total than each filter is planned for [default: grow if the filter was built so, else
+    /// refuse].
+    #[arg(long, value_enum)]
+    when_full: Option<WhenFull>,
     #[command(flatten)]
     printing: Output,
 }
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("there is nothing to merge: give filter files");
     };
     let first_filter = filter_file::load(first, quiet)?;
-    let mut filling = Filling::new(first_filter, arguments.when_full, &Threads::default());
+    let mut filling = Filling::new(first_filter, arguments.when_full, &Threads::default())?;
     for path in others {
         // Large files are verified and mapped: few filters are in memory at once.
         let other = filter_file::open(path, true, quiet)?;
@@ -86,7 +87,7 @@ impl fmt::Display for Merged {
         let filters = count(self.filters as u64, "filter");
         writeln!(f, "{file}: {filters}, {keys} of {planned} planned")?;
         if self.parts > 1 {
-            writeln!(f, "  parts                 {}, because the plans differ", self.parts)?;
+            writeln!(f, "  parts                 {}, whose rates add up", self.parts)?;
         }
         writeln!(f, "  false-positive rate   {} now", rate(*rate_now))
     }

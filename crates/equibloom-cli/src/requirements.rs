@@ -100,6 +100,8 @@ impl RequirementFlags {
 
     /// The best filter, unless it would say yes to most absent keys.
     pub(crate) fn plan(&self, requirements: &Requirements) -> anyhow::Result<Plan> {
+        let when_full = requirements.when_full.or_else(|| requirements.default_policy());
+        let requirements = &Requirements { when_full, ..requirements.clone() };
         let plan = planner::plan(requirements).map_err(answer::in_flags)?;
         if plan.rate() <= MOST_RATE || requirements.rate.is_some() || self.force {
             return Ok(plan);

@@ -4,7 +4,7 @@ use crate::blocks::{Blocks, FINGERPRINT_BLOCK_BITS};
 use crate::candidates::Candidates;
 use crate::design::{Design, Layout};
 use crate::error::{Accepted, LayoutError, Number};
-use crate::overflow::Overflow;
+use crate::overflow::{MAX_GROWTH_BITS, Overflow, WhenFull};
 use crate::rule::Rule;
 use crate::share::Share;
 
@@ -42,8 +42,9 @@ impl Design {
                 check_range("hashes per key", *hashes, 1, MAX_HASHES)
             }
             Self::Blocked(layout) => layout.check(),
-            Self::List { overflow, .. } => {
-                check_whole("capacity of the list", overflow.capacity, 1, MAX_OVERFLOW)
+            Self::List { overflow, multiset } => {
+                check_whole("capacity of the list", overflow.capacity, 1, MAX_OVERFLOW)?;
+                overflow.check_policy(*multiset)
             }
         }
     }
@@ -99,7 +100,8 @@ impl Layout {
                 );
             }
         }
-        check_whole("overflow capacity", self.overflow.capacity, 0, MAX_OVERFLOW)
+        check_whole("overflow capacity", self.overflow.capacity, 0, MAX_OVERFLOW)?;
+        self.overflow.check_policy(self.multiset)
     }
 
     fn check_room_in_a_block(&self) -> Result<(), LayoutError> {
@@ -159,10 +161,14 @@ impl Layout {
                 "the least-loaded rule rejects no key, and hints tell of rejected keys",
                 "give 0 hints, or the rule `FirstWithRoom`",
             ),
-            (_, Rule::LeastLoaded) if self.overflow != Overflow::NONE => conflict(
-                "the least-loaded rule rejects no key, so that nothing overflows",
-                "give `Overflow::NONE`, or the rule `FirstWithRoom`",
-            ),
+            (_, Rule::LeastLoaded)
+                if self.overflow.capacity > 0 || self.overflow.when_full == WhenFull::Saturate =>
+            {
+                conflict(
+                    "the least-loaded rule rejects no key, so that nothing overflows",
+                    "give `Overflow::NONE`, or the rule `FirstWithRoom`",
+                )
+            }
             (_, Rule::LeastLoaded) if self.budget.is_some() => conflict(
                 "the least-loaded rule has no overflow list for keys beyond an access budget",
                 "give no budget, or the rule `FirstWithRoom`",
@@ -172,6 +178,25 @@ impl Layout {
                 "give fingerprint blocks, or `multiset: false`",
             ),
             _ => Ok(()),
+        }
+    }
+}
+
+impl Overflow {
+    fn check_policy(&self, multiset: bool) -> Result<(), LayoutError> {
+        match self.when_full {
+            WhenFull::Grow { .. } if multiset => conflict(
+                "keys cannot be removed from a filter of two parts, where another key may look like the one in the other \
+                 part",
+                "let a removable filter refuse keys, or build one that grows from the start",
+            ),
+            WhenFull::Grow { rate_bits } => check_range(
+                "bits of a growing part's rate",
+                rate_bits.into(),
+                1,
+                MAX_GROWTH_BITS.into(),
+            ),
+            WhenFull::Refuse | WhenFull::Saturate => Ok(()),
         }
     }
 }

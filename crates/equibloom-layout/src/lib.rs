@@ -54,6 +54,6 @@ pub use design::{Design, HEADER_BYTES, Layout, bytes_of_bits};
 pub use error::{Accepted, LayoutError, Number};
 pub use hash::{KeyHash, scale, scale_in_halves};
 pub use names::{BlockKind, Placement, UnknownName};
-pub use overflow::{Overflow, WhenFull};
+pub use overflow::{MAX_GROWTH_BITS, Overflow, WhenFull};
 pub use rule::Rule;
 pub use share::Share;

@@ -8,11 +8,11 @@ use crate::design::bytes_of_bits;
 pub struct Overflow {
     /// Maximum number of entries.
     pub capacity: u64,
-    /// What happens to further keys when the list is full.
+    /// What happens to keys beyond the plan.
     pub when_full: WhenFull,
 }
 
-/// What happens to a key that no block admits when the overflow list is full.
+/// What happens to keys beyond the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -20,13 +20,63 @@ pub struct Overflow {
     serde(rename_all = "kebab-case")
 )]
 pub enum WhenFull {
-    /// The insert fails and changes nothing.
+    /// An insert fails and changes nothing if no block admits the key and the overflow list is full.
     Refuse,
-    /// The key is stored all the same, in the same memory, and the rate rises about as that of a Bloom filter
+    /// Such a key is stored all the same, in the same memory, and the rate rises about as that of a Bloom filter
     /// does: in a candidate block past its threshold, or in a full fingerprint block whose remainders lose
     /// some bits (the filter is *overloaded*). In removable filters nothing can be shortened: there the
     /// list grows.
     Saturate,
+    /// The filter keeps its rate: when it has as many elements as it is planned for keys, or would refuse one, new
+    /// keys go to a second part, a table that grows with them.
+    Grow {
+        /// The table has a false-positive rate of at most 2⁻ᵇ for these bits `b`, whatever the number of keys; the
+        /// filter's rate is the sum of both parts' rates. At most [`MAX_GROWTH_BITS`].
+        rate_bits: u8,
+    },
+}
+
+/// Most bits of a growing part's rate.
+pub const MAX_GROWTH_BITS: u8 = 39;
+
+impl WhenFull {
+    /// The policy of a filter that grows and keeps this rate: the largest power of two that is at most a sixteenth of
+    /// it is the growing part's. `None` below about 2⁻³⁵.
+    ///
+    /// ```
+    /// use equibloom_layout::WhenFull;
+    ///
+    /// assert_eq!(WhenFull::grow(0.01), Some(WhenFull::Grow { rate_bits: 11 }));
+    /// assert_eq!(WhenFull::grow(1e-12), None);
+    /// ```
+    pub fn grow(rate: f64) -> Option<Self> {
+        let share = rate / 16.0;
+        let rate_bits = (1..=MAX_GROWTH_BITS).find(|&bits| growth_rate(bits) <= share)?;
+        Some(Self::Grow { rate_bits })
+    }
+
+    /// The rate of the growing part; 0 if there is none.
+    pub fn growth_rate(self) -> f64 {
+        match self {
+            Self::Refuse | Self::Saturate => 0.0,
+            Self::Grow { rate_bits } => growth_rate(rate_bits),
+        }
+    }
+
+    /// Whether the planned part keeps its size and refuses what has no room there.
+    pub const fn refuses(self) -> bool {
+        matches!(self, Self::Refuse | Self::Grow { .. })
+    }
+
+    /// Whether keys beyond the plan go to a part that grows.
+    pub const fn grows(self) -> bool {
+        matches!(self, Self::Grow { .. })
+    }
+}
+
+/// 2⁻ᵇ, for at most 64 bits.
+fn growth_rate(bits: u8) -> f64 {
+    1.0 / (1_u128 << bits.min(64)) as f64
 }
 
 impl Overflow {

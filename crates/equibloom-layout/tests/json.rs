@@ -35,6 +35,14 @@ fn a_list_is_written_field_by_field_and_comes_back() {
 }
 
 #[test]
+fn growth_is_written_with_its_bits() {
+    let overflow = Overflow { capacity: 20, when_full: WhenFull::Grow { rate_bits: 11 } };
+    let json = serde_json::to_string(&overflow).unwrap();
+    assert_eq!(json, r#"{"capacity":20,"when_full":{"grow":{"rate_bits":11}}}"#);
+    assert_eq!(serde_json::from_str::<Overflow>(&json).unwrap(), overflow);
+}
+
+#[test]
 fn shares_outside_and_too_many_subtables_are_refused() {
     assert!(serde_json::from_str::<Share>("1.5").is_err());
     assert!(serde_json::from_str::<Share>("0.3").is_ok());

@@ -168,9 +168,22 @@ impl<K: ?Sized> FilterBuilder<K> {
         self.seed(seed)
     }
 
-    /// What happens to a key that no block admits when the overflow list is full. By default it is stored
-    /// all the same, as in any overfull Bloom filter. [`WhenFull::Refuse`] requires a filter that can be full:
-    /// one with a threshold or with fingerprint blocks.
+    /// What happens to keys beyond the plan. By default a filter planned for keys and a rate [grows](WhenFull::Grow), so
+    /// that it keeps the rate for any number of keys; where memory is given, it [saturates](WhenFull::Saturate), as
+    /// any overfull Bloom filter does. Removable and classical filters do not grow. [`WhenFull::Refuse`] requires a
+    /// filter that can be full: one with a threshold or with fingerprint blocks.
+    ///
+    /// ```
+    /// use equibloom::{Filter, WhenFull};
+    ///
+    /// let builder = Filter::<u64>::builder().keys(10_000).rate(0.01);
+    /// let (mut grows, mut saturates) = (builder.build()?, builder.clone().when_full(WhenFull::Saturate).build()?);
+    /// grows.try_extend(0..30_000)?;
+    /// saturates.try_extend(0..30_000)?;
+    /// assert!(grows.statistics().expected_rate < 0.01);
+    /// assert!(saturates.statistics().expected_rate > 0.15);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.requirements.when_full = Some(when_full);
         self
@@ -200,7 +213,9 @@ impl<K: ?Sized> FilterBuilder<K> {
 
     /// Plans the best filter for these requirements without building it.
     pub fn plan(&self) -> Result<Plan, PlanError> {
-        Ok(plan(&self.requirements)?)
+        let mut requirements = self.requirements.clone();
+        requirements.when_full = requirements.when_full.or_else(|| requirements.default_policy());
+        Ok(plan(&requirements)?)
     }
 
     /// The plan as the parameters of a filter.

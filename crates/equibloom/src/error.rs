@@ -55,7 +55,7 @@ impl core::error::Error for BuildError {}
 wraps!(BuildError { Layout(LayoutError) });
 
 /// The overflow list is full, no block admits the key, and the filter [refuses](crate::WhenFull::Refuse)
-/// such keys. The filter is unchanged.
+/// such keys, or it must [grow](crate::WhenFull::Grow) and memory is short. The filter is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FullError {
@@ -71,7 +71,7 @@ impl fmt::Display for FullError {
         write!(
             f,
             "the overflow list holds {capacity} entries and is full, with {stored} keys in the filter: \
-             plan for more keys, give the list more room, or choose `WhenFull::Saturate`"
+             plan for more keys, give the list more room, choose `WhenFull::Saturate`, or free memory if it grows"
         )
     }
 }
@@ -191,7 +191,7 @@ pub enum ShrinkError {
     /// The filter stores fingerprints: their next block depends on the block index, which folding changes, and a list has
     /// no blocks.
     Fingerprints,
-    /// The filter has several parts, from a merge.
+    /// The filter has several parts, from a merge or because it has grown.
     Parts,
     /// The size is not a multiple of the factor.
     NotDivisible {
@@ -213,7 +213,7 @@ impl fmt::Display for ShrinkError {
                 "stored fingerprints cannot be folded: plan the filter again and insert its keys",
             ),
             Self::Parts => f.write_str(
-                "a filter of several parts cannot be folded: fold the filters before they are merged",
+                "a filter of several parts cannot be folded: fold the filters before they are merged or grow",
             ),
             Self::NotDivisible { size, factor } => write!(
                 f,

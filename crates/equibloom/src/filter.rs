@@ -111,7 +111,7 @@ impl<K: ?Sized, H> Filter<K, H> {
         &self.hasher
     }
 
-    /// Removes all keys and keeps the memory.
+    /// Removes all keys and keeps the memory of the planned parts.
     pub fn clear(&mut self) {
         self.hashes.clear();
     }
@@ -135,8 +135,8 @@ impl<K: ?Sized, H> Filter<K, H> {
     }
 
     /// Whether the filter holds more keys than it is planned for, or its overflow list was full when a key needed
-    /// it. The false-positive rate is then above the planned one, or soon will be; [`statistics`](Self::statistics)
-    /// tells how far. Scans nothing.
+    /// it. Unless the filter [grows](crate::WhenFull::Grow), the false-positive rate is then above the planned one, or soon
+    /// will be; [`statistics`](Self::statistics) tells how far. Scans nothing.
     ///
     /// ```
     /// use equibloom::{Filter, WhenFull};
@@ -177,7 +177,8 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// lists hold has room in the merged one: it grows if the filter saturates.
     ///
     /// A filter of another plan is kept beside this one, as another [part](HashFilter::part_count): rates and
-    /// accesses of the parts add up. Removable filters have one part only.
+    /// accesses of the parts add up. So is one of the same plan, if the filter [grows](crate::WhenFull::Grow) and both
+    /// together have more keys than planned. Removable filters have one part only.
     ///
     /// ```
     /// use equibloom::Filter;
@@ -246,10 +247,11 @@ impl<K: ?Sized, H: KeyHasher<K>> Filter<K, H> {
     ///
     /// # Errors
     /// [`FullError`] if no block admits the key, the overflow list is full and the filter
-    /// [refuses](crate::WhenFull::Refuse) such keys. The filter is unchanged.
+    /// [refuses](crate::WhenFull::Refuse) such keys, or it must [grow](crate::WhenFull::Grow) and memory is short. The
+    /// filter is unchanged.
     #[inline]
     pub fn insert(&mut self, key: &K) -> Result<Insertion, FullError> {
-        self.hashes.raw.insert(self.hasher.hash_key(key))
+        self.hashes.insert(self.hasher.hash_key(key))
     }
 
     /// Whether the key may have been inserted. Never `false` for an inserted key.

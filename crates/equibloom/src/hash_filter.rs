@@ -6,9 +6,9 @@ use core::fmt;
 
 use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyKind};
-use crate::observer::{AccessStatistics, Accesses};
+use crate::observer::{AccessStatistics, Accesses, Observer};
 use crate::parameters::Parameters;
-use crate::raw::{Any, Insertion, Part, Parts};
+use crate::raw::{Any, Growth, Insertion, Part, Parts};
 use crate::statistics::Statistics;
 
 /// Answers per word of a bitmap.
@@ -34,6 +34,8 @@ pub struct HashFilter {
     pub(crate) parameters: Parameters,
     pub(crate) raw: Any,
     pub(crate) key_kind: KeyKind,
+    /// Number of elements with which it begins to grow; `u64::MAX` if it does not grow.
+    grows_at: u64,
 }
 
 impl HashFilter {
@@ -43,7 +45,12 @@ impl HashFilter {
     /// [`BuildError`] if the parameters are invalid or memory is short; nothing has been allocated then.
     pub fn new(parameters: &Parameters) -> Result<Self, BuildError> {
         let raw = Any::new(&parameters.design)?;
-        Ok(Self { parameters: *parameters, raw, key_kind: KeyKind::Unspecified })
+        Ok(Self::over(*parameters, raw, KeyKind::Unspecified))
+    }
+
+    pub(crate) const fn over(parameters: Parameters, raw: Any, key_kind: KeyKind) -> Self {
+        let grows_at = parameters.grows_at();
+        Self { parameters, raw, key_kind, grows_at }
     }
 
     /// The parameters that the filter was built from. If it has several [parts](Self::part_count), the design is
@@ -83,10 +90,78 @@ impl HashFilter {
     ///
     /// # Errors
     /// [`FullError`] if no block admits the key, the overflow list is full and the filter
-    /// [refuses](crate::WhenFull::Refuse) such keys. The filter is unchanged.
+    /// [refuses](crate::WhenFull::Refuse) such keys, or it must [grow](crate::WhenFull::Grow) and memory is short. The
+    /// filter is unchanged.
     #[inline]
     pub fn insert(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
-        self.raw.insert(hash)
+        if self.grows_at == u64::MAX {
+            return self.raw.insert(hash);
+        }
+        self.insert_growing(hash).ok_or_else(|| self.full())
+    }
+
+    /// The same for a filter that grows, out of line; `None` if memory is short.
+    #[inline(never)]
+    fn insert_growing(&mut self, hash: KeyHash) -> Option<Insertion> {
+        if !self.raw.must_grow_at(self.grows_at)
+            && let Ok(insertion) = self.raw.insert(hash)
+        {
+            return Some(insertion);
+        }
+        self.insert_beyond(hash, &mut ()).ok()
+    }
+
+    /// The error of a filter that cannot grow.
+    #[cold]
+    fn full(&self) -> FullError {
+        let capacity = self.parameters.design.overflow().capacity;
+        FullError { capacity, stored: self.raw.elements() }
+    }
+
+    /// Inserts a key into a filter whose planned parts take no more.
+    #[cold]
+    fn insert_beyond(
+        &mut self,
+        hash: KeyHash,
+        observer: &mut dyn Observer,
+    ) -> Result<Insertion, FullError> {
+        if self.raw.contains(hash) {
+            return Ok(Insertion::AlreadyPresent);
+        }
+        self.grow()?;
+        self.raw.insert_observed(hash, observer)
+    }
+
+    /// Adds the part that grows, unless there is one.
+    fn grow(&mut self) -> Result<(), FullError> {
+        if !self.raw.has_grown() {
+            let rate = self.parameters.design.overflow().when_full.growth_rate();
+            let growth = Growth::new(rate).ok_or_else(|| self.full())?;
+            self.with_parts(|parts| parts.growth = Some(growth));
+        }
+        Ok(())
+    }
+
+    /// Changes the parts, of which there may be one only.
+    fn with_parts<T>(&mut self, change: impl FnOnce(&mut Parts) -> T) -> T {
+        let none = Any::Parts(Parts { parts: Vec::new(), growth: None });
+        let Parameters { keys, design, .. } = self.parameters;
+        let mut parts = match core::mem::replace(&mut self.raw, none) {
+            Any::Parts(parts) => parts,
+            filter => Parts { parts: alloc::vec![Part { keys, design, filter }], growth: None },
+        };
+        let changed = change(&mut parts);
+        let keys = parts.parts.iter().map(|part| part.keys);
+        self.parameters.keys = keys.fold(0, u64::saturating_add);
+        self.grows_at = self.parameters.grows_at();
+        self.raw = match parts.parts.pop() {
+            Some(part) if parts.parts.is_empty() && parts.growth.is_none() => part.filter,
+            last => {
+                parts.parts.extend(last);
+                Any::Parts(parts)
+            }
+        };
+        changed
     }
 
     /// Whether the key may have been inserted. Never `false` for an inserted key.
@@ -127,7 +202,14 @@ impl HashFilter {
     ) -> Result<Insertion, FullError> {
         let mut counted = Accesses::default();
         let was_spent = self.raw.is_budget_spent();
-        let insertion = self.raw.insert_observed(hash, &mut counted)?;
+        let inserted = match self.raw.must_grow_at(self.grows_at) {
+            true => self.insert_beyond(hash, &mut counted),
+            false => self.raw.insert_observed(hash, &mut counted),
+        };
+        let insertion = match inserted {
+            Err(_) if self.grows_at < u64::MAX => self.insert_beyond(hash, &mut counted),
+            inserted => inserted,
+        }?;
         if was_spent {
             let blocks = core::mem::take(&mut counted.blocks);
             accesses.checks.record(Accesses { blocks, overflow_probes: 0 });
@@ -153,7 +235,35 @@ impl HashFilter {
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
     pub fn insert_batch(&mut self, hashes: &[KeyHash]) -> Result<u64, FullError> {
-        self.raw.insert_batch(hashes, 1)
+        self.insert_all(hashes, 1)
+    }
+
+    /// Fills the planned parts, then the one that grows.
+    fn insert_all(&mut self, hashes: &[KeyHash], threads: usize) -> Result<u64, FullError> {
+        if self.grows_at == u64::MAX {
+            return self.raw.insert_batch(hashes, threads);
+        }
+        let before = self.raw.elements();
+        let mut rest = hashes;
+        while !rest.is_empty() && !self.raw.has_grown() {
+            let room = self.grows_at.saturating_sub(self.raw.elements());
+            let count = usize::try_from(room).map_or(rest.len(), |room| room.min(rest.len()));
+            let (hashes, later) = rest.split_at(count);
+            // Keys before a refused one are in the filter: they are found to be present.
+            if hashes.is_empty() || self.raw.insert_batch(hashes, threads).is_err() {
+                match rest.iter().position(|&hash| !self.raw.contains(hash)) {
+                    Some(absent) => rest = &rest[absent..],
+                    None => break,
+                }
+                self.grow()?;
+            } else {
+                rest = later;
+            }
+        }
+        if self.raw.has_grown() {
+            self.raw.insert_batch(rest, threads)?;
+        }
+        Ok(self.raw.elements() - before)
     }
 
     /// [`insert_batch`](Self::insert_batch) with up to `threads` threads. The resulting words do not depend
@@ -184,7 +294,7 @@ impl HashFilter {
         hashes: &[KeyHash],
         threads: usize,
     ) -> Result<u64, FullError> {
-        self.raw.insert_batch(hashes, threads)
+        self.insert_all(hashes, threads)
     }
 
     /// Looks up many keys, faster than one by one: blocks of later keys are prefetched. The answers replace
@@ -248,73 +358,64 @@ impl HashFilter {
         let other_keys = MergeError::OtherKeys { ours: our_kind, theirs: their_kind };
         let key_kind = our_kind.merged(their_kind).ok_or(other_keys)?;
         let are_single = self.part_count() == 1 && other.part_count() == 1;
-        if are_single && ours == theirs {
+        let fits = self.len().saturating_add(other.len()) <= self.grows_at;
+        if are_single && ours == theirs && fits {
             self.raw.merge(&other.raw, 1)?;
         } else if ours.design.is_multiset() || theirs.design.is_multiset() {
             let (ours, theirs) = (Box::new(ours), Box::new(theirs));
             return Err(MergeError::OtherRemovable { ours, theirs });
         } else {
-            self.merge_parts(other)?;
+            let others = other.parts();
+            let others = others
+                .iter()
+                .map(|&(ref parameters, filter)| (parameters.keys, &parameters.design, filter));
+            self.with_parts(|parts| parts.merge(others, other.raw.growth()))?;
         }
         self.key_kind = key_kind;
         Ok(())
     }
 
-    /// Adds the parts of another filter.
-    fn merge_parts(&mut self, other: &Self) -> Result<(), MergeError> {
-        let none = Any::Parts(Parts { parts: Vec::new() });
-        let Parameters { keys, design, .. } = self.parameters;
-        let mut ours = match core::mem::replace(&mut self.raw, none) {
-            Any::Parts(parts) => parts,
-            filter => Parts { parts: alloc::vec![Part { keys, design, filter }] },
-        };
-        let others = other.parts();
-        let others = others
-            .iter()
-            .map(|(parameters, filter)| (parameters.keys, &parameters.design, *filter));
-        let merged = ours.merge(others);
-        // If nothing has changed, there may be one part.
-        self.raw = match ours.parts.pop() {
-            Some(part) if ours.parts.is_empty() => part.filter,
-            last => {
-                ours.parts.extend(last);
-                let keys = ours.parts.iter().map(|part| part.keys);
-                self.parameters.keys = keys.fold(0, u64::saturating_add);
-                Any::Parts(ours)
-            }
-        };
-        merged
-    }
-
     /// The filter with the parts of another one after its own.
     #[cfg(feature = "file")]
-    pub(crate) fn followed_by(self, next: Option<Self>) -> Self {
-        let Some(next) = next else { return self };
-        let keys = self.parameters.keys.saturating_add(next.parameters.keys);
-        let Parameters { keys: own_keys, design, .. } = self.parameters;
-        let mut parts = alloc::vec![Part { keys: own_keys, design, filter: self.raw }];
-        let Parameters { keys: next_keys, design, .. } = next.parameters;
-        match next.raw {
-            Any::Parts(Parts { parts: next }) => parts.extend(next),
-            filter => parts.push(Part { keys: next_keys, design, filter }),
-        }
-        let parameters = Parameters { keys, ..self.parameters };
-        Self { parameters, raw: Any::Parts(Parts { parts }), key_kind: self.key_kind }
+    pub(crate) fn followed_by(mut self, next: Self) -> Self {
+        let Parameters { keys, design, .. } = next.parameters;
+        self.with_parts(|parts| match next.raw {
+            Any::Parts(next) => {
+                parts.parts.extend(next.parts);
+                parts.growth = next.growth;
+            }
+            filter => parts.parts.push(Part { keys, design, filter }),
+        });
+        self
     }
 
-    /// Number of parts: 1, or more after a [`merge`](Self::merge) of filters with different plans. A lookup asks
-    /// one part after the other.
+    /// The filter with this part that grows, if there is one.
+    #[cfg(feature = "std")]
+    pub(crate) fn with_growth(mut self, growth: Option<Growth>) -> Self {
+        if growth.is_some() {
+            self.with_parts(|parts| parts.growth = growth);
+        }
+        self
+    }
+
+    /// Number of parts: 1, or more after a [`merge`](Self::merge) of filters with different plans, and one more in a
+    /// filter that has [grown](Self::growth_elements). A lookup asks one part after the other.
     pub const fn part_count(&self) -> usize {
         match &self.raw {
-            Any::Parts(Parts { parts }) => parts.len(),
+            Any::Parts(Parts { parts, growth }) => parts.len() + growth.is_some() as usize,
             _ => 1,
         }
     }
 
-    /// The parts and the parameters that they were built from.
+    /// Number of elements in the part that [grows](crate::WhenFull::Grow); `None` if there is no such part.
+    pub fn growth_elements(&self) -> Option<u64> {
+        self.raw.growth().map(Growth::elements)
+    }
+
+    /// The planned parts and the parameters that they were built from.
     pub(crate) fn parts(&self) -> Vec<(Parameters, &Any)> {
         match &self.raw {
-            Any::Parts(Parts { parts }) => parts
+            Any::Parts(Parts { parts, .. }) => parts
                 .iter()
                 .map(|&Part { keys, design, ref filter }| {
                     (Parameters { keys, design, ..self.parameters }, filter)
@@ -336,10 +437,10 @@ impl HashFilter {
         let parameters = self.parameters.folded(factor)?;
         let mut raw = Any::new(&parameters.design)?;
         raw.merge(&self.raw, factor)?;
-        Ok(Self { raw, parameters, key_kind: self.key_kind })
+        Ok(Self::over(parameters, raw, self.key_kind))
     }
 
-    /// Removes all keys and keeps the memory.
+    /// Removes all keys and keeps the memory of the planned parts.
     pub fn clear(&mut self) {
         self.raw.clear();
     }

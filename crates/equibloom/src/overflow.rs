@@ -186,7 +186,7 @@ impl OverflowList {
         }
         // Grows by at least half, so that many small steps stay cheap.
         let capacity = needed.max(self.capacity.saturating_add(self.capacity / 2));
-        if when_full == WhenFull::Refuse || capacity > MAX_OVERFLOW {
+        if when_full.refuses() || capacity > MAX_OVERFLOW {
             return Err(ListFull);
         }
         *self = self.resized(capacity).map_err(|_| ListFull)?;

@@ -11,8 +11,8 @@ use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next};
 use crate::parameters::Parameters;
-use crate::raw::Insertion;
 use crate::raw::shared::Shared;
+use crate::raw::{Insertion, SharedGrowth};
 use crate::statistics::Statistics;
 
 /// A filter that many threads insert into and query at once, through `&self`.
@@ -64,6 +64,8 @@ pub struct SharedFilter<K: ?Sized, H = Stable> {
     // Boxed, so that a filter is cheap to move and to keep in an enum.
     parameters: Box<Parameters>,
     raw: Box<Shared>,
+    /// The part that grows, if there may be one.
+    growth: Option<SharedGrowth>,
     key_kind: KeyKind,
     hasher: H,
     key: PhantomData<fn(&K)>,
@@ -77,21 +79,26 @@ impl<K: ?Sized, H> Filter<K, H> {
     /// [`BuildError::OutOfMemory`] if memory for that copy is short.
     pub fn into_shared(self) -> Result<SharedFilter<K, H>, BuildError> {
         let Self { hashes, hasher, key } = self;
-        #[cfg_attr(not(feature = "file"), expect(unused_mut))]
-        let HashFilter { parameters, mut raw, key_kind } = *hashes;
+        let HashFilter { parameters, mut raw, key_kind, .. } = *hashes;
         #[cfg(feature = "file")]
         raw.detach()?;
+        let policy = parameters.design.overflow().when_full;
+        let growth = raw.take_growth();
+        let may_grow = policy.grows() || growth.is_some();
+        let growth = may_grow.then(|| SharedGrowth::new(growth.as_ref(), policy.growth_rate()));
+        let growth = growth.transpose()?;
         let (parameters, raw) = (Box::new(parameters), Box::new(Shared::share(raw)));
-        Ok(SharedFilter { parameters, raw, key_kind, hasher, key })
+        Ok(SharedFilter { parameters, raw, growth, key_kind, hasher, key })
     }
 }
 
 impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Converts back into a filter for one thread.
     pub fn into_filter(self) -> Filter<K, H> {
-        let Self { parameters, raw, key_kind, hasher, key } = self;
-        let hashes = HashFilter { parameters: *parameters, raw: raw.into_own(), key_kind };
-        Filter { hashes: Box::new(hashes), hasher, key }
+        let Self { parameters, raw, growth, key_kind, hasher, key } = self;
+        let hashes = HashFilter::over(*parameters, raw.into_own(), key_kind);
+        let growth = growth.and_then(SharedGrowth::into_own);
+        Filter { hashes: Box::new(hashes.with_growth(growth)), hasher, key }
     }
 
     /// The parameters that the filter was built from.
@@ -110,13 +117,54 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> Result<Insertion, FullError> {
-        self.raw.insert(hash)
+        match &self.growth {
+            None => self.raw.insert(hash),
+            Some(growth) => self.insert_growing(growth, hash),
+        }
+    }
+
+    /// Inserts a key into the planned parts, or the one that grows.
+    fn insert_growing(&self, growth: &SharedGrowth, hash: KeyHash) -> Result<Insertion, FullError> {
+        let grows_at = self.parameters.grows_at();
+        let Parameters { design, .. } = &*self.parameters;
+        let full = || FullError { capacity: design.overflow().capacity, stored: self.len() };
+        if growth.has_begun() && grows_at < u64::MAX {
+            if self.raw.contains(hash) {
+                return Ok(Insertion::AlreadyPresent);
+            }
+            return growth.insert(hash).ok_or_else(full);
+        }
+        if growth.contains(hash) {
+            return Ok(Insertion::AlreadyPresent);
+        }
+        match self.raw.insert(hash) {
+            Err(_) if grows_at < u64::MAX => growth.insert(hash).ok_or_else(full),
+            Ok(Insertion::New)
+                if is_counted_at(hash, grows_at) && self.raw.elements() >= grows_at =>
+            {
+                // If memory is short, a later insert tries again.
+                let _ = growth.begin();
+                Ok(Insertion::New)
+            }
+            inserted => inserted,
+        }
     }
 
     /// [`contains`](Self::contains) for a precomputed hash.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
-        self.raw.contains(hash)
+        self.raw.contains(hash) || self.growth_contains(hash)
+    }
+
+    #[inline]
+    fn growth_contains(&self, hash: KeyHash) -> bool {
+        self.growth.as_ref().is_some_and(|growth| growth.contains(hash))
+    }
+
+    /// The answers in order.
+    fn answers<'a>(&'a self, hashes: &'a [KeyHash]) -> impl Iterator<Item = bool> + 'a {
+        let planned = self.raw.contains_batch(hashes).zip(hashes);
+        planned.map(|(found, &hash)| found || self.growth_contains(hash))
     }
 
     /// A copy for one thread, to save, merge or analyse while others go on inserting. It has every key whose
@@ -142,9 +190,10 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     where
         H: Clone,
     {
-        let Self { parameters, raw, key_kind, hasher, .. } = self;
+        let Self { parameters, raw, growth, key_kind, hasher, .. } = self;
         let raw = raw.snapshot(&parameters.design)?;
-        let hashes = HashFilter { parameters: **parameters, raw, key_kind: *key_kind };
+        let growth = growth.as_ref().map_or(Ok(None), SharedGrowth::snapshot)?;
+        let hashes = HashFilter::over(**parameters, raw, *key_kind).with_growth(growth);
         Ok(Filter::from_hash_filter(hashes, hasher.clone()))
     }
 
@@ -159,15 +208,18 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
         Ok(self.snapshot()?.statistics())
     }
 
-    /// Removes all keys and keeps the memory. Needs the filter for itself: no thread uses it meanwhile.
+    /// Removes all keys and keeps the memory of the planned parts. Needs the filter for itself: no thread uses it
+    /// meanwhile.
     pub fn clear(&mut self) {
         self.raw.clear();
+        self.growth.iter_mut().for_each(SharedGrowth::clear);
     }
 
     /// Number of keys, as in [`Filter::len`]: of those whose inserts have returned, and perhaps of some whose
     /// inserts are running.
     pub fn len(&self) -> u64 {
-        self.raw.elements()
+        let growth = self.growth.as_ref().map_or(0, SharedGrowth::elements);
+        self.raw.elements().saturating_add(growth)
     }
 
     /// Whether the filter holds no key.
@@ -177,7 +229,8 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
 
     /// As [`Filter::is_over_capacity`].
     pub fn is_over_capacity(&self) -> bool {
-        self.raw.is_over_capacity(self.parameters.keys)
+        let Self { parameters, raw, .. } = self;
+        raw.is_over_capacity(parameters.keys) || self.len() > parameters.keys
     }
 }
 
@@ -195,13 +248,13 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     /// [refuses](crate::WhenFull::Refuse) such keys. The key has changed nothing.
     #[inline]
     pub fn insert(&self, key: &K) -> Result<Insertion, FullError> {
-        self.raw.insert(self.hasher.hash_key(key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// Whether the key may have been inserted. Never `false` for a key whose insert has returned.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
-        self.raw.contains(self.hasher.hash_key(key))
+        self.contains_hash(self.hasher.hash_key(key))
     }
 
     /// Inserts many keys in order and returns how many were new. Blocks of later keys are prefetched.
@@ -213,7 +266,9 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         let mut new = 0;
         for keys in keys.chunks(ANSWERED_AT_ONCE) {
             let keys = keys.iter().map(Borrow::borrow);
-            new += self.raw.insert_batch(hash_next(&self.hasher, keys, &mut hashes))?;
+            for hash in self.raw.prefetched(hash_next(&self.hasher, keys, &mut hashes)) {
+                new += u64::from(self.insert_hash(hash)?.is_new());
+            }
         }
         Ok(new)
     }
@@ -226,7 +281,7 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
         for keys in keys.chunks(ANSWERED_AT_ONCE) {
             let keys = keys.iter().map(Borrow::borrow);
-            found.extend(self.raw.contains_batch(hash_next(&self.hasher, keys, &mut hashes)));
+            found.extend(self.answers(hash_next(&self.hasher, keys, &mut hashes)));
         }
     }
 
@@ -237,7 +292,7 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
         let mut hashes = [KeyHash::from_u64(0); u64::BITS as usize];
         for keys in keys.chunks(hashes.len()) {
             let keys = keys.iter().map(Borrow::borrow);
-            let answers = self.raw.contains_batch(hash_next(&self.hasher, keys, &mut hashes));
+            let answers = self.answers(hash_next(&self.hasher, keys, &mut hashes));
             found.push(
                 answers
                     .enumerate()
@@ -245,6 +300,12 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
             );
         }
     }
+}
+
+/// Whether an insert of this key counts a filter that begins to grow with so many elements. The counts of all
+/// threads are added for that: in a larger filter by one insert of 64.
+fn is_counted_at(hash: KeyHash, grows_at: u64) -> bool {
+    grows_at < 4_096 || grows_at < u64::MAX && u128::from(hash) % 64 == 0
 }
 
 /// Shows the parameters, not the contents.

@@ -4,12 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop at the first surprise")]
 
 mod designs;
+#[path = "files_format/growing.rs"]
+mod growing;
 mod samples;
 
 use std::collections::HashSet;
 
 use designs::{cases, fingerprints, keys, list, parameters};
 use equibloom::{Filter, Parameters, file};
+use growing::Grown;
 use proptest::prelude::*;
 use samples::{key, samples};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
@@ -83,6 +86,8 @@ struct Reader {
     overflow: Vec<u64>,
     /// The parts after this one.
     next: Option<Box<Self>>,
+    /// The part that grows.
+    grown: Option<Grown>,
 }
 
 fn mix(mut w: u64) -> u64 {
@@ -140,6 +145,7 @@ impl Reader {
             words: Vec::new(),
             overflow: Vec::new(),
             next: None,
+            grown: None,
         };
         reader.read_design(&mut fields);
         let (_elements, _saturated, _accesses) =
@@ -161,6 +167,9 @@ impl Reader {
             match name {
                 "blocks" => reader.words = words_of(section),
                 "overflow" => reader.overflow = words_of(section),
+                "next" if section.starts_with(&growing::MAGIC) => {
+                    reader.grown = Some(Grown::new(section, seed, key_kind));
+                }
                 "next" => reader.next = Some(Box::new(Self::new(section))),
                 _ => {}
             }
@@ -249,7 +258,9 @@ impl Reader {
             }
             Blocks::None => self.is_listed(p),
         };
-        in_this_part || self.next.as_ref().is_some_and(|next| next.contains(key))
+        in_this_part
+            || self.next.as_ref().is_some_and(|next| next.contains(key))
+            || self.grown.as_ref().is_some_and(|grown| grown.contains(hash))
     }
 
     fn bloom_contains(&self, b: u64, p: u64, bits: u32, hashes: u32, counter: u32) -> bool {
@@ -467,4 +478,29 @@ proptest! {
             prop_assert_eq!(found, filter.contains(&key), "{}", key);
         }
     }
+}
+
+/// The same for filters that have grown, also while strings move to the next table.
+#[cfg(feature = "planner")]
+#[test]
+fn it_answers_for_filters_that_have_grown() {
+    let mut moving = 0;
+    for (keys, rate) in [(400_u64, 0.01), (3_000, 0.001), (3_000, 0.1)] {
+        let mut filter: Filter<u64> = Filter::builder().keys(keys).rate(rate).build().unwrap();
+        for more in 0..12_u64 {
+            let first = keys * more * 3 / 4;
+            filter.try_extend(first..first + keys * 3 / 4).unwrap();
+            let reader = Reader::new(&filter.to_bytes().unwrap());
+            assert_eq!(reader.grown.is_some(), more > 0);
+            moving += usize::from(reader.grown.as_ref().is_some_and(Grown::is_moving));
+            let mut mistaken = 0;
+            for key in (0..first + keys).chain(1 << 40..(1 << 40) + 5_000) {
+                let found = reader.contains(&key.to_le_bytes());
+                assert_eq!(found, filter.contains(&key), "{keys}, {more}: {key}");
+                mistaken += u32::from(found && key >= 1 << 40);
+            }
+            assert!(rate < 0.01 || mistaken > 10, "{mistaken}");
+        }
+    }
+    assert!(moving > 3, "{moving}");
 }

@@ -65,6 +65,9 @@ fn samples_cover_all_parts_of_a_file() {
     assert_eq!(header("classical").sections.len(), 1);
     assert_eq!(header("multi-level").sections.len(), 2);
     assert_eq!(header("merged").sections[2].name, "next");
+    if cfg!(feature = "planner") {
+        assert_eq!(header("grown").sections[2].name, "next");
+    }
     let large = header("single-hints-large");
     assert!(large.sections[0].offset > large.header_length && large.sections[0].length > 4096);
 }

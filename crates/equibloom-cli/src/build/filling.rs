@@ -10,13 +10,12 @@ use crate::answer::{self, count, rate};
 use crate::filter_file::Target;
 use crate::progress;
 
-/// How to handle more keys than planned. The command checks this, since most filters would accept more; the
-/// filters themselves saturate, so that a plan's random overflow is never refused.
-///
-/// There is no `grow`: without --keys the keys are counted, and a filter planned for them takes half of the memory of
-/// one that grows. To add many more later, rebuild.
+/// How to handle more keys than planned. The command itself refuses; a filter grows or saturates, so that a plan's
+/// random overflow is never refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WhenFull {
+    /// Keep the rate: keys beyond the plan go to a second part, which grows.
+    Grow,
     /// Stop with an error and leave the output unchanged.
     Refuse,
     /// Insert them; the false-positive rate rises.
@@ -43,13 +42,24 @@ pub(crate) struct Filling {
     pub(crate) filter: HashFilter,
     /// Keys received, repeated ones included.
     pub(crate) read: u64,
-    when_full: WhenFull,
+    /// If it is not said, what the filter does, and otherwise `Refuse`.
+    when_full: Option<WhenFull>,
     threads: usize,
 }
 
 impl Filling {
-    pub(crate) fn new(filter: HashFilter, when_full: WhenFull, threads: &Threads) -> Self {
-        Self { filter, read: 0, when_full, threads: threads.number() }
+    pub(crate) fn new(
+        filter: HashFilter,
+        when_full: Option<WhenFull>,
+        threads: &Threads,
+    ) -> anyhow::Result<Self> {
+        let grows = grows(&filter);
+        if when_full == Some(WhenFull::Grow) && !grows {
+            bail!(
+                "the filter does not grow: build it with --when-full grow, or add to it by --when-full saturate"
+            );
+        }
+        Ok(Self { filter, read: 0, when_full, threads: threads.number() })
     }
 
     /// Inserts keys. After an error the filter is unusable.
@@ -62,7 +72,11 @@ impl Filling {
     /// Refuses a filter with too many keys.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let (planned, there) = (self.filter.parameters().keys, self.filter.len());
-        if self.when_full == WhenFull::Refuse && there > planned {
+        let refuses = match self.when_full {
+            None => !grows(&self.filter),
+            Some(when_full) => when_full == WhenFull::Refuse,
+        };
+        if refuses && there > planned {
             bail!(
                 "there are more than the {} that the filter is planned for: build it for more \
                  (by --keys or --headroom, or by leaving --keys out to have them counted), \
@@ -88,9 +102,14 @@ impl Filling {
     }
 }
 
-/// Warns on standard error of a filter with more keys than planned.
+/// Whether keys beyond the plan go to a part that grows.
+fn grows(filter: &HashFilter) -> bool {
+    filter.parameters().design.overflow().when_full.grows()
+}
+
+/// Warns on standard error of a filter with more keys than planned, unless it has grown.
 pub(crate) fn warn_over_capacity(file: &str, filter: &HashFilter, statistics: &Statistics) {
-    if filter.is_over_capacity() {
+    if filter.is_over_capacity() && filter.growth_elements().is_none() {
         answer::warn(&format!(
             "{file}: {} in a filter planned for {}: its false-positive rate is now {}",
             count(statistics.elements, "key"),

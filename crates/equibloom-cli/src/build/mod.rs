@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use equibloom::{HashFilter, KeyKind, Parameters, Stable};
-use equibloom_theory::planner::Plan;
+use equibloom_theory::planner::{Plan, Requirements};
 use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
@@ -60,9 +60,9 @@ pub(crate) struct Arguments {
     /// Number of distinct keys to plan for, such as 250000, 100M or 1e9 [default: counted].
     #[arg(long, value_name = "COUNT", value_parser = quantity::count, allow_negative_numbers = true)]
     keys: Option<u64>,
-    /// How to handle more keys than planned.
-    #[arg(long, value_enum, default_value_t = WhenFull::Refuse)]
-    when_full: WhenFull,
+    /// How to handle more keys than planned [default: grow if the rate is given or left to the default, else refuse].
+    #[arg(long, value_enum)]
+    when_full: Option<WhenFull>,
     /// Seed of the hash function: filters with equal seeds can be merged; a secret seed protects against chosen
     /// keys.
     #[arg(long, default_value_t = 0)]
@@ -130,6 +130,7 @@ impl Job<'_> {
             let headroom = HEADROOM.max(LEAST_HEADROOM / keys as f64);
             requirements.headroom = requirements.headroom.or(Some(headroom));
         }
+        requirements.when_full = self.policy(&requirements)?;
         let quiet = self.arguments.printing.quiet;
         let plan = progress::during("planning", quiet, || {
             self.arguments.requirements.plan(&requirements)
@@ -137,8 +138,28 @@ impl Job<'_> {
         let (seed, design) = (self.hasher.seed(), plan.design);
         let parameters = Parameters { keys: plan.keys, seed, design };
         let filter = HashFilter::new(&parameters)?.with_key_kind(self.kind);
-        let filling = Filling::new(filter, self.arguments.when_full, &self.arguments.threads);
+        let filling = Filling::new(filter, self.arguments.when_full, &self.arguments.threads)?;
         Ok(Built { plan, filling, missing: 0 })
+    }
+
+    /// What the filter itself does with keys beyond the plan; the default if the command does not say.
+    fn policy(&self, requirements: &Requirements) -> anyhow::Result<Option<equibloom::WhenFull>> {
+        let saturates = (!requirements.multiset).then_some(equibloom::WhenFull::Saturate);
+        match (self.arguments.when_full, requirements.rate) {
+            (None, _) => Ok(None),
+            (Some(WhenFull::Refuse | WhenFull::Saturate), _) => Ok(saturates),
+            (Some(WhenFull::Grow), None) => {
+                bail!(
+                    "--when-full grow keeps a rate, and none is given: add --fpr, or choose saturate"
+                )
+            }
+            (Some(WhenFull::Grow), Some(rate)) => match equibloom::WhenFull::grow(rate) {
+                None => bail!(
+                    "--when-full grow cannot keep a rate of {rate}: give --fpr at least 3e-11, or choose saturate"
+                ),
+                grows => Ok(grows),
+            },
+        }
     }
 
     /// A filter for this many keys, filled from the input.

@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Resu
         let build = |when_full| builder.clone().when_full(when_full).build();
         let mut saturate = build(WhenFull::Saturate)?.into_hash_filter();
         let mut refuse = build(WhenFull::Refuse)?.into_hash_filter();
-        let mut grow = builder.build_growing()?;
+        let mut grow = builder.build()?;
         let mut bloom = bloom_of(&saturate, keys)?;
         let (mut stored, mut refused) = (0, Vec::new());
         for percent in LOADS {
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Resu
                 rate_grow: found as f64 / QUERIES as f64,
                 bits_saturate: bits(statistics.memory.total()),
                 bits_refuse: bits(refuse.statistics().memory.total()),
-                bits_grow: bits(grow.bytes()),
+                bits_grow: bits(grow.statistics().memory.total()),
                 lost,
             });
             progress.inc(1);

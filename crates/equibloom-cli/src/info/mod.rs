@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         file: filter_file::name(&arguments.file),
         filter: describe(&header.parameters.design),
         parts,
+        grown_keys: filter.growth_elements(),
         planned_keys,
         rate_planned: planned.as_ref().map(|planned| planned.rate),
         accesses_miss_planned: planned.as_ref().map(|planned| planned.accesses_miss),
@@ -63,8 +64,10 @@ struct Info {
     file: String,
     /// Name and sizes, of the first part.
     filter: String,
-    /// Filters of different plans that were merged.
+    /// Filters of different plans that were merged, and a part that grows.
     parts: usize,
+    /// In the part that grows, if there is one.
+    grown_keys: Option<u64>,
     /// Of all parts.
     planned_keys: u64,
     /// Of the first part.
@@ -104,6 +107,9 @@ impl fmt::Display for Info {
             let keys = count(header.counters.overflow_entries, "key");
             let room = HumanCount(header.counters.overflow_capacity);
             writeln!(f, "  overflow list         {keys}, room for {room}")?;
+        }
+        if let Some(grown) = self.grown_keys {
+            writeln!(f, "  grown                 {}", count(grown, "key"))?;
         }
         if statistics.saturated > 0 {
             let keys = count(statistics.saturated, "key");

@@ -79,7 +79,7 @@ fn removed_keys_are_absent_and_the_others_are_kept() {
 #[test]
 fn merged_filters_have_the_keys_of_all() {
     let scratch = Scratch::new("merge");
-    let requirements = format!("-q --keys 9000 {QUICK}");
+    let requirements = format!("-q --keys 9000 --when-full refuse {QUICK}");
     for name in ["a", "b", "c"] {
         scratch.write(name, lines(name, 3_000));
         scratch.ok(&format!("build {name} {requirements} -o {name}.eqb"));

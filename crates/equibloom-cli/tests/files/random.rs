@@ -111,7 +111,7 @@ const PLACEMENTS: &[&str] = &[
 ];
 const BLOCK_BITS: &[&str] = &["64", "100", "256", "512", "4096", "32768", "63", "0", "99999"];
 const NAMES: &[&str] = &["key", "id", "1", "2", "0", "99", "a.b", "a..b", ""];
-const WHEN_FULL: &[&str] = &["refuse", "saturate", "explode"];
+const WHEN_FULL: &[&str] = &["grow", "refuse", "saturate", "explode"];
 const TYPES: &[&str] = &["auto", "text", "int", "bytes", "x"];
 const SUBTABLES: &[&str] = &["4,2,1", "1", "0", "100000,5", "", "x", "0.8,0.2", "0.5,0.5,0.5"];
 const MODELS: &[&str] = &["paper", "exact", "best", "x"];

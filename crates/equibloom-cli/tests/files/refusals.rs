@@ -52,7 +52,7 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         ("build keys", &["--output"]),
         ("build keys --keys 0 -o old.eqb", &["--keys is 0", "at least 1"]),
         (
-            "build keys --keys 999 --placement blocked -o old.eqb",
+            "build keys --keys 999 --placement blocked --when-full refuse -o old.eqb",
             &["more than the 999", "--when-full"],
         ),
         ("build keys --keys many -o old.eqb", &["many", "such as"]),
@@ -61,7 +61,11 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         ("build keys --memory 2kB --fpr 1e-6 -o old.eqb", &["raise rate", "raise memory"]),
         ("build keys --placement best -o old.eqb", &["best", "multi-level"]),
         ("build keys --block brick -o old.eqb", &["brick", "bloom or fingerprint"]),
-        ("build keys --when-full explode -o old.eqb", &["explode", "refuse", "saturate"]),
+        ("build keys --when-full explode -o old.eqb", &["explode", "grow", "refuse", "saturate"]),
+        ("build keys --when-full grow --memory 9kB -o old.eqb", &["--when-full grow", "--fpr"]),
+        ("build keys --when-full grow --fpr 1e-12 -o old.eqb", &["1e-12", "3e-11"]),
+        ("build keys --when-full grow --fpr 1% --removable -o old.eqb", &["removed", "refuse"]),
+        ("build keys --when-full grow --fpr 1% --placement classical -o old.eqb", &["growth"]),
         ("query absent keys", &["absent", "could not open"]),
         ("query keys keys", &["keys: not a filter file"]),
         ("query directory keys", &["directory"]),
@@ -72,7 +76,7 @@ fn bad_input_is_refused_with_the_value_and_the_cure() {
         ("add keys keys", &["keys: not a filter file"]),
         ("add old.eqb absent", &["absent", "could not read"]),
         ("add old.eqb cut.gz", &["cut.gz", "too early"]),
-        ("add old.eqb -e one -e more", &["1,000 keys", "--when-full saturate"]),
+        ("add old.eqb -e one -e more --when-full refuse", &["1,000 keys", "--when-full saturate"]),
         ("remove old.eqb keys", &["--removable"]),
         ("merge old.eqb absent -o old.eqb", &["absent"]),
         ("merge old.eqb keys -o old.eqb", &["keys: not a filter file"]),
@@ -125,6 +129,38 @@ fn keys_beyond_the_plan_are_accepted_on_request() {
         assert!(warning.contains("planned for 1,000"), "{warning}");
         assert_eq!(scratch.ok("query set.eqb -c keys"), "3000\n");
     }
+}
+
+/// The default where the rate is given: then and later, keys beyond the plan go to a part that grows.
+#[test]
+fn a_filter_of_a_rate_grows() {
+    let scratch = Scratch::new("grow");
+    scratch.write("keys", lines("key", 3_000));
+    scratch.write("more", lines("more", 3_000));
+    for requirements in
+        ["--fpr 1%", "--fpr 1% --when-full grow --block bloom", "--placement blocked"]
+    {
+        let output = scratch.run(&format!("build keys --keys 1000 {requirements} -o set.eqb"));
+        let warning = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && warning.is_empty(), "{warning}");
+        assert_eq!(scratch.ok("query set.eqb -c keys"), "3000\n");
+        let output = scratch.run("add set.eqb more");
+        let warning = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && warning.is_empty(), "{warning}");
+        assert_eq!(scratch.ok("query set.eqb -c keys more"), "keys:3000\nmore:3000\n");
+        let info = scratch.json("info set.eqb");
+        assert!(info["statistics"]["expected_rate"].as_f64().unwrap() < 0.01);
+        let grown = info["grown_keys"].as_u64().unwrap();
+        assert!((4_900..=5_100).contains(&grown), "{grown}");
+        assert!(scratch.ok("info set.eqb").contains("  grown "));
+        scratch.ok("verify set.eqb");
+        let refused = scratch.run("add set.eqb -e one --when-full refuse");
+        assert_eq!(refused.status.code(), Some(2));
+    }
+    scratch.ok("build keys --keys 3000 --memory 9kB -o fixed.eqb");
+    let error =
+        String::from_utf8(scratch.run("add fixed.eqb more --when-full grow").stderr).unwrap();
+    assert!(error.contains("does not grow") && error.contains("--when-full saturate"), "{error}");
 }
 
 #[cfg(unix)]

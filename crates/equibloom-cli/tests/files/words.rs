@@ -152,7 +152,7 @@ fn one_is_singular() {
         scratch.ok("add one.eqb -e alice"),
         scratch.ok("merge one.eqb -o merged.eqb"),
         scratch.ok("plan --keys 1 --fpr 1%"),
-        error_of(&scratch.run("add one.eqb -e bob")),
+        error_of(&scratch.run("add one.eqb -e bob --when-full refuse")),
         error_of(&scratch.run("add one.eqb -e bob --when-full saturate")),
     ];
     for text in printed {

@@ -41,6 +41,7 @@ impl Contender {
         let Self { placement, block } = *self;
         let fingerprint = block == Some(BlockKind::Fingerprint);
         let is_list = placement == Placement::List;
+        let grows = requirements.when_full.is_some_and(WhenFull::grows);
         let has_threshold =
             matches!(placement, Placement::Single | Placement::Sequential | Placement::MultiLevel);
         let of_slots = [requirements.slots, requirements.lists, requirements.remainder_bits];
@@ -54,6 +55,7 @@ impl Contender {
                 || fingerprint
                 || matches!(placement, Placement::Classical | Placement::Blocked | Placement::List))
             && (has_threshold || is_list || requirements.when_full != Some(WhenFull::Refuse))
+            && (placement != Placement::Classical || !grows)
             && (fingerprint || of_slots == [None; 3])
     }
 }
@@ -99,6 +101,10 @@ fn none_left(requirements: &Requirements) -> Error {
     }
     if requirements.when_full == Some(WhenFull::Refuse) {
         parts.push("keys to be refused, which needs a threshold or fingerprint blocks,".to_owned());
+        remedies.push("let a full filter saturate".to_owned());
+    }
+    if requirements.when_full.is_some_and(WhenFull::grows) {
+        parts.push("growth, which a classical filter does not have,".to_owned());
         remedies.push("let a full filter saturate".to_owned());
     }
     for (name, number) in [

@@ -1,6 +1,6 @@
 //! When the requirements cannot be met together: which one to relax, and by how much.
 
-use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement};
+use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement, WhenFull};
 
 use super::Plan;
 use super::memory::{MOST_BYTES, Sizing};
@@ -115,7 +115,8 @@ pub(crate) fn rate_out_of_reach(
 ) -> Error {
     let mut remedies = Vec::new();
     let floor = requirements.rate_floor(sizing.keys);
-    let reached = survey.best(sizing).map(|best| 1.0005 * (best.expected.rate + floor));
+    let growth = requirements.when_full.map_or(0.0, WhenFull::growth_rate);
+    let reached = survey.best(sizing).map(|best| 1.0005 * (best.expected.rate + floor) + growth);
     if let Some(reached) = reached.filter(|&reached| reached < 1.0) {
         remedies.push(format!("raise rate to {reached:.3e}"));
     }
@@ -129,11 +130,12 @@ pub(crate) fn rate_out_of_reach(
         remedies.push(format!("lower keys to {}", fewer.keys));
     }
     let conflict = format!(
-        "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {rate:e}",
+        "{} keys in {} bytes ({:.2} bits per key) with at most {} accesses per miss do not reach a rate of {:e}",
         sizing.keys,
         sizing.bytes,
         sizing.bits_per_key(),
-        survey.limits.accesses_miss
+        survey.limits.accesses_miss,
+        rate + growth
     );
     // No set of so few bits has this rate.
     if sizing.bits_per_key() < -rate.log2() {

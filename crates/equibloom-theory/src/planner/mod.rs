@@ -35,7 +35,7 @@ mod settle;
 mod sizes;
 mod survey;
 
-use equibloom_layout::{Design, Rule};
+use equibloom_layout::{Design, Rule, WhenFull};
 
 use crate::error::Error;
 use crate::exact::{Prediction, predict};
@@ -124,8 +124,11 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     };
     let Sizing { keys, bytes: memory } = sizing;
     let mut design = best.design;
+    let grows = requirements.when_full.is_some_and(WhenFull::grows);
     let list = match &mut design {
-        Design::Blocked(layout) if layout.rule != Rule::LeastLoaded => Some(&mut layout.overflow),
+        Design::Blocked(layout) if grows || layout.rule != Rule::LeastLoaded => {
+            Some(&mut layout.overflow)
+        }
         Design::List { overflow, .. } => Some(overflow),
         // It is never full.
         Design::Blocked(_) | Design::Classical { .. } => None,
@@ -135,7 +138,7 @@ pub fn plan(requirements: &Requirements) -> Result<Plan, Error> {
     }
     let expected = predict(&design, keys)?;
     let rate_floor = requirements.rate_floor(keys);
-    if let Some(rate) = requirements.rate
+    if let Some(rate) = requirements.planned_rate()
         && expected.rate + rate_floor > rate
     {
         if survey.limits.one_by_one {

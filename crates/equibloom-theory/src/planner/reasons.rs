@@ -24,6 +24,7 @@ pub(super) fn of(plan: &Plan) -> Vec<String> {
     reasons.extend(mechanism(plan));
     reasons.extend(hints(plan));
     reasons.extend(classical_formula(plan));
+    reasons.extend(growth(plan));
     reasons.extend(short_hash(plan));
     reasons
 }
@@ -73,6 +74,18 @@ fn headroom(plan: &Plan) -> Option<String> {
     let share = plan.requirements.headroom.filter(|&share| share > 0.0)?;
     let (said, percent) = (plan.keys as f64 / (1.0 + share), (1e5 * share).round() / 1e3);
     Some(format!("It has this rate with {said:.0} keys and {percent} % more."))
+}
+
+/// The part for keys beyond the plan.
+fn growth(plan: &Plan) -> Option<String> {
+    let WhenFull::Grow { rate_bits } = plan.design.overflow().when_full else { return None };
+    let both =
+        plan.expected.rate + plan.rate_floor + plan.design.overflow().when_full.growth_rate();
+    Some(format!(
+        "Keys beyond these go to a second part, which grows and has a rate of at most 2^-{rate_bits}: whatever their number, \
+         both parts together have at most {}.",
+        shown(both)
+    ))
 }
 
 fn what_is_kept(plan: &Plan) -> String {

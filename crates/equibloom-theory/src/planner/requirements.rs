@@ -1,8 +1,9 @@
 //! Requirements of a filter.
 
 use equibloom_layout::{
-    BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_HINTS, MAX_LISTS,
-    MAX_REMAINDER_BITS, MAX_SLOTS, MIN_REMAINDER_BITS, Placement, WATERMARK_BITS, WhenFull,
+    BlockKind, Blocks, FINGERPRINT_BLOCK_BITS, MAX_BLOCK_BITS, MAX_CHOICES, MAX_GROWTH_BITS,
+    MAX_HINTS, MAX_LISTS, MAX_REMAINDER_BITS, MAX_SLOTS, MIN_REMAINDER_BITS, Placement,
+    WATERMARK_BITS, WhenFull,
 };
 
 use super::memory::{MOST_BYTES, MOST_KEYS};
@@ -70,7 +71,8 @@ pub struct Requirements {
     pub hash_bits: Option<u32>,
     /// So large a share of keys more than given must fit, with the same rate and limits.
     pub headroom: Option<f64>,
-    /// What happens to a key for which there is no room; [`WhenFull::Refuse`] requires a filter that can be full.
+    /// What happens to keys beyond the plan. [`WhenFull::Refuse`] requires a filter that can be full;
+    /// [`WhenFull::Grow`] has its part of the required rate.
     pub when_full: Option<WhenFull>,
     /// How keys will be looked up; chosen for the lowest rate if not given.
     pub prefer: Option<Lookup>,
@@ -154,6 +156,33 @@ impl Requirements {
         }
     }
 
+    /// What happens to keys beyond the plan if nothing is said: where keys and a rate are given and memory is open, a filter
+    /// grows. Removable and classical filters cannot, nor can filters of rates below 3e-11.
+    ///
+    /// ```
+    /// use equibloom_layout::WhenFull;
+    /// use equibloom_theory::planner::Requirements;
+    ///
+    /// let by_rate = Requirements { keys: Some(1_000), rate: Some(0.01), ..Requirements::default() };
+    /// assert_eq!(by_rate.default_policy(), WhenFull::grow(0.01));
+    /// let by_memory = Requirements { memory: Some(2_000), rate: None, ..by_rate };
+    /// assert_eq!(by_memory.default_policy(), None);
+    /// ```
+    pub fn default_policy(&self) -> Option<WhenFull> {
+        let is_open = self.keys.is_some() && !self.has_memory();
+        let can_grow = !self.multiset && self.placement != Some(Placement::Classical);
+        if is_open && can_grow { WhenFull::grow(self.rate?) } else { None }
+    }
+
+    /// What the planned filter has to reach of the required rate: less the rate of the part that grows. A filter of a high
+    /// rate grows later than planned, because a share of its keys seem to be there when they come.
+    pub(crate) fn planned_rate(&self) -> Option<f64> {
+        let rate = self.rate?;
+        let growth = self.when_full.map_or(0.0, WhenFull::growth_rate);
+        let late = if growth > 0.0 { LATE * rate } else { 0.0 };
+        Some((rate - growth) * (1.0 - late))
+    }
+
     /// Whether the memory is given, directly or per key.
     fn has_memory(&self) -> bool {
         self.memory.is_some() || self.bits_per_key.is_some()
@@ -197,6 +226,30 @@ impl Requirements {
                         .to_owned(),
                 remedies: vec!["refuse keys when the filter is full".to_owned()],
             });
+        }
+        if let Some(WhenFull::Grow { rate_bits }) = self.when_full {
+            if self.multiset {
+                return Err(Error::Contradiction {
+                    conflict: "keys cannot be removed from a filter that gets a second part, where another key may \
+                               look like the one in the first"
+                        .to_owned(),
+                    remedies: vec![
+                        "refuse keys when the filter is full".to_owned(),
+                        "build a filter that grows from the start".to_owned(),
+                    ],
+                });
+            }
+            whole("rate_bits", Some(rate_bits.into()), 1, MAX_GROWTH_BITS.into())?;
+            if let (Some(rate), Some(planned)) = (self.rate, self.planned_rate())
+                && planned < rate / 4.0
+            {
+                return Err(Error::Contradiction {
+                    conflict: format!(
+                        "a growing part with a rate of 2^-{rate_bits} leaves too little of a rate of {rate}"
+                    ),
+                    remedies: vec!["use `WhenFull::grow(rate)`, or refuse or saturate".to_owned()],
+                });
+            }
         }
         whole("keys", self.keys, 1, MOST_KEYS)?;
         whole("memory", self.memory, 1, MOST_BYTES)?;
@@ -242,6 +295,9 @@ impl Requirements {
         real("overflow", self.overflow, share, "at least 0 and below 1")
     }
 }
+
+/// How much a filter's rate rises until it grows, as a share of that rate: measured at rates of 0.1 and 0.3.
+const LATE: f64 = 0.7;
 
 /// Lower rates than this need more hash functions than a filter has.
 const LOWEST_RATE: f64 = 1e-15;

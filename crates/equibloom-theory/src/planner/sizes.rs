@@ -34,7 +34,8 @@ pub(crate) enum Known {
 
 impl Sizes {
     pub(crate) fn of(requirements: &Requirements) -> Result<Self, Error> {
-        let Requirements { keys: given_keys, memory, bits_per_key, rate, .. } = *requirements;
+        let Requirements { keys: given_keys, memory, bits_per_key, .. } = *requirements;
+        let rate = requirements.planned_rate();
         let more = 1.0 + requirements.headroom.unwrap_or(0.0);
         let keys = given_keys.map(|keys| ((keys as f64 * more) as u64).min(MOST_KEYS));
         let sizing = match (keys, memory, bits_per_key, rate) {

@@ -3,7 +3,8 @@
 use alloc::format;
 
 use equibloom_layout::{
-    Blocks, Candidates, Design, Layout, MAX_CHOICES, Overflow, PerSubtable, Rule, Share, WhenFull,
+    Blocks, Candidates, Design, Layout, MAX_CHOICES, MAX_GROWTH_BITS, Overflow, PerSubtable, Rule,
+    Share, WhenFull,
 };
 
 use super::FileErrorKind;
@@ -69,9 +70,18 @@ fn layout_fields(layout: &mut Layout, io: &mut Fields<'_>) -> Checked {
 
 fn list_fields(overflow: &mut Overflow, multiset: &mut bool, io: &mut Fields<'_>) -> Checked {
     io.u64("planned overflow capacity", &mut overflow.capacity)?;
-    let mut saturates = overflow.when_full == WhenFull::Saturate;
-    io.flag("what happens when the list is full", &mut saturates)?;
-    overflow.when_full = if saturates { WhenFull::Saturate } else { WhenFull::Refuse };
+    let mut policy = match overflow.when_full {
+        WhenFull::Refuse => 0,
+        WhenFull::Saturate => 1,
+        WhenFull::Grow { rate_bits } => 1 + u64::from(rate_bits),
+    };
+    let most = 1 + u64::from(MAX_GROWTH_BITS);
+    io.up_to("what happens to keys beyond the plan", &mut policy, most)?;
+    overflow.when_full = match policy {
+        0 => WhenFull::Refuse,
+        1 => WhenFull::Saturate,
+        more => WhenFull::Grow { rate_bits: (more - 1) as u8 },
+    };
     io.flag("whether it is a multiset", multiset)
 }
 

@@ -13,6 +13,7 @@ use super::{FileErrorKind, VERSION, design};
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
 use crate::raw::Counters;
+use crate::raw::growth::StoredGrowth;
 
 /// The first bytes of every filter file. As in PNG: a byte that no text has, and line ends that a text-mode
 /// transfer would change.
@@ -64,7 +65,8 @@ pub struct Header {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Section {
-    /// `blocks`, `overflow`, `next` (a file of the parts after the first), or a name added by a later version.
+    /// `blocks`, `overflow`, `next` (a file of the parts after the first, or of the part that grows), or a name added by
+    /// a later version.
     pub name: String,
     /// Offset in the file: the end of the section or header before it, and if the section has 4096 bytes or
     /// more, the next multiple of 64.
@@ -271,6 +273,12 @@ impl Header {
             reason: "its parts differ in seed or kind of keys, or are removable".into(),
             cure: "build it again from its keys",
         })
+    }
+
+    /// Checks that the part that grows has the same hash and keys.
+    pub(super) fn check_growth(&self, next: &StoredGrowth) -> Checked {
+        let parameters = Parameters { seed: next.seed, ..self.parameters };
+        self.check_next(&parameters, next.kind)
     }
 
     /// Checks that the sections have the lengths that the filter needs.

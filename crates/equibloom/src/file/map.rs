@@ -6,10 +6,11 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::header::{BLOCKS, Header, IN_PLACE_BYTES, NEXT, OVERFLOW};
-use super::read::{self, Input, MAX_PARTS};
+use super::read::{self, Input, MAX_PARTS, Next};
 use super::{FileErrorKind, opened};
 use crate::hash_filter::HashFilter;
 use crate::hashing::Stable;
+use crate::raw::growth::{self, StoredGrowth};
 use crate::storage::{Bytes, Words, map};
 
 /// A file with fewer bytes is read: that takes less than a millisecond, finds all damage, and leaves nothing that
@@ -63,10 +64,14 @@ fn part_over(
         let file = file.get(section.offset as usize..section.end() as usize);
         // A file of too many parts is read as a whole, and refused.
         let Some(file) = file.filter(|_| depth + 1 < MAX_PARTS) else { return Ok(None) };
-        next = part_over(bytes, start + section.offset, file, depth + 1)?;
-        if next.is_none() {
-            return Ok(None);
-        }
+        let start = start + section.offset;
+        let found = if file.starts_with(&growth::MAGIC) {
+            Some(Next::Growth(StoredGrowth::over(bytes, start, file)?))
+        } else {
+            part_over(bytes, start, file, depth + 1)?.map(Next::Filter)
+        };
+        let Some(found) = found else { return Ok(None) };
+        next = Some(found);
     }
     read::assemble(header, blocks, overflow, next).map(Some)
 }

@@ -76,6 +76,7 @@ use crate::error::BuildError;
 use crate::filter::Filter;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyKind, NamedHasher, Stable, StableKey};
+use crate::raw::Growth;
 #[cfg(target_has_atomic = "64")]
 use crate::shared::SharedFilter;
 use crate::storage::Bytes;
@@ -399,8 +400,9 @@ impl HashFilter {
     /// Whether any part of the filter is still [mapped](Self::open) from its file, or
     /// [in its owner's memory](Self::from_owner).
     pub fn is_mapped(&self) -> bool {
-        let parts = self.raw.contents();
-        parts.iter().any(|(blocks, ledger)| blocks.is_mapped() || ledger.is_mapped())
+        let planned = self.raw.contents();
+        planned.iter().any(|(blocks, ledger)| blocks.is_mapped() || ledger.is_mapped())
+            || self.raw.growth().is_some_and(Growth::is_mapped)
     }
 
     /// Copies [mapped](Self::is_mapped) parts into memory. The first change of a part would do the same, but abort

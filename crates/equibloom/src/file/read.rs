@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
-use std::io::{ErrorKind, Read};
+use std::io::{Cursor, ErrorKind, Read};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -13,6 +13,7 @@ use super::header::{self, BLOCKS, Header, NEXT, OVERFLOW, PREFIX_BYTES, Section}
 use super::write::CHUNK_BYTES;
 use crate::hash_filter::HashFilter;
 use crate::raw::Any;
+use crate::raw::growth::{self, StoredGrowth};
 use crate::storage::Words;
 
 /// Bytes allocated for a section of a stream before the first of its bytes arrive.
@@ -29,6 +30,18 @@ pub(super) struct Input<'a> {
     size: Option<u64>,
     /// The number of files that this one is a section of.
     depth: usize,
+}
+
+/// What the section with the parts after the first holds.
+pub(super) enum Next {
+    Filter(HashFilter),
+    Growth(StoredGrowth),
+}
+
+/// A file by its first bytes.
+enum Kind<'a> {
+    Planned(Input<'a>),
+    Growing(Input<'a>),
 }
 
 /// The bytes of a section, hashed as they are read.
@@ -59,9 +72,13 @@ pub(super) fn filter(mut input: Input<'_>, hash: &str) -> Result<HashFilter, Fil
     input.sections(&header, |input, section| match section.name.as_str() {
         BLOCKS => input.words(&header, section, &mut blocks),
         OVERFLOW => input.words(&header, section, &mut overflow),
-        NEXT => {
-            input.nested(section, |nested| filter(nested, hash).map(|filter| next = Some(filter)))
-        }
+        NEXT => input.nested(section, |nested| {
+            next = Some(match nested.kind()? {
+                Kind::Planned(nested) => Next::Filter(filter(nested, hash)?),
+                Kind::Growing(nested) => Next::Growth(nested.growth()?),
+            });
+            Ok(())
+        }),
         _ => input.skim(&header, section, |_| {}),
     })?;
     let mut found = Entries::new(&header);
@@ -80,10 +97,13 @@ pub(super) fn verify(mut input: Input<'_>) -> Result<Header, FileErrorKind> {
     let mut found = Entries::new(&header);
     input.sections(&header, |input, section| match section.name.as_str() {
         OVERFLOW => input.skim(&header, section, |bytes| found.count(bytes)),
-        NEXT => input.nested(section, |nested| {
-            let next = verify(nested)?;
-            next.check_hash(&header.hash)?;
-            header.check_next(&next.parameters, next.key_kind)
+        NEXT => input.nested(section, |nested| match nested.kind()? {
+            Kind::Planned(nested) => {
+                let next = verify(nested)?;
+                next.check_hash(&header.hash)?;
+                header.check_next(&next.parameters, next.key_kind)
+            }
+            Kind::Growing(nested) => header.check_growth(&nested.growth()?),
         }),
         _ => input.skim(&header, section, |_| {}),
     })?;
@@ -96,17 +116,24 @@ pub(super) fn assemble(
     header: Header,
     blocks: Words,
     overflow: Words,
-    next: Option<HashFilter>,
+    next: Option<Next>,
 ) -> Result<HashFilter, FileErrorKind> {
-    if let Some(next) = &next {
-        header.check_next(next.parameters(), next.key_kind())?;
+    match &next {
+        Some(Next::Filter(next)) => header.check_next(next.parameters(), next.key_kind())?,
+        Some(Next::Growth(next)) => header.check_growth(next)?,
+        None => {}
     }
     let Header { parameters, counters, key_kind, .. } = header;
     let (found, expected) = (blocks.bytes(), parameters.design.block_bytes());
     // The header's check has compared the lengths.
     let mismatch = FileErrorKind::SectionLength { name: BLOCKS, found, expected };
     let raw = Any::over(&parameters.design, blocks, overflow, counters).ok_or(mismatch)?;
-    Ok(HashFilter { parameters, raw, key_kind }.followed_by(next))
+    let filter = HashFilter::over(parameters, raw, key_kind);
+    Ok(match next {
+        None => filter,
+        Some(Next::Filter(next)) => filter.followed_by(next),
+        Some(Next::Growth(growth)) => filter.with_growth(Some(growth.growth)),
+    })
 }
 
 /// Counts the entries of the overflow list: nonzero slots.
@@ -142,6 +169,22 @@ impl<'a> Input<'a> {
     /// A file of `size` bytes, or a stream of unknown length.
     pub(super) fn new(reader: impl Read + 'a, size: Option<u64>) -> Self {
         Self { reader: Box::new(reader), position: 0, size, depth: 0 }
+    }
+
+    /// Which kind of filter it is.
+    fn kind(mut self) -> Result<Kind<'a>, FileErrorKind> {
+        let mut start = Vec::from(growth::MAGIC);
+        let read = self.read_up_to(&mut start)?;
+        start.truncate(read);
+        let is_growing = start == growth::MAGIC;
+        let reader = Box::new(Cursor::new(start).chain(self.reader));
+        let input = Self { reader, position: 0, ..self };
+        Ok(if is_growing { Kind::Growing(input) } else { Kind::Planned(input) })
+    }
+
+    /// The part that grows.
+    fn growth(self) -> Result<StoredGrowth, FileErrorKind> {
+        StoredGrowth::read(self.reader, self.size)
     }
 
     /// Reads and checks the header.

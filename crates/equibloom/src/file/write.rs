@@ -1,5 +1,5 @@
 //! Writes a filter as a stream of bytes: header and sections, with zeros before large sections. The last section
-//! of a filter of several parts is a file of the parts after the first.
+//! of a filter of several parts is a file of the parts after the first; the part that grows is the last.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -15,7 +15,7 @@ use crate::error::BuildError;
 use crate::hash_filter::HashFilter;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
-use crate::raw::Any;
+use crate::raw::{Any, Growth};
 use crate::storage::Words;
 
 /// Bytes hashed, read or written at a time: small enough to stay in the cache in between.
@@ -47,7 +47,8 @@ impl Named<'_> {
 
     pub(super) fn write(&self, writer: &mut dyn Write) -> Result<(), FileErrorKind> {
         // From the last part to the first: a header has the checksum of the parts after it.
-        let mut next = None;
+        let growth = self.filter.raw.growth();
+        let mut next = growth.map(|growth| Contents::Growth(growth, self.seed, self.kind));
         for (part, raw) in self.filter.parts().into_iter().rev() {
             next = self.prepared(Parameters { seed: self.seed, ..part }, raw, next)?;
         }
@@ -59,14 +60,14 @@ impl Named<'_> {
         &self,
         parameters: Parameters,
         part: &'a Any,
-        next: Option<Box<Prepared<'a>>>,
-    ) -> Result<Option<Box<Prepared<'a>>>, FileErrorKind> {
+        next: Option<Contents<'a>>,
+    ) -> Result<Option<Contents<'a>>, FileErrorKind> {
         let Some(&(blocks, ledger)) = part.contents().first() else { return Ok(next) };
         let (mut sections, mut contents) = (Vec::new(), Vec::new());
         for (name, content) in [
             (BLOCKS, Some(Contents::Words(blocks))),
             (OVERFLOW, Some(Contents::Words(&ledger.overflow.slots))),
-            (NEXT, next.map(Contents::Next)),
+            (NEXT, next),
         ] {
             let Some(content) = content else { continue };
             let mut measure = Measure { length: 0, hasher: Xxh3::new() };
@@ -78,7 +79,7 @@ impl Named<'_> {
         }
         let (header, bytes) =
             Header::new(self.hash, parameters, self.kind, ledger.counters(), sections)?;
-        Ok(Some(Box::new(Prepared { header, bytes, contents })))
+        Ok(Some(Contents::Next(Box::new(Prepared { header, bytes, contents }))))
     }
 }
 
@@ -110,8 +111,10 @@ impl Prepared<'_> {
 /// The contents of a section.
 enum Contents<'a> {
     Words(&'a Words),
-    /// A file with the other parts.
+    /// A file with this part and those after it.
     Next(Box<Prepared<'a>>),
+    /// The part that grows, the seed of its keys' hash and their kind.
+    Growth(&'a Growth, u64, KeyKind),
 }
 
 impl Contents<'_> {
@@ -121,6 +124,7 @@ impl Contents<'_> {
                 .try_for_each(|bytes| writer.write_all(&bytes))
                 .map_err(|error| FileErrorKind::io("write", error)),
             Self::Next(file) => file.write(writer),
+            Self::Growth(growth, seed, kind) => growth.write(*seed, *kind, writer),
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::file::{FileError, FileErrorKind, atomic, opened};
 use crate::hashing::{KeyKind, Stable, StableKey};
 use crate::storage::{Bytes, Line, WORDS_PER_LINE};
 
-const MAGIC: [u8; 8] = *b"\x89EQG\r\n\x1a\n";
+pub(crate) const MAGIC: [u8; 8] = *b"\x89EQG\r\n\x1a\n";
 const VERSION: u64 = 2;
 
 /// A line that could not be allocated: all of its strings are listed.
@@ -156,7 +156,7 @@ impl<K: StableKey + ?Sized> GrowingFilter<K> {
     /// [`FileError`] if the bytes are no filter of such keys, or there is no memory to copy them.
     pub fn from_owner(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Self, FileError> {
         let bytes: Bytes = Arc::new(bytes);
-        Ok(map::over(&bytes).and_then(Self::typed)?)
+        Ok(map::over(&bytes, 0, (*bytes).as_ref()).and_then(Self::typed)?)
     }
 
     /// Whether any part of the filter is still in its file, or in its owner's memory.
@@ -227,7 +227,7 @@ impl<K: StableKey + ?Sized> SharedGrowingFilter<K> {
     }
 }
 
-fn write_table(
+pub(super) fn write_table(
     table: &Table,
     rate: f64,
     seed: u64,
@@ -262,7 +262,7 @@ fn write_table(
         sink.put(&[0])?;
     }
     for (levels, lists) in table.parts() {
-        for line in levels.lines(&lists) {
+        for line in levels.lines(lists) {
             sink.put(line.unwrap_or(&SENT_ON))?;
         }
     }
@@ -279,9 +279,9 @@ const fn lines_start(listed: u64) -> u64 {
 /// What a file holds.
 pub(super) struct Contents {
     pub(super) table: Table,
-    rate: f64,
-    seed: u64,
-    kind: KeyKind,
+    pub(super) rate: f64,
+    pub(super) seed: u64,
+    pub(super) kind: KeyKind,
 }
 
 impl Contents {
@@ -350,11 +350,11 @@ impl Table {
         Ok(())
     }
 
-    fn is_mapped(&self) -> bool {
+    pub(super) fn is_mapped(&self) -> bool {
         self.parts().any(|(levels, _)| levels.levels.iter().any(|level| level.lines.is_mapped()))
     }
 
-    fn detach(&mut self) -> Result<(), BuildError> {
+    pub(super) fn detach(&mut self) -> Result<(), BuildError> {
         self.for_each_level(|level, _| level.lines.detach())
     }
 }

@@ -318,9 +318,9 @@ impl Levels {
     }
 
     /// The blocks with some lists of the first level, level by level; `None` for those that are not allocated.
-    pub(super) fn lines(&self, lists: &Range<u64>) -> impl Iterator<Item = Option<&Line>> {
-        self.levels.iter().flat_map(|level| {
-            let blocks = level.blocks_with(lists, self.geometry.list_bits);
+    pub(super) fn lines(&self, lists: Range<u64>) -> impl Iterator<Item = Option<&Line>> {
+        self.levels.iter().flat_map(move |level| {
+            let blocks = level.blocks_with(&lists, self.geometry.list_bits);
             blocks.map(|block| level.lines.get(block))
         })
     }

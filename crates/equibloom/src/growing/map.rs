@@ -18,17 +18,16 @@ pub(super) unsafe fn open(path: &Path) -> Result<Contents, FileErrorKind> {
     }
     // SAFETY: the caller's promise. Only the lines keep the mapping alive.
     let mapping = unsafe { map(&file) }.map_err(|error| FileErrorKind::io("map", error))?;
-    over(&mapping)
+    over(&mapping, 0, (*mapping).as_ref())
 }
 
-/// The contents of a whole file in memory. Only the header is verified; bytes that cannot be used in place are
-/// copied, and then everything is.
-pub(super) fn over(bytes: &Bytes) -> Result<Contents, FileErrorKind> {
-    let file = (**bytes).as_ref();
+/// The contents of a whole file that begins at this offset of the bytes. Only the header is verified; bytes that cannot
+/// be used in place are copied, and then everything is.
+pub(super) fn over(bytes: &Bytes, start: u64, file: &[u8]) -> Result<Contents, FileErrorKind> {
     let size = Some(file.len() as u64);
     let mut source = Source::new(file);
     let mut contents = source.header(size)?;
-    let mut offset = source.read;
+    let mut offset = start + source.read;
     let borrowed = contents.table.for_each_level(|level, blocks| {
         let start = offset;
         offset += blocks.len() as u64 * 64;

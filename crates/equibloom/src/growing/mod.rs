@@ -16,7 +16,8 @@
 //! **Full blocks** send strings on to a level of 1/16 of the lists, and that to a third ([`levels`]); an ordered
 //! map takes what is left ([`listed`]).
 //!
-//! **Threads** share tables of parts of the hash space ([`sharded`]).
+//! **Threads** share tables of parts of the hash space ([`sharded`]). A planned filter that grows has a table as its
+//! second [`part`].
 
 mod block;
 mod collect;
@@ -29,6 +30,9 @@ mod listed;
 #[cfg(feature = "file")]
 mod map;
 mod moving;
+mod part;
+#[cfg(feature = "file")]
+mod part_file;
 mod prefix;
 mod schedule;
 mod segments;
@@ -39,7 +43,14 @@ mod shared;
 mod statistics;
 mod table;
 
+#[cfg(feature = "file")]
+pub(crate) use file::MAGIC;
 pub use filter::GrowingFilter;
+pub(crate) use part::Growth;
+#[cfg(target_has_atomic = "64")]
+pub(crate) use part::SharedGrowth;
+#[cfg(feature = "file")]
+pub(crate) use part_file::StoredGrowth;
 #[cfg(target_has_atomic = "64")]
 pub use shared::SharedGrowingFilter;
 pub use table::GrowthWork;

@@ -33,7 +33,6 @@ impl Prefix {
     }
 
     /// The coded string.
-    #[cfg(feature = "file")]
     pub(super) const fn to_bits(self) -> u128 {
         self.0
     }

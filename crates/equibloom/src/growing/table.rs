@@ -73,7 +73,8 @@ impl PartialEq for Table {
             && (self.elements, self.removable) == (other.elements, other.removable)
             && self.parts().map(|(_, lists)| lists).eq(other.parts().map(|(_, lists)| lists))
             && self.parts().zip(other.parts()).all(|((ours, lists), (theirs, _))| {
-                ours.geometry == theirs.geometry && ours.lines(&lists).eq(theirs.lines(&lists))
+                ours.geometry == theirs.geometry
+                    && ours.lines(lists.clone()).eq(theirs.lines(lists))
             })
     }
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
 use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
+use super::growth::Growth;
 use super::held::Held;
 use super::ledger::{Counters, Ledger, OwnLedger};
 use super::level_by_level::BatchSizes;
@@ -60,7 +61,7 @@ impl<S: Held> Any<S> {
         delegate!(
             self,
             filter => filter.ledger.elements(),
-            parts => parts.filters().map(Self::elements).fold(0, u64::saturating_add)
+            parts => parts.elements()
         )
     }
 
@@ -98,7 +99,7 @@ impl<S: Held> Any<S> {
         match self {
             // A key's bits lie anywhere, and a list is short.
             Self::Classical(_) | Self::List(_) => {}
-            Self::Parts(parts) => parts.filters().for_each(|filter| filter.prefetch_first(key)),
+            Self::Parts(parts) => parts.prefetch_first(key),
             Self::FirstWithRoom(filter) => filter.prefetch_first(key),
             Self::LeastLoaded(filter) => filter.prefetch_first(key),
             Self::Fingerprint(filter) => filter.prefetch_first(key),
@@ -214,7 +215,8 @@ impl Any {
     ) -> Result<u64, FullError> {
         match self {
             // One by one: a key's bits lie anywhere, so that threads cannot divide the array.
-            Self::Classical(_) | Self::List(_) | Self::Parts(_) => {
+            Self::Parts(parts) => parts.insert_batch(keys),
+            Self::Classical(_) | Self::List(_) => {
                 let mut insert = |key| Ok(u64::from(self.insert(key)?.is_new()));
                 keys.iter().try_fold(0, |new, &key| Ok(new + insert(key)?))
             }
@@ -304,9 +306,49 @@ impl Any {
     /// The filter's contents, word by word: equal for equal histories.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         let parts = self.contents().into_iter();
-        parts.flat_map(|(words, ledger)| {
+        let planned = parts.flat_map(|(words, ledger)| {
             words.as_flattened().iter().chain(ledger.overflow.slots.as_flattened()).copied()
-        })
+        });
+        planned.chain(self.growth().into_iter().flat_map(Growth::words))
+    }
+
+    /// The part that grows.
+    pub(crate) const fn growth(&self) -> Option<&Growth> {
+        match self {
+            Self::Parts(parts) => parts.growth.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Takes the part that grows, and leaves the planned ones.
+    pub(crate) fn take_growth(&mut self) -> Option<Growth> {
+        let Self::Parts(parts) = self else { return None };
+        let growth = parts.growth.take();
+        if parts.parts.len() == 1
+            && let Some(part) = parts.parts.pop()
+        {
+            *self = part.filter;
+        }
+        growth
+    }
+
+    /// Whether new keys go to a part that grows.
+    pub(crate) fn has_grown(&self) -> bool {
+        matches!(self, Self::Parts(parts) if parts.has_grown())
+    }
+
+    /// Whether there are so many elements in planned parts, and no part that grows.
+    #[inline]
+    pub(crate) fn must_grow_at(&self, elements: u64) -> bool {
+        match self {
+            Self::Fingerprint(filter) => filter.ledger.elements >= elements,
+            _ => self.other_must_grow_at(elements),
+        }
+    }
+
+    #[inline(never)]
+    fn other_must_grow_at(&self, elements: u64) -> bool {
+        self.elements() >= elements && !self.has_grown()
     }
 
     fn contents_mut(&mut self) -> Vec<(&mut Words, &mut OwnLedger)> {
@@ -317,8 +359,9 @@ impl Any {
         )
     }
 
-    /// Removes all keys and keeps the memory.
+    /// Removes all keys and keeps the memory of the planned parts.
     pub(crate) fn clear(&mut self) {
+        self.take_growth();
         for (words, ledger) in self.contents_mut() {
             words.fill([0; WORDS_PER_LINE]);
             ledger.clear();
@@ -330,7 +373,7 @@ impl Any {
     fn choose_kernels(&mut self) {
         match self {
             Self::Fingerprint(filter) => filter.choose_kernels(),
-            Self::Parts(Parts { parts }) => {
+            Self::Parts(Parts { parts, .. }) => {
                 parts.iter_mut().for_each(|part| part.filter.choose_kernels());
             }
             _ => {}
@@ -343,7 +386,11 @@ impl Any {
         self.contents_mut().into_iter().try_for_each(|(words, ledger)| {
             words.detach()?;
             ledger.overflow.detach()
-        })
+        })?;
+        match self {
+            Self::Parts(Parts { growth: Some(growth), .. }) => growth.detach(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -363,6 +410,6 @@ impl Clone for Any {
 /// Filters of one design with the same contents are equal.
 impl PartialEq for Any {
     fn eq(&self, other: &Self) -> bool {
-        self.contents() == other.contents()
+        self.contents() == other.contents() && self.growth() == other.growth()
     }
 }

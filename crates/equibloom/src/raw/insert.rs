@@ -149,7 +149,7 @@ impl<R: Choose> Plan<R> {
                     match ledger.list(entry, may_be_listed, WhenFull::Refuse, is_spent) {
                         Ok(Insertion::New) => {}
                         Ok(present) => return Ok(present),
-                        Err(ListFull) if self.when_full == WhenFull::Refuse => {
+                        Err(ListFull) if self.when_full.refuses() => {
                             return Err(ledger.full());
                         }
                         Err(ListFull) if !self.saturate(&mut to, admitting, number, key) => {

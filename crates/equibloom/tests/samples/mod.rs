@@ -149,5 +149,12 @@ pub fn samples_of(scale: u32) -> Vec<Sample> {
     let first = in_subtables(fingerprints, &[4, 1]).with_overflow(saturate(9)).into();
     let merged = vec![Layout::blocked(blocks, times(2)).into(), list.1];
     samples.push(Sample { merged, ..sample(("merged", first, 90)) });
+    if cfg!(feature = "planner") {
+        let overflow = Overflow { capacity: times(9), when_full: WhenFull::Grow { rate_bits: 10 } };
+        let layout = in_subtables(fingerprints, &[5, 1]).with_overflow(overflow);
+        let mut grown = sample(("grown", layout.into(), 90));
+        grown.parameters.keys = times(50);
+        samples.push(grown);
+    }
     samples
 }

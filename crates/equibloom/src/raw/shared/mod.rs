@@ -127,13 +127,13 @@ impl<S: Held> Any<S> {
     /// blocks are locked.
     fn converted<T: Held>(self, convert: Convert<S, T>) -> Any<T> {
         match self {
-            Self::Parts(Parts { parts }) => {
+            Self::Parts(Parts { parts, growth }) => {
                 let convert = |Part { keys, design, filter }| Part {
                     keys,
                     design,
                     filter: Any::converted(filter, convert),
                 };
-                Any::Parts(Parts { parts: parts.into_iter().map(convert).collect() })
+                Any::Parts(Parts { parts: parts.into_iter().map(convert).collect(), growth })
             }
             Self::Classical(Classical { plan, words, ledger }) => {
                 let (words, ledger) = convert(words, ledger, 0);
@@ -166,12 +166,12 @@ impl Shared {
     /// insert has returned before: blocks are copied in the order of lookups, and the list after them, because
     /// keys only move that way.
     pub(crate) fn snapshot(&self, design: &Design) -> Result<Any, BuildError> {
-        if let Self::Parts(Parts { parts }) = self {
+        if let Self::Parts(Parts { parts, .. }) = self {
             let copy = |&Part { keys, design, ref filter }| {
                 filter.snapshot(&design).map(|filter| Part { keys, design, filter })
             };
             let parts: Result<Vec<Part>, _> = parts.iter().map(copy).collect();
-            return parts.map(|parts| Any::Parts(Parts { parts }));
+            return parts.map(|parts| Any::Parts(Parts { parts, growth: None }));
         }
         let (words, ledger) = self.contents()[0];
         let mut copy = Words::zeroed(words.atomics().len() as u64)?;
@@ -187,7 +187,9 @@ impl Shared {
     /// Removes all keys and keeps the memory.
     pub(crate) fn clear(&mut self) {
         match self {
-            Self::Parts(Parts { parts }) => parts.iter_mut().for_each(|part| part.filter.clear()),
+            Self::Parts(Parts { parts, .. }) => {
+                parts.iter_mut().for_each(|part| part.filter.clear())
+            }
             Self::Classical(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::List(filter) => clear(&mut filter.words, &mut filter.ledger),
             Self::FirstWithRoom(filter) => clear(&mut filter.words, &mut filter.ledger),
@@ -226,22 +228,16 @@ impl Shared {
         }
     }
 
-    /// Inserts keys in order; returns how many were new.
-    pub(crate) fn insert_batch(&self, keys: &[KeyHash]) -> Result<u64, FullError> {
-        let mut new = 0;
-        for key in self.prefetched(keys) {
-            new += u64::from(self.insert(key)?.is_new());
-        }
-        Ok(new)
-    }
-
     /// The answers in order.
     pub(crate) fn contains_batch<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = bool> {
         self.prefetched(keys).map(|key| self.contains(key))
     }
 
     /// The keys in order, while the first blocks of later ones are prefetched.
-    fn prefetched<'a>(&'a self, keys: &'a [KeyHash]) -> impl Iterator<Item = KeyHash> + 'a {
+    pub(crate) fn prefetched<'a>(
+        &'a self,
+        keys: &'a [KeyHash],
+    ) -> impl Iterator<Item = KeyHash> + 'a {
         keys.iter().take(AHEAD).for_each(|&key| self.prefetch_first(key));
         keys.iter().enumerate().map(move |(index, &key)| {
             if let Some(&later) = keys.get(index + AHEAD) {
