@@ -23,7 +23,6 @@
 mod contender;
 mod contradiction;
 mod cost;
-mod estimate;
 mod frontier;
 mod memory;
 #[cfg(feature = "papers")]
