@@ -239,11 +239,11 @@ impl GrowingFilter {
 
     /// The number of keys that were new when they came; a few seemed to be there already. Uniting adds the numbers of both.
     fn __len__(&self, py: Python<'_>) -> usize {
-        self.guarded.read(py, Growing::elements) as usize
+        self.guarded.read(py, Growing::len) as usize
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (rate, elements) = (self.rate, self.guarded.read(py, Growing::elements));
+        let (rate, elements) = (self.rate, self.guarded.read(py, Growing::len));
         let kind = self.guarded.kind.get();
         match elements {
             0 => format!("<equibloom.GrowingFilter at a rate of {rate:?}, empty>"),

@@ -141,8 +141,8 @@ impl Value {
 
     /// Number of keys.
     pub(crate) fn elements(&self) -> u64 {
-        self.planned.as_deref().map_or(0, Filter::elements)
-            + self.growing.as_deref().map_or(0, Growing::elements)
+        self.planned.as_deref().map_or(0, Filter::len)
+            + self.growing.as_deref().map_or(0, Growing::len)
     }
 
     /// Bytes, without scanning the filter.
