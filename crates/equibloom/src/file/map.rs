@@ -68,7 +68,7 @@ fn part_over(
         let found = if file.starts_with(&growth::MAGIC) {
             Some(Next::Growth(StoredGrowth::over(bytes, start, file)?))
         } else {
-            part_over(bytes, start, file, depth + 1)?.map(Next::Filter)
+            part_over(bytes, start, file, depth + 1)?.map(|next| Next::Filter(next.into()))
         };
         let Some(found) = found else { return Ok(None) };
         next = Some(found);

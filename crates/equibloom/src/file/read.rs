@@ -34,7 +34,7 @@ pub(super) struct Input<'a> {
 
 /// What the section with the parts after the first holds.
 pub(super) enum Next {
-    Filter(HashFilter),
+    Filter(Box<HashFilter>),
     Growth(StoredGrowth),
 }
 
@@ -74,7 +74,7 @@ pub(super) fn filter(mut input: Input<'_>, hash: &str) -> Result<HashFilter, Fil
         OVERFLOW => input.words(&header, section, &mut overflow),
         NEXT => input.nested(section, |nested| {
             next = Some(match nested.kind()? {
-                Kind::Planned(nested) => Next::Filter(filter(nested, hash)?),
+                Kind::Planned(nested) => Next::Filter(Box::new(filter(nested, hash)?)),
                 Kind::Growing(nested) => Next::Growth(nested.growth()?),
             });
             Ok(())
@@ -131,7 +131,7 @@ pub(super) fn assemble(
     let filter = HashFilter::over(parameters, raw, key_kind);
     Ok(match next {
         None => filter,
-        Some(Next::Filter(next)) => filter.followed_by(next),
+        Some(Next::Filter(next)) => filter.followed_by(*next),
         Some(Next::Growth(growth)) => filter.with_growth(Some(growth.growth)),
     })
 }
