@@ -99,13 +99,13 @@ fn an_integer_is_its_value_in_every_format() {
         );
         refused(&scratch, &format!("add built.eqb {name} -e 5"), &["built.eqb: it holds integers"]);
     }
-    refused(&scratch, "query built.eqb -e five", &["on the command line", "`five` is none"]);
+    refused(&scratch, "query built.eqb -e five", &["on the command line", "`five` is not one"]);
     scratch.write("bad", "5\nx5\n");
-    refused(&scratch, "query built.eqb bad", &["bad, line 2", "`x5` is none"]);
+    refused(&scratch, "query built.eqb bad", &["bad, line 2", "`x5` is not one"]);
     refused(&scratch, "build --type int bad -o new.eqb", &["bad, line 2", "`x5`", "--type text"]);
     scratch.write("bad.csv", "key\n5\n1.0\n");
     let csv = "query built.eqb bad.csv --csv-column key";
-    refused(&scratch, csv, &["bad.csv, line 3", "`1.0` is none"]);
+    refused(&scratch, csv, &["bad.csv, line 3", "`1.0` is not one"]);
 }
 
 #[test]
