@@ -362,7 +362,7 @@ fn errors_name_the_problem_and_its_position() {
     design(12, (1 << 61) + 1, "the coin", &["53 significant bits"]);
     design(12, (1 << 63) + (1 << 40), "the coin", &["at most 9223372036854775808"]);
     design(13, 2, "whether there is an access budget", &["up to 1"]);
-    design(15, 2, "what happens when the list is full", &["up to 1"]);
+    design(15, 41, "what happens to keys beyond the plan", &["up to 40"]);
     design(16, 2, "whether it is a multiset", &["up to 1"]);
     parameters(16, 1, 0, "cannot be removed from Bloom blocks");
     let mut none = original.clone();

@@ -48,6 +48,11 @@ impl Sample {
         filter.into_hash_filter()
     }
 
+    /// Whether it is one filter of the plan, without parts of other plans or one that grows.
+    pub fn is_one_part(&self) -> bool {
+        self.merged.is_empty() && !self.parameters.design.overflow().when_full.grows()
+    }
+
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.build().write_to(&mut bytes).unwrap();
