@@ -34,8 +34,8 @@ pub struct HashFilter {
     pub(crate) parameters: Parameters,
     pub(crate) raw: Any,
     pub(crate) key_kind: KeyKind,
-    /// Number of elements with which it begins to grow; `u64::MAX` if it does not grow.
-    grows_at: u64,
+    /// Whether it [grows](crate::WhenFull::Grow), beside what inserts read.
+    grows: bool,
 }
 
 impl HashFilter {
@@ -49,8 +49,8 @@ impl HashFilter {
     }
 
     pub(crate) const fn over(parameters: Parameters, raw: Any, key_kind: KeyKind) -> Self {
-        let grows_at = parameters.grows_at();
-        Self { parameters, raw, key_kind, grows_at }
+        let grows = parameters.design.overflow().when_full.grows();
+        Self { parameters, raw, key_kind, grows }
     }
 
     /// The parameters that the filter was built from. If it has several [parts](Self::part_count), the design is
@@ -94,7 +94,7 @@ impl HashFilter {
     /// filter is unchanged.
     #[inline]
     pub fn insert(&mut self, hash: KeyHash) -> Result<Insertion, FullError> {
-        if self.grows_at == u64::MAX {
+        if !self.grows {
             return self.raw.insert(hash);
         }
         self.insert_growing(hash).ok_or_else(|| self.full())
@@ -103,7 +103,7 @@ impl HashFilter {
     /// The same for a filter that grows, out of line; `None` if memory is short.
     #[inline(never)]
     fn insert_growing(&mut self, hash: KeyHash) -> Option<Insertion> {
-        if !self.raw.must_grow_at(self.grows_at)
+        if !self.raw.must_grow_at(self.parameters.keys)
             && let Ok(insertion) = self.raw.insert(hash)
         {
             return Some(insertion);
@@ -153,7 +153,6 @@ impl HashFilter {
         let changed = change(&mut parts);
         let keys = parts.parts.iter().map(|part| part.keys);
         self.parameters.keys = keys.fold(0, u64::saturating_add);
-        self.grows_at = self.parameters.grows_at();
         self.raw = match parts.parts.pop() {
             Some(part) if parts.parts.is_empty() && parts.growth.is_none() => part.filter,
             last => {
@@ -202,12 +201,12 @@ impl HashFilter {
     ) -> Result<Insertion, FullError> {
         let mut counted = Accesses::default();
         let was_spent = self.raw.is_budget_spent();
-        let inserted = match self.raw.must_grow_at(self.grows_at) {
+        let inserted = match self.grows && self.raw.must_grow_at(self.parameters.keys) {
             true => self.insert_beyond(hash, &mut counted),
             false => self.raw.insert_observed(hash, &mut counted),
         };
         let insertion = match inserted {
-            Err(_) if self.grows_at < u64::MAX => self.insert_beyond(hash, &mut counted),
+            Err(_) if self.grows => self.insert_beyond(hash, &mut counted),
             inserted => inserted,
         }?;
         if was_spent {
@@ -240,13 +239,13 @@ impl HashFilter {
 
     /// Fills the planned parts, then the one that grows.
     fn insert_all(&mut self, hashes: &[KeyHash], threads: usize) -> Result<u64, FullError> {
-        if self.grows_at == u64::MAX {
+        if !self.grows {
             return self.raw.insert_batch(hashes, threads);
         }
         let before = self.raw.elements();
         let mut rest = hashes;
         while !rest.is_empty() && !self.raw.has_grown() {
-            let room = self.grows_at.saturating_sub(self.raw.elements());
+            let room = self.parameters.keys.saturating_sub(self.raw.elements());
             let count = usize::try_from(room).map_or(rest.len(), |room| room.min(rest.len()));
             let (hashes, later) = rest.split_at(count);
             // Keys before a refused one are in the filter: they are found to be present.
@@ -358,7 +357,7 @@ impl HashFilter {
         let other_keys = MergeError::OtherKeys { ours: our_kind, theirs: their_kind };
         let key_kind = our_kind.merged(their_kind).ok_or(other_keys)?;
         let are_single = self.part_count() == 1 && other.part_count() == 1;
-        let fits = self.len().saturating_add(other.len()) <= self.grows_at;
+        let fits = !self.grows || self.len().saturating_add(other.len()) <= ours.keys;
         if are_single && ours == theirs && fits {
             self.raw.merge(&other.raw, 1)?;
         } else if ours.design.is_multiset() || theirs.design.is_multiset() {
