@@ -116,8 +116,8 @@ fn bad_requirements_are_refused_by_name_value_and_range() {
         ("--keys 1M --fpr 1%  --choices 99", &["--choices", "99", "between 1 and 16"]),
         ("--keys 1M --fpr 1%  --overflow 2", &["--overflow", "2", "between 0 and 1"]),
         ("--keys 1M --fpr 1%  --placement best", &["--placement", "best", "multi-level"]),
-        ("--keys 1M", &["keys alone", "give keys with memory"]),
-        ("", &["no size", "give keys with memory"]),
+        ("--keys 1M", &["keys alone", "give --keys with --memory"]),
+        ("", &["no size", "give --keys with --memory"]),
         ("--keys 1M --memory 1MB --bits-per-key 8", &["keys, memory and bits_per_key"]),
         (
             "--keys 1M --memory 1MB --fpr 1e-4",

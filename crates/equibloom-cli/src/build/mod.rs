@@ -155,7 +155,7 @@ impl Job<'_> {
             }
             (Some(WhenFull::Grow), Some(rate)) => match equibloom::WhenFull::grow(rate) {
                 None => bail!(
-                    "--when-full grow cannot keep a rate of {rate}: give --fpr at least 3e-11, or choose saturate"
+                    "--when-full grow cannot keep a rate of {rate:e}: give --fpr at least 3e-11, or choose saturate"
                 ),
                 grows => Ok(grows),
             },

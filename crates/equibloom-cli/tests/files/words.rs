@@ -261,9 +261,9 @@ fn counted_keys_leave_room_for_more() {
     assert_eq!(planned("keys"), 1_100);
     scratch.ok("add set.eqb more -q");
     assert_eq!(scratch.ok("query set.eqb -c keys more"), "1100\n");
-    let refused = error_of(
-        &scratch.run("add set.eqb -e one -e two -e three -e four -e five -e six -e seven"),
-    );
+    let refused = error_of(&scratch.run(
+        "add set.eqb --when-full refuse -e one -e two -e three -e four -e five -e six -e seven",
+    ));
     assert!(refused.contains("1,100 keys") && refused.contains("--headroom"), "{refused}");
     assert_eq!(planned("keys --headroom 0"), 1_000);
     assert_eq!(planned("keys --headroom 50%"), 1_500);
