@@ -24,8 +24,8 @@ impl Patterns {
         let row = |new: usize| {
             let mut row = vec![0.0; bits + 1];
             let mut probability = least;
-            for (set, entry) in row.iter_mut().enumerate().take(bits - new + 1).skip(hashes - new) {
-                *entry = if new > 0 && probability < NEGLIGIBLE { 0.0 } else { probability };
+            for set in hashes - new..=bits - new {
+                row[set] = if new > 0 && probability < NEGLIGIBLE { 0.0 } else { probability };
                 let unset = bits - set;
                 let (more, fewer) = (set + 1, (unset - new) as f64 / unset.max(1) as f64);
                 probability *= more as f64 / (more + new - hashes) as f64 * fewer;

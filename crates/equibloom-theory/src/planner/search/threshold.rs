@@ -143,7 +143,7 @@ impl Search {
     /// One of eight changes; `None` if it changes nothing.
     fn changed(&self, parameters: &Parameters, change: u32, step: f64) -> Option<Parameters> {
         let mut other = *parameters;
-        let step = if change.is_multiple_of(2) { step } else { -step };
+        let step = if change % 2 == 0 { step } else { -step };
         let whole = |number: u32, step: f64| {
             let least = 1.0_f64.copysign(step);
             number.saturating_add_signed(if step.abs() < 1.0 { least } else { step.round() } as i32)
