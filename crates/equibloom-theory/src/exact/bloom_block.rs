@@ -1,8 +1,9 @@
 //! A Bloom block under the threshold rule, arrival by arrival.
 //!
-//! The state is (load, class): the class is the number of set bits, or, for large blocks and quick looks, there is one
-//! class per load, which has the mean match probability at that load. (The number of set bits hardly varies at a given
-//! load, and what variation there is enters through its variance.) Loads are rows; an admitted key moves mass from one row to the next. Rows and classes without
+//! The state is (load, class): the class is the number of set bits, or, for large blocks, there is one
+//! class per load, which has the mean match probability at that load. (In a block of thousands of bits
+//! the number of set bits hardly varies at a given load, and what variation there is enters through the
+//! mean.) Loads are rows; an admitted key moves mass from one row to the next. Rows and classes without
 //! mass are dropped, so a step costs only what is alive: a few loads, a few dozen classes.
 //!
 //! **Hints.** A rejected key sets one of `w` hint bits at random, so that the hint of an absent key is still
@@ -11,8 +12,11 @@
 //! with one difference: rejected mass is multiplied by 1 − 1/w.
 
 use super::mixture::Meeting;
-use super::patterns::{MeanPatterns, Patterns, arrivals_to_fill, negligible};
+use super::patterns::Patterns;
 use super::window::Window;
+
+/// Blocks with more data bits than this have one class per load.
+pub(crate) const LARGEST_RESOLVED_BLOCK: usize = 1024;
 
 /// A block that admits less than this no longer changes.
 const AT_REST: f64 = 1e-22;
@@ -48,8 +52,8 @@ struct Rows {
 }
 
 impl BloomBlock {
-    /// Keys set bits as these classes say; a block below `threshold` admits them all, at it with `probability`.
-    pub(crate) fn new(classes: Classes, threshold: usize, probability: f64, hints: u32) -> Self {
+    /// Keys set `patterns`; a block below `threshold` admits them all, at it with `probability`.
+    pub(crate) fn new(patterns: Patterns, threshold: usize, probability: f64, hints: u32) -> Self {
         let empty = vec![Window::certain(0)];
         let (unset, after_reject) = if hints == 0 {
             (Vec::new(), 0.0)
@@ -57,7 +61,7 @@ impl BloomBlock {
             (empty.clone(), 1.0 - 1.0 / f64::from(hints))
         };
         Self {
-            classes,
+            classes: Classes::new(patterns),
             threshold,
             probability,
             hints,
@@ -100,10 +104,10 @@ impl Rows {
                 classes.move_admitted(&mut self.rows[index + 1], load, row.first, &admitted);
             }
             for (class, mass) in (row.first..).zip(&mut row.mass) {
-                let matched = classes.present(load, class);
+                let matched = classes.matched(load, class).0;
                 *mass *= matched + (1.0 - matched) * (1.0 - admits) * self.after_reject;
             }
-            row.trim(classes.negligible());
+            row.trim_below(classes.patterns.negligible());
             self.rows[index] = row;
         }
         let empty = self.rows.iter().take_while(|row| row.is_empty()).count();
@@ -168,70 +172,52 @@ impl BloomBlock {
 
     /// After this many arrivals the block counts as full.
     pub(crate) fn arrivals_to_fill(&self) -> usize {
-        self.classes.arrivals_to_fill()
+        self.classes.patterns.arrivals_to_fill()
     }
 }
 
 /// The classes a block of a given load can be in.
-pub(crate) enum Classes {
-    /// By the number of set bits.
-    Bits(Patterns),
-    /// One, with the mean q and q² by the load.
-    Loads(MeanPatterns),
-    /// The same, but no key matches when it is inserted.
-    Quick(MeanPatterns),
+struct Classes {
+    patterns: Patterns,
+    /// For large blocks: mean q and q² per load, and the set bits at the last of these loads.
+    by_load: Option<(Vec<(f64, f64)>, Window)>,
 }
 
 impl Classes {
+    fn new(patterns: Patterns) -> Self {
+        let large = patterns.bits() > LARGEST_RESOLVED_BLOCK;
+        let by_load = large.then(|| (vec![(0.0, 0.0)], Window::certain(0)));
+        Self { patterns, by_load }
+    }
+
     /// Computes loads up to `load`.
     fn resolve(&mut self, load: usize) {
-        if let Self::Loads(mean) | Self::Quick(mean) = self {
-            mean.resolve(load);
+        let Self { patterns, by_load: Some((rates, set_bits)) } = self else { return };
+        while rates.len() <= load {
+            *set_bits = patterns.after_new_key(set_bits);
+            let rate = set_bits.mean_of(|set| patterns.matched(set));
+            let square = set_bits.mean_of(|set| patterns.matched(set).powi(2));
+            rates.push((rate.min(1.0), square.min(1.0)));
         }
     }
 
     /// Mean q and q² of a class.
     fn matched(&self, load: usize, class: usize) -> (f64, f64) {
-        match self {
-            Self::Loads(mean) | Self::Quick(mean) => mean.matched(load),
-            Self::Bits(patterns) => {
-                let matched = patterns.matched(class);
+        match &self.by_load {
+            Some((rates, _)) => rates[load],
+            None => {
+                let matched = self.patterns.matched(class);
                 (matched, matched * matched)
             }
-        }
-    }
-
-    /// The share of keys that match when they are inserted.
-    fn present(&self, load: usize, class: usize) -> f64 {
-        match self {
-            Self::Quick(_) => 0.0,
-            _ => self.matched(load, class).0,
         }
     }
 
     /// A key is admitted unless it matches: moves that part of the mass of `first` and further classes into the row of
     /// the next load.
     fn move_admitted(&self, next: &mut Window, load: usize, first: usize, mass: &[f64]) {
-        match self {
-            Self::Loads(mean) => next.add(0, mass, 1.0 - mean.matched(load).0),
-            Self::Quick(_) => next.add(0, mass, 1.0),
-            Self::Bits(patterns) => patterns.grow(first, mass, next),
+        match &self.by_load {
+            Some((rates, _)) => next.add(0, mass, 1.0 - rates[load].0),
+            None => self.patterns.grow(first, mass, next),
         }
-    }
-
-    const fn bits_and_hashes(&self) -> (usize, usize) {
-        match self {
-            Self::Bits(patterns) => (patterns.bits(), patterns.hashes()),
-            Self::Loads(mean) | Self::Quick(mean) => (mean.bits, mean.hashes),
-        }
-    }
-
-    fn negligible(&self) -> f64 {
-        negligible(self.bits_and_hashes().1)
-    }
-
-    fn arrivals_to_fill(&self) -> usize {
-        let (bits, hashes) = self.bits_and_hashes();
-        arrivals_to_fill(bits, hashes)
     }
 }

@@ -173,12 +173,12 @@ fn set_bits_variance(patterns: &Patterns, arrivals: f64) -> f64 {
     set_bits.mean_of(|set| (set as f64 - mean).powi(2))
 }
 
-/// Six steps per key and block while a single key matters, and more where keys have many choices. Later only
+/// Eight steps per key and block while a single key matters, and more where keys have many choices. Later only
 /// stability matters: the rule is stable up to steps of 2.78 / |eigenvalue|, and the eigenvalues of a chain
 /// with exit rates up to 1 + α(d − 1) reach twice that.
 fn steps(arrivals: f64, choices: Choices) -> usize {
     let (fine, least) = (arrivals.min(128.0), choices.reads(0.0));
-    ((4.0 * least).max(6.0) * fine + least * (arrivals - fine)).ceil() as usize + 32
+    ((4.0 * least).max(8.0) * fine + least * (arrivals - fine)).ceil() as usize + 32
 }
 
 /// Adds the flow from each source with its probability to the adjacent target.

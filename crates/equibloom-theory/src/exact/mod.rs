@@ -37,7 +37,7 @@
 //!    distribution of s: a differential equation over s (`least_loaded`).
 //!
 //! Blocks above 1024 data bits (`LARGEST_RESOLVED_BLOCK`) are resolved by load only, with the mean of q(s) at
-//! each load (`outline` does so with all blocks). Neglected: the two candidates of a key coinciding (1/m); a key that passed a block at its
+//! each load. Neglected: the two candidates of a key coinciding (1/m); a key that passed a block at its
 //! threshold matching there after one more admission (below 0.1 % of the accesses of a hit); and equal
 //! entries of multisets that are sent on together (S/M of them).
 
@@ -60,11 +60,11 @@ use equibloom_layout::{Blocks, Candidates, Design, Layout, Rule};
 
 use crate::error::{Error, require};
 use block_history::BlockHistory;
-use bloom_block::{BloomBlock, Classes};
+use bloom_block::BloomBlock;
 use fingerprint_block::FingerprintBlock;
 use flow::{FAR, SentOn};
 use mixture::Mixture;
-use patterns::{MeanPatterns, Patterns};
+use patterns::Patterns;
 
 pub(crate) use arrivals::Arrivals;
 pub(crate) use best::best_hashes_from;
@@ -156,13 +156,10 @@ fn predict_list(keys: f64) -> Prediction {
     }
 }
 
-/// Blocks with more data bits than this are resolved by load only.
-const LARGEST_RESOLVED_BLOCK: usize = 1024;
-
 /// The expected properties of a layout that has been checked.
 fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
     let Layout { candidates, budget, .. } = layout;
-    let Some(mut model) = BlockModel::of(layout, Resolution::Full) else {
+    let Some(mut model) = BlockModel::of(layout) else {
         return least_loaded::predict(&patterns(layout), keys, candidates);
     };
     let budget = budget.map(|budget| budget as f64);
@@ -177,29 +174,18 @@ fn predict_blocks(layout: &Layout, keys: f64) -> Prediction {
     }
 }
 
-/// The rate, accesses per miss and insert, and the overflow of a layout with slots or a threshold: that by which a search
-/// compares. `None` if blocks are to receive more than `most` keys on average. The most that may overflow takes more time,
-/// and is left out unless it is asked for. Bloom blocks are resolved by load only, and every key counts as new: that is
-/// within a few per cent, and much faster.
+/// The rate, accesses per miss and insert, and the overflow of a layout with subtables: that by which a search compares.
+/// `None` if blocks are to receive more than `most` keys on average. The most that may overflow takes more time, and is
+/// left out unless it is asked for.
 pub(crate) fn outline(
     layout: &Layout,
     keys: f64,
     most: f64,
     with_tail: bool,
 ) -> Option<Prediction> {
+    let Candidates::Subtables { sizes } = &layout.candidates else { return None };
     let distance = if with_tail { FAR } else { 0.0 };
-    let mut model = BlockModel::of(layout, Resolution::Quick)?;
-    let sizes = match (&mut model, &layout.candidates) {
-        (
-            BlockModel::Bloom(history),
-            Candidates::Anywhere { blocks, choices: choices @ 2.., .. },
-        ) => {
-            return Some(shared_table::predict(history, keys, *blocks as f64, *choices, None));
-        }
-        (_, Candidates::Anywhere { blocks, .. }) => core::slice::from_ref(blocks),
-        (_, Candidates::Subtables { sizes }) => sizes,
-    };
-    subtables::outline(&mut model, keys, sizes, most, distance)
+    subtables::outline(&mut BlockModel::of(layout)?, keys, sizes, most, distance)
 }
 
 /// Mean number of different entries that a fingerprint block of a set sends on when `load` arrive on average.
@@ -213,13 +199,6 @@ fn patterns(layout: &Layout) -> Patterns {
     Patterns::new(layout.data_bits() as usize, layout.blocks.hashes() as usize)
 }
 
-/// How closely Bloom blocks are followed.
-#[derive(Clone, Copy)]
-enum Resolution {
-    Full,
-    Quick,
-}
-
 /// Blocks of one kind, in tables of any size.
 enum BlockModel {
     Bloom(Box<BlockHistory>),
@@ -228,21 +207,13 @@ enum BlockModel {
 
 impl BlockModel {
     /// `None` for the least-loaded rule, where blocks depend on each other.
-    fn of(layout: &Layout, resolution: Resolution) -> Option<Self> {
+    fn of(layout: &Layout) -> Option<Self> {
         match (layout.blocks, layout.rule) {
             (Blocks::Fingerprint { slots, lists, remainder_bits }, _) => Some(Self::Fingerprint(
                 FingerprintBlock::new(slots, lists, remainder_bits, layout.multiset),
             )),
             (Blocks::Bloom { hints, .. }, Rule::FirstWithRoom { below, coin }) => {
-                let (bits, hashes) = (layout.data_bits() as usize, layout.blocks.hashes() as usize);
-                let classes = match resolution {
-                    Resolution::Full if bits <= LARGEST_RESOLVED_BLOCK => {
-                        Classes::Bits(patterns(layout))
-                    }
-                    Resolution::Full => Classes::Loads(MeanPatterns::new(bits, hashes)),
-                    Resolution::Quick => Classes::Quick(MeanPatterns::new(bits, hashes)),
-                };
-                let block = BloomBlock::new(classes, below as usize, coin.get(), hints);
+                let block = BloomBlock::new(patterns(layout), below as usize, coin.get(), hints);
                 Some(Self::Bloom(Box::new(BlockHistory::new(block))))
             }
             // Bloom blocks cannot keep the largest: the check has refused that.

@@ -2,6 +2,9 @@
 
 use core::ops::Range;
 
+/// Mass below this is dropped at the ends of a window: far below any rate we predict.
+const NEGLIGIBLE: f64 = 1e-24;
+
 /// Mass on `first..first + mass.len()`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Window {
@@ -48,8 +51,13 @@ impl Window {
         }
     }
 
+    /// Drops negligible mass at both ends.
+    pub(crate) fn trim(&mut self) {
+        self.trim_below(NEGLIGIBLE);
+    }
+
     /// Drops values at both ends with less mass than `least`.
-    pub(crate) fn trim(&mut self, least: f64) {
+    pub(crate) fn trim_below(&mut self, least: f64) {
         let keep = self.mass.iter().rposition(|&mass| mass > least).map_or(0, |last| last + 1);
         self.mass.truncate(keep);
         let drop = self.mass.iter().position(|&mass| mass > least).unwrap_or(0);

@@ -23,6 +23,7 @@
 mod contender;
 mod contradiction;
 mod cost;
+mod estimate;
 mod frontier;
 mod memory;
 #[cfg(feature = "papers")]

@@ -300,10 +300,9 @@ fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
             "Not {name}: it needs a second block, which {} accesses per miss do not allow.",
             limits.accesses_miss
         ),
-        Err(Refusal::SecondChoicesDoNotPay { gain }) => format!(
-            "Not {name}: equally full blocks would lower the rate of the blocked filter by at most {:.1} %, and every \
-             second block that is read may match, too.",
-            100.0 * gain / (1.0 + gain)
+        Err(Refusal::SecondChoicesDoNotPay { alpha, factor }) => format!(
+            "Not {name}: a second choice for only {alpha:.3} of the keys multiplies the rate of the blocked filter \
+             by {factor:.3}, because every second block read may match, too."
         ),
         Err(Refusal::EvenBlocks { rate }) => format!(
             "Not {name}: even if all its blocks were equally full its rate would be {}.",

@@ -37,7 +37,13 @@ impl Survey {
 
     /// The best filter of every contender, or why there is none, where a rate of `to_beat` is reached.
     pub(crate) fn findings(&self, sizing: Sizing, to_beat: f64) -> Vec<(Contender, Finding)> {
-        let search = Search { sizing, limits: self.limits, to_beat, enough: 0.0 };
+        let search = Search {
+            sizing,
+            limits: self.limits,
+            to_beat,
+            compares: to_beat.is_finite(),
+            enough: 0.0,
+        };
         self.contenders.iter().map(|&contender| (contender, search.best(contender))).collect()
     }
 
@@ -62,7 +68,7 @@ impl Survey {
             _ => 2,
         });
         for contender in order {
-            let search = Search { sizing, limits: *limits, to_beat, enough };
+            let search = Search { sizing, limits: *limits, to_beat, compares: false, enough };
             let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
             let needless = limits.are_default()

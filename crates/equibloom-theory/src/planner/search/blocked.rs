@@ -1,8 +1,8 @@
 //! Filters without a threshold: blocked, two-choice, one-plus-alpha.
 //!
-//! The blocked filter has a closed form. Second choices cost 1 + α·(1 − rate) accesses per miss and multiply the rate by
-//! as much, which refuses most of them before the exact model, the slowest of all, is asked: a few shares α, then a parabola
-//! through the best three, because ln(rate) is smooth and convex in α.
+//! The blocked filter has a closed form. Second choices cost 1 + α·(1 − rate) accesses per miss, which refuses most
+//! of them before the exact model, the slowest of all, is asked: a few shares α with the best number of hash functions
+//! for each, then a parabola through the best three, because ln(rate) is smooth and convex in α.
 
 use equibloom_layout::{Blocks, HEADER_BYTES, Layout, Share, bytes_of_bits};
 
@@ -17,9 +17,6 @@ const LOOKS: [f64; 3] = [0.15, 0.55, 1.0];
 
 /// Parabolas through the three best points.
 const REFINEMENTS: usize = 2;
-
-/// Second choices lower the rate by about a third of what perfectly even blocks would.
-const LEAST_GAIN: f64 = 0.1;
 
 /// Every key with a second choice is the two-choice placement.
 const LARGEST_SHARE: f64 = 1.0 - f64::EPSILON;
@@ -93,33 +90,37 @@ impl Search {
     pub(super) fn two_choice(&self) -> Finding {
         let (blocks, count) = self.whole_table()?;
         // A miss ends at the first block only if that matches.
-        let rate = self.blocked()?.expected.rate;
-        self.allows_second(2.0 - rate)?;
-        // It reads two blocks, either of which may match.
-        let even = self.least_rate_of_blocks();
-        self.can_win(even * (2.0 - even))?;
-        let layout = Layout::two_choice(blocks, count);
-        let found: Predicted =
-            best_hashes_from(&layout.into(), self.sizing.keys, layout.blocks.hashes())?.into();
-        if self.keeps_to_limits(&found.expected) { Ok(found) } else { Err(Refusal::Limits) }
+        let blocked = self.blocked()?;
+        let accesses = 2.0 - blocked.expected.rate;
+        self.allows_second(accesses)?;
+        self.can_win()?;
+        self.at_best_hashes(Layout::two_choice(blocks, count))
     }
 
     pub(super) fn one_plus_alpha(&self) -> Finding {
-        let allowed = self.limits.accesses_miss.min(self.limits.accesses_insert) - 1.0;
-        self.allows_second(1.0 + allowed.min(0.0))?;
-        if allowed <= 0.0 {
+        let most = self.limits.accesses_miss.min(self.limits.accesses_insert) - 1.0;
+        let most = most.min(LARGEST_SHARE);
+        self.allows_second(1.0 + most.min(0.0))?;
+        if most <= 0.0 {
             return Err(Refusal::SecondBlock);
         }
-        let even = self.least_rate_of_blocks();
-        self.can_win(even)?;
+        self.can_win()?;
         let none = self.blocked()?;
-        // A share α of second choices multiplies the rate by 1 + α, and makes blocks even at best.
-        let gain = none.expected.rate / even - 1.0;
-        if gain < LEAST_GAIN && !self.limits.placement_is_fixed {
-            return Err(Refusal::SecondChoicesDoNotPay { gain });
+        let hashes = none.design.hashes();
+        let alpha = LOOKS[0] * most;
+        let first = predict(&self.layout_with(alpha, hashes)?.into(), self.sizing.keys)?;
+        let factor = first.rate / none.expected.rate;
+        // Few second choices may raise the rate and many lower it.
+        let pays = || -> Result<bool, Error> {
+            let design = self.layout_with(LOOKS[1] * most, hashes)?.into();
+            let (_, more) = best_hashes_from(&design, self.sizing.keys, hashes)?;
+            Ok(more.rate < none.expected.rate)
+        };
+        let refuses = factor > 1.0 && !self.limits.placement_is_fixed;
+        if refuses && (self.compares || !pays()?) {
+            return Err(Refusal::SecondChoicesDoNotPay { alpha, factor });
         }
-        let most = allowed.min(gain).min(LARGEST_SHARE);
-        let (looks, hashes) = (LOOKS.map(|share| share * most), none.design.hashes());
+        let looks = LOOKS.map(|share| share * most);
         let best = minimum::of_parabola(looks, most, REFINEMENTS, |alpha| {
             let design = self.layout_with(alpha, hashes)?.into();
             let found = Predicted::from(best_hashes_from(&design, self.sizing.keys, hashes)?);
@@ -133,7 +134,8 @@ impl Search {
     }
 
     /// Refuses a filter that could not have the lowest rate if its blocks were perfectly even.
-    fn can_win(&self, rate: f64) -> Result<(), Refusal> {
+    fn can_win(&self) -> Result<(), Refusal> {
+        let rate = self.least_rate_of_blocks();
         if rate > self.to_beat { Err(Refusal::EvenBlocks { rate }) } else { Ok(()) }
     }
 
@@ -162,8 +164,14 @@ impl Search {
         Ok(Layout::one_plus_alpha(blocks.with_hashes(hashes), count, Share::clamped(alpha)))
     }
 
+    fn at_best_hashes(&self, layout: Layout) -> Finding {
+        let found: Predicted =
+            best_hashes_from(&layout.into(), self.sizing.keys, layout.blocks.hashes())?.into();
+        if self.keeps_to_limits(&found.expected) { Ok(found) } else { Err(Refusal::Limits) }
+    }
+
     /// All memory as blocks, with a first guess of the number of hashes, and the number of blocks.
-    pub(super) fn whole_table(&self) -> Result<(Blocks, u64), Error> {
+    fn whole_table(&self) -> Result<(Blocks, u64), Error> {
         let bits = self.limits.block_bits;
         let blocks = Blocks::bloom(bits, 1);
         let count = self.sizing.blocks(blocks.stride_bits(), 0)?;

@@ -24,10 +24,8 @@ const ONE_BY_ONE: (f64, f64) = (1.25, 0.9);
 /// Numbers of slots above the best that are tried for faster lookups.
 const MORE_SLOTS: u32 = 4;
 
-/// Moving one of `lines` blocks after another lowers the rate by less than this factor.
-fn hopeful(lines: u64) -> f64 {
-    1.0 + (50.0 / lines as f64).min(0.05)
-}
+/// Moving blocks lowers the rate by less than this factor.
+const HOPEFUL: f64 = 1.05;
 
 /// Moving blocks may bring a filter within the limits that exceeds them by so much.
 const REPAIRABLE: f64 = 0.5;
@@ -105,15 +103,14 @@ impl Walk<'_> {
         let search = self.sizes.search;
         let best = self.best().filter(|best| best.excess == 0.0);
         let least = best.map_or(f64::INFINITY, |best| best.rate).min(search.to_beat);
-        let hopeful = hopeful(self.sizes.lines);
-        let enough = if search.enough > 0.0 { hopeful * search.enough } else { f64::INFINITY };
+        let enough = if search.enough > 0.0 { HOPEFUL * search.enough } else { f64::INFINITY };
         let to_beat = enough.min(search.allowance() * least);
         let mut trial = self.sizes.best(shape, to_beat)?;
         let is_enough = trial.excess == 0.0 && trial.rate <= search.enough;
         let lines = self.sizes.lines;
         if lines < SMALL
             && !is_enough
-            && trial.rate < hopeful * to_beat
+            && trial.rate < HOPEFUL * to_beat
             && trial.excess < REPAIRABLE + REPAIRABLE_LINES / lines as f64
         {
             trial = self.sizes.moved(trial);

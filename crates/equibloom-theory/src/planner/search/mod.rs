@@ -21,6 +21,8 @@ pub(crate) struct Search {
     pub(crate) limits: Limits,
     /// A rate that is already reached.
     pub(crate) to_beat: f64,
+    /// Whether a filter is sought only to be compared with a better one.
+    pub(crate) compares: bool,
     /// A rate that is low enough; the lowest is sought if it is 0.
     pub(crate) enough: f64,
 }
@@ -35,8 +37,8 @@ pub(crate) enum Refusal {
     AccessesPerMiss { accesses: f64 },
     /// No key may read a second block.
     SecondBlock,
-    /// If all blocks were equally full, the rate would fall by only this part: second choices cost more.
-    SecondChoicesDoNotPay { gain: f64 },
+    /// Second choices only raise the rate, by this factor even for this small share of the keys.
+    SecondChoicesDoNotPay { alpha: f64, factor: f64 },
     /// Even with perfectly even blocks the rate would be this, above the best.
     EvenBlocks { rate: f64 },
     /// Its blocks are always cache lines.

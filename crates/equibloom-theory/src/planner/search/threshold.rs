@@ -6,306 +6,250 @@
 //! less overflow: the limits hold from some threshold on, and the best is at or above it. Subtables are
 //! geometric, as in the papers, with any ratio.
 //!
-//! The search asks the model that knows blocks by their loads only ([`outline`]) and changes one parameter at a time, by
-//! ever smaller steps, with the best threshold for each; the exact model corrects and settles the result.
+//! The search uses estimates; the exact model corrects and settles the result.
 
-use core::ops::RangeInclusive;
-
-use equibloom_layout::{Blocks, Design, Layout, MAX_HINTS, Overflow, Proportions, Rule, Share};
+use equibloom_layout::{Blocks, Design, HEADER_BYTES, Layout, MAX_HINTS, Proportions, Rule, Share};
 
 use super::{Finding, Refusal, Search};
 use crate::error::Error;
-use crate::exact::{Prediction, outline};
 use crate::minimum;
-use crate::planner::memory::{LINE_BYTES, overflow_list};
+use crate::planner::estimate::{Estimate, Estimator};
 use crate::planner::settle::{Predicted, settle};
+
+/// Initial ratios of one subtable to the one before it.
+const RATIOS: [f64; 5] = [0.02, 0.06, 0.12, 0.2, 0.3];
 
 /// Maximum number of choices: the fourth serves one key in a thousand, at the price of its bits.
 const MOST_CHOICES: u32 = 4;
 
-/// The first number of choices.
-const FIRST_CHOICES: u32 = 3;
-
-/// The first ratio of one subtable to the one before it, the largest one, and the factor of a whole step.
-const FIRST_RATIO: f64 = 0.1;
-const MOST_RATIO: f64 = 0.5;
-const RATIO_STEP: f64 = 2.0;
-
-/// The first number of hints, and a whole step.
+/// The number of hints used while candidates are searched.
 const FIRST_HINTS: u32 = 12;
-const HINT_STEP: f64 = 8.0;
 
-/// A whole step of the number of hashes.
-const HASH_STEP: f64 = 2.0;
+/// Changes of the best number of hints, in both directions.
+const HINT_STEPS: [u32; 4] = [8, 4, 2, 1];
 
-/// Steps of the parameters, as parts of a whole one.
-const STEPS: [f64; 3] = [1.0, 0.4, 0.12];
+/// Initial thresholds between the least and the highest, and the tolerances of the least and of the best; for a
+/// comparison only, coarser ones.
+const FINE: (u32, f64, f64) = (8, 0.02, 0.05);
+const COARSE: (u32, f64, f64) = (5, 0.05, 0.15);
 
-/// The first step of the threshold, that after another change, and the last one, in standard deviations of a block's arrivals.
-const FIRST_STEP: f64 = 0.8;
-const NEXT_STEP: f64 = 0.16;
-const LAST_STEP: f64 = 0.04;
-
-/// Rounds until the sizes of list and blocks agree to this share of the blocks.
-const ROUNDS: usize = 6;
-const SETTLED: f64 = 0.01;
-
-/// Lower thresholds would reject most keys.
-const LEAST_THRESHOLD: f64 = 0.5;
-
-/// Corrections of the threshold by the exact model, until misses read as much as they should; one or two are usual.
+/// Corrections of the threshold by the exact model; one or two are usual.
 const CORRECTIONS: usize = 8;
-const EXACT: f64 = 1e-3;
-const LEAST_SLOPE: f64 = 1e-3;
 
 /// Another number of hashes lowers the rate by less than this factor.
 const HOPELESS: f64 = 1.03;
 
-/// The parameters of a filter.
-#[derive(Clone, Copy)]
-struct Parameters {
-    choices: u32,
-    /// Of a subtable to the one before it; candidates are anywhere without it.
-    ratio: Option<f64>,
+/// A point of the search.
+struct Point {
+    candidates: Proportions,
     hints: u32,
-    hashes: u32,
-    /// The load `h` and, as its fraction, the coin `p`, over the mean load of a block: as the list grows the threshold
-    /// rises with the load, otherwise fewer blocks would reject more and more keys.
     threshold: f64,
-}
-
-/// Parameters and what is expected of them.
-struct Trial {
-    parameters: Parameters,
-    expected: Prediction,
-    /// The list that the filter needs.
-    list: Overflow,
-    /// How far the limits are exceeded, and the rate.
-    score: (f64, f64),
+    estimate: Estimate,
 }
 
 impl Search {
     pub(super) fn single(&self) -> Finding {
         // Hints would only save misses from reading the overflow list.
-        self.best_of(None, 1..=1, 0)
+        let hints = self.limits.hints.unwrap_or(0);
+        self.settled(self.best_threshold(Proportions::anywhere(1), hints)?)
     }
 
     pub(super) fn sequential(&self) -> Finding {
+        if self.limits.choices < 2 || self.limits.accesses_miss <= 1.0 {
+            return Err(Refusal::SecondBlock);
+        }
         self.has_choices()?;
-        self.best_of(None, 2..=MOST_CHOICES - 1, FIRST_HINTS)
+        let mut best = None;
+        for choices in 2..=self.limits.choices.min(MOST_CHOICES - 1) {
+            let candidates = Proportions::anywhere(choices);
+            keep_better(&mut best, self.best_threshold(candidates, self.first_hints())?);
+        }
+        self.settled(self.with_best_hints(best)?)
     }
 
     pub(super) fn multi_level(&self) -> Finding {
-        self.best_of(Some(FIRST_RATIO), 2..=MOST_CHOICES, FIRST_HINTS)
-    }
-
-    /// The best filter with one of these numbers of choices.
-    fn best_of(&self, ratio: Option<f64>, choices: RangeInclusive<u32>, hints: u32) -> Finding {
-        let least = *choices.start();
-        if least > 1 && (self.limits.choices < 2 || self.limits.accesses_miss <= 1.0) {
+        if self.limits.choices < 2 || self.limits.accesses_miss <= 1.0 {
             return Err(Refusal::SecondBlock);
         }
-        let (blocks, count) = self.whole_table()?;
-        let load = self.sizing.keys as f64 / count as f64;
-        let start = Parameters {
-            choices: self.limits.choices.min(FIRST_CHOICES).clamp(least, *choices.end()),
-            ratio,
-            hints: self.limits.hints.unwrap_or(hints),
-            hashes: blocks.hashes(),
-            threshold: 1.0 + 2.0 / load.sqrt(),
-        };
-        let best = self.descend(start, choices)?;
-        if best.score.0 > 0.0 { Err(Refusal::Limits) } else { self.settled(best) }
+        let mut best = None;
+        for choices in 2..=self.limits.choices.min(MOST_CHOICES) {
+            let at = |ratio: f64| {
+                self.best_threshold(Proportions::geometric(ratio, choices)?, self.first_hints())
+            };
+            let mut best_ratio = RATIOS[0];
+            for ratio in RATIOS {
+                if keep_better(&mut best, at(ratio)?) {
+                    best_ratio = ratio;
+                }
+            }
+            let mut step = 1.4;
+            for _ in 0..3 {
+                for ratio in [best_ratio / step, best_ratio * step] {
+                    if ratio < 0.5 && keep_better(&mut best, at(ratio)?) {
+                        best_ratio = ratio;
+                    }
+                }
+                step = f64::sqrt(step);
+            }
+        }
+        self.settled(self.with_best_hints(best)?)
     }
 
-    /// Changes one parameter at a time while that is better.
-    fn descend(&self, start: Parameters, choices: RangeInclusive<u32>) -> Result<Trial, Error> {
-        let mut best = self.with_best_threshold(start, Overflow::NONE, FIRST_STEP)?;
-        for step in STEPS {
-            let mut failures = 0;
-            for change in (0..8).cycle() {
-                while let Some(parameters) = self.changed(&best.parameters, change, step)
-                    && choices.contains(&parameters.choices)
-                    && let other = self.with_best_threshold(parameters, best.list, NEXT_STEP)?
-                    && other.score < best.score
-                {
-                    (best, failures) = (other, 0);
+    /// The number of hints used while candidates are searched: the required one, or a typical best one.
+    fn first_hints(&self) -> u32 {
+        self.limits.hints.unwrap_or(FIRST_HINTS)
+    }
+
+    /// The same with the best number of hints, and the best ratio of its subtables for that.
+    fn with_best_hints(&self, found: Option<Point>) -> Result<Option<Point>, Error> {
+        let Some(Point { candidates, mut hints, .. }) = found else { return Ok(found) };
+        if self.limits.hints.is_some() {
+            return Ok(found);
+        }
+        let mut best = found;
+        for step in HINT_STEPS {
+            for other in [hints.saturating_sub(step), (hints + step).min(MAX_HINTS)] {
+                if keep_better(&mut best, self.best_threshold(candidates, other)?) {
+                    hints = other;
                 }
-                failures += 1;
-                if failures > 8 {
-                    break;
-                }
+            }
+        }
+        if let Proportions::Subtables { shares } = candidates
+            && let [first, second, ..] = shares[..]
+        {
+            for factor in [0.8, 0.9, 1.1, 1.25] {
+                let others = Proportions::geometric(factor * second / first, candidates.choices())?;
+                keep_better(&mut best, self.best_threshold(others, hints)?);
             }
         }
         Ok(best)
     }
 
-    /// One of eight changes; `None` if it changes nothing.
-    fn changed(&self, parameters: &Parameters, change: u32, step: f64) -> Option<Parameters> {
-        let mut other = *parameters;
-        let step = if change % 2 == 0 { step } else { -step };
-        let whole = |number: u32, step: f64| {
-            let least = 1.0_f64.copysign(step);
-            number.saturating_add_signed(if step.abs() < 1.0 { least } else { step.round() } as i32)
-        };
-        match change / 2 {
-            0 => other.ratio = Some((parameters.ratio? * RATIO_STEP.powf(step)).min(MOST_RATIO)),
-            1 if self.limits.hints.is_none() && parameters.choices > 1 => {
-                other.hints = whole(parameters.hints, HINT_STEP * step).min(MAX_HINTS);
-            }
-            2 => {
-                other.hashes =
-                    whole(parameters.hashes, HASH_STEP * step).clamp(1, self.most_hashes());
-            }
-            3 => other.choices = whole(parameters.choices, step).min(self.limits.choices),
-            _ => {}
+    fn estimator(&self, hints: u32) -> Estimator {
+        Estimator {
+            keys: self.sizing.keys as f64,
+            memory_bits: 8.0 * self.sizing.bytes as f64,
+            block_bits: self.limits.block_bits,
+            most_hashes: self.most_hashes(),
+            hints,
         }
-        let same = other.choices == parameters.choices
-            && other.ratio == parameters.ratio
-            && (other.hints, other.hashes) == (parameters.hints, parameters.hashes);
-        (!same).then_some(other)
     }
 
-    /// The same with the threshold that has the lowest rate within the limits.
-    fn with_best_threshold(
-        &self,
-        parameters: Parameters,
-        list: Overflow,
-        first_step: f64,
-    ) -> Result<Trial, Error> {
-        let mut best = self.trial(parameters, list)?;
-        let deviation = self.deviation()?;
-        // Hardly a block gets more keys.
-        let most = 1.0 + 8.0 * deviation + 3.0 * deviation * deviation;
-        let mut step = first_step * deviation;
-        while step > LAST_STEP * deviation {
-            let mut improved = false;
-            for step in [step, -step] {
-                let threshold = (best.parameters.threshold + step).clamp(LEAST_THRESHOLD, most);
-                let other = self.trial(Parameters { threshold, ..best.parameters }, best.list)?;
-                if other.score < best.score {
-                    (best, improved) = (other, true);
-                    break;
-                }
-            }
-            if !improved {
-                step /= 2.0;
+    /// The threshold with the lowest rate for these candidates, if any meets the limits.
+    fn best_threshold(&self, candidates: Proportions, hints: u32) -> Result<Option<Point>, Error> {
+        let estimator = self.estimator(hints);
+        let load = estimator.load();
+        let spread = load.sqrt();
+        let highest = (load + 9.0 * spread + 3.0).min(self.highest_threshold());
+        let at = |threshold: f64| estimator.at(&candidates, threshold);
+        let rate_at = |threshold: f64| -> Result<f64, Error> {
+            Ok(at(threshold)?.map_or(f64::INFINITY, |estimate| estimate.rate))
+        };
+        let holds_at = |threshold: f64| -> Result<bool, Error> {
+            Ok(at(threshold)?.is_some_and(|estimate| {
+                estimate.accesses_miss <= self.limits.accesses_miss
+                    && estimate.accesses_insert <= self.limits.accesses_insert
+                    && estimate.overflow <= self.limits.overflow
+            }))
+        };
+        let (looks, of_least, of_best) = if self.compares { COARSE } else { FINE };
+        let (mut low, mut least) = ((load - 3.0 * spread).max(1.0), highest);
+        if low >= highest || self.sizing.bytes <= HEADER_BYTES || !holds_at(highest)? {
+            return Ok(None);
+        }
+        if holds_at(low)? {
+            least = low;
+        }
+        while least - low > of_least * (1.0 + spread) {
+            let middle = (low + least) / 2.0;
+            if holds_at(middle)? { least = middle } else { low = middle }
+        }
+        // Denser near the least, where the best usually is.
+        let position = |i: u32| {
+            let share = f64::from(i) / f64::from(looks);
+            least + (highest - least) * share * share
+        };
+        let mut best = (0, f64::INFINITY);
+        for i in 0..=looks {
+            let rate = rate_at(position(i))?;
+            if rate < best.1 {
+                best = (i, rate);
             }
         }
-        Ok(best)
+        let (from, to) = (position(best.0.saturating_sub(1)), position((best.0 + 1).min(looks)));
+        let share =
+            minimum::of_unimodal_within(of_best, |share| rate_at(from + (to - from) * share))?;
+        let threshold = from + (to - from) * share;
+        Ok(at(threshold)?.map(|estimate| Point { estimate, candidates, hints, threshold }))
     }
 
-    /// A filter beside the list that it needs, starting from the size of another one.
-    fn trial(&self, parameters: Parameters, mut room: Overflow) -> Result<Trial, Error> {
-        let keys = self.sizing.keys as f64;
-        let blocks = self.blocks_of(&parameters);
-        let mut change = f64::INFINITY;
-        for _ in 0..ROUNDS {
-            let Ok(count) = self.sizing.blocks(blocks.stride_bits(), room.bytes()) else { break };
-            let layout = self.layout(&parameters, count, room)?;
-            let Some(expected) = outline(&layout, keys, f64::INFINITY, false) else { break };
-            let most = expected.overflow_fraction + 6.0 * expected.overflow_deviation;
-            let list = overflow_list(most * keys);
-            let gained = (room.bytes() as f64 - list.bytes() as f64) / layout.block_bytes() as f64;
-            room = list;
-            if gained.abs() >= change {
-                break;
-            }
-            change = gained.abs();
-            if change > SETTLED.max(LINE_BYTES as f64 / layout.block_bytes() as f64) {
-                continue;
-            }
-            let limits = &self.limits;
-            let over = |value: f64, limit: f64| (value - limit).max(0.0);
-            let excess = over(expected.accesses_miss, limits.accesses_miss)
-                + over(expected.accesses_insert, limits.accesses_insert)
-                + over(expected.overflow_fraction, limits.overflow);
-            // ln(rate) is nearly proportional to the memory of the blocks.
-            let rate = expected.rate.powf(1.0 + gained);
-            return Ok(Trial { parameters, expected, list, score: (excess, rate) });
-        }
-        // Every key in the list makes another one overflow: a higher threshold is nearer to a filter.
-        let (expected, score) = (Prediction::default(), (1e9 / parameters.threshold, 1.0));
-        Ok(Trial { parameters, expected, list: Overflow::NONE, score })
+    /// A block cannot count more keys than half of its bits.
+    fn highest_threshold(&self) -> f64 {
+        f64::from(self.limits.block_bits / 2) - 0.5
     }
 
-    fn blocks_of(&self, parameters: &Parameters) -> Blocks {
-        Blocks::bloom(self.limits.block_bits, parameters.hashes).with_hints(parameters.hints)
-    }
-
-    /// The limits hold without a budget.
-    fn layout(&self, parameters: &Parameters, count: u64, list: Overflow) -> Result<Layout, Error> {
-        let Parameters { choices, ratio, threshold, hashes, .. } = *parameters;
-        let candidates = match ratio {
-            Some(ratio) => Proportions::geometric(ratio, choices)?,
-            None => Proportions::anywhere(choices),
-        };
-        let threshold = threshold * self.sizing.keys as f64 / count as f64;
-        // A block cannot count more keys than half of its bits.
-        let threshold = threshold.clamp(1.0, f64::from(self.limits.block_bits / 2) - 0.5);
-        let coin = Share::clamped(threshold.fract());
-        let rule = Rule::FirstWithRoom { below: threshold as u32, coin };
-        let layout = Layout::new(self.blocks_of(parameters), candidates.with_blocks(count), rule);
-        let blocks = layout.blocks.with_hashes(hashes.min(layout.max_hashes()));
-        let layout = Layout { blocks, ..layout }.with_overflow(list);
-        layout.check()?;
-        Ok(layout)
-    }
-
-    /// The standard deviation of a block's arrivals over their mean.
-    fn deviation(&self) -> Result<f64, Error> {
-        Ok((self.whole_table()?.1 as f64 / self.sizing.keys as f64).sqrt())
-    }
-
-    /// The filter with its threshold corrected until misses read as much as expected by the exact model, too.
-    fn settled(&self, found: Trial) -> Finding {
-        let Trial { mut parameters, list, expected, .. } = found;
-        let step = LAST_STEP * self.deviation()?;
-        let misses_at = |threshold: f64| -> Result<f64, Error> {
-            Ok(self.trial(Parameters { threshold, ..parameters }, list)?.expected.accesses_miss)
-        };
-        let slope =
-            misses_at(parameters.threshold - step)? - misses_at(parameters.threshold + step)?;
-        let per_step = (slope / 2.0).max(LEAST_SLOPE);
-        let mut best = Err(Refusal::Limits);
+    /// The filter at a point, with its threshold raised as far as the exact model requires.
+    fn settled(&self, point: Option<Point>) -> Finding {
+        let Some(mut point) = point else { return Err(Refusal::Limits) };
+        let estimator = self.estimator(point.hints);
         for _ in 0..CORRECTIONS {
-            let found = self.settle_at(&parameters, expected.overflow_fraction)?;
-            let holds = self.keeps_to_limits(&found.expected);
-            let excess = found.expected.accesses_miss - expected.accesses_miss + EXACT;
-            let rate = |best: &Predicted| best.expected.rate;
-            if holds && best.as_ref().map_or(f64::INFINITY, rate) > found.expected.rate {
-                best = Ok(found);
+            let found = self.settle_at(&point)?;
+            if self.keeps_to_limits(&found.expected) {
+                let hopeless = found.expected.rate > HOPELESS * self.to_beat;
+                return Ok(if hopeless { found } else { self.with_best_hashes(found)? });
             }
-            if holds && excess.abs() <= 2.0 * EXACT || !holds && best.is_ok() {
-                break;
-            }
-            let steps = excess / per_step;
-            parameters.threshold +=
-                step * if holds { steps.max(-10.0) } else { steps.clamp(0.1, 10.0) };
+            let misses_at = |threshold: f64| -> Result<f64, Error> {
+                let estimate = estimator.at(&point.candidates, threshold)?;
+                Ok(estimate.map_or(0.0, |estimate| estimate.accesses_miss))
+            };
+            let threshold = point.threshold;
+            let excess = found.expected.accesses_miss - self.limits.accesses_miss;
+            let slope = (misses_at(threshold)? - misses_at(threshold + 0.25)?) / 0.25;
+            let correction = if slope > 0.0 { 1.05 * excess / slope } else { 0.0 };
+            point.threshold += correction.clamp(0.02, 2.0);
         }
-        let best = best?;
-        let hopeless = best.expected.rate > HOPELESS * self.to_beat;
-        if hopeless { Ok(best) } else { self.with_best_hashes(best) }
+        Err(Refusal::Limits)
     }
 
-    fn settle_at(&self, parameters: &Parameters, overflow: f64) -> Finding {
-        let found = settle(&self.sizing, self.blocks_of(parameters), overflow, |count, list| {
-            Ok(self.layout(parameters, count, list)?.into())
-        });
-        Ok(found?)
+    fn settle_at(&self, point: &Point) -> Result<Predicted, Error> {
+        let Point { candidates, hints, threshold, estimate } = point;
+        let keys = self.sizing.keys as f64;
+        let blocks = Blocks::bloom(self.limits.block_bits, estimate.hashes).with_hints(*hints);
+        settle(&self.sizing, blocks, estimate.overflow, |count, overflow| {
+            // The threshold rises with the load: otherwise, as the list grows, fewer blocks would reject more
+            // and more keys.
+            let scale = keys / count as f64 / estimate.load;
+            let threshold = (threshold * scale).min(self.highest_threshold());
+            let coin = Share::clamped(threshold.fract());
+            let rule = Rule::FirstWithRoom { below: threshold as u32, coin };
+            // The limits hold without a budget.
+            let layout =
+                Layout::new(blocks, candidates.with_blocks(count), rule).with_overflow(overflow);
+            Ok(Design::from(layout).with_hashes(estimate.hashes.min(layout.max_hashes())))
+        })
     }
 
     /// The same with the best number of hashes among those that meet the limits.
-    fn with_best_hashes(&self, found: Predicted) -> Finding {
+    fn with_best_hashes(&self, found: Predicted) -> Result<Predicted, Error> {
         let Predicted { design, .. } = found;
         let (keys, capacity) = (self.sizing.keys, design.overflow().capacity as f64);
         let (start, most) = (design.hashes(), design.max_hashes());
         let (_, best) = minimum::of_whole_numbers(start, most, |hashes| {
-            let found = Predicted::new(Design::with_hashes(design, hashes), keys)?;
+            let found = Predicted::new(design.with_hashes(hashes), keys)?;
             let fits = found.expected.overflow_fraction * keys as f64 <= capacity;
             let holds = fits && self.keeps_to_limits(&found.expected);
             Ok((if holds { found.expected.rate } else { f64::INFINITY }, found))
         })?;
         Ok(best)
     }
+}
+
+/// Replaces `best` by a better point; returns whether it did.
+fn keep_better(best: &mut Option<Point>, found: Option<Point>) -> bool {
+    let rate = |point: &Option<Point>| point.as_ref().map_or(f64::INFINITY, |p| p.estimate.rate);
+    let better = rate(&found) < rate(best);
+    if better {
+        *best = found;
+    }
+    better
 }
