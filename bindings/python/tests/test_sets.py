@@ -168,7 +168,11 @@ def test_more_keys_than_planned_are_never_lost():
     seen = Filter(keys=10_000, rate=0.01)
     seen.update(np.arange(30_000))
     assert seen.contains(np.arange(30_000)).all()
-    assert seen.is_over_capacity and seen.rate_now > 0.02
+    assert seen.is_over_capacity and seen.rate_now <= 0.01
+    full = Filter(keys=10_000, bits_per_key=10)
+    full.update(np.arange(30_000))
+    assert full.contains(np.arange(30_000)).all()
+    assert full.is_over_capacity and full.rate_now > 0.02
 
 
 def test_memory_is_what_was_allowed():

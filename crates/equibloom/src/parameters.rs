@@ -33,11 +33,6 @@ impl Parameters {
         self.design.check()
     }
 
-    /// Number of elements with which the filter begins to grow; `u64::MAX` if it does not grow.
-    pub(crate) const fn grows_at(&self) -> u64 {
-        if self.design.overflow().when_full.grows() { self.keys } else { u64::MAX }
-    }
-
     /// The same filter with every `factor` blocks folded into one.
     pub(crate) fn folded(mut self, factor: u64) -> Result<Self, ShrinkError> {
         check_whole("factor", factor, 1, u64::MAX).map_err(BuildError::from)?;
