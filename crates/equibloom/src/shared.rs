@@ -126,7 +126,6 @@ impl<K: ?Sized, H> SharedFilter<K, H> {
     /// Inserts a key into the planned parts, or the one that grows.
     fn insert_growing(&self, growth: &SharedGrowth, hash: KeyHash) -> Result<Insertion, FullError> {
         let Parameters { design, keys, .. } = &*self.parameters;
-        // Filters that are merged into one may have begun to grow where this one refuses or saturates.
         let grows_at = if design.overflow().when_full.grows() { *keys } else { u64::MAX };
         let full = || FullError { capacity: design.overflow().capacity, stored: self.len() };
         if growth.has_begun() && grows_at < u64::MAX {
