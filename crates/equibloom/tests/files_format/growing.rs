@@ -125,6 +125,7 @@ impl Grown {
     }
 
     /// Whether strings move from one table to another.
+    #[cfg(feature = "planner")]
     pub(crate) fn is_moving(&self) -> bool {
         self.tables.len() > 1
     }
