@@ -130,7 +130,7 @@ impl Filter {
     /// A filter from a file or bytes.
     fn read(filter: Result<HashFilter, FileError>) -> PyResult<Self> {
         let filter = filter.map_err(error::file)?;
-        let kind = Kind::stated(filter.key_kind(), filter.len() > 0);
+        let kind = Kind::stated(filter.key_kind(), !filter.is_empty());
         let is_mapped = filter.is_mapped();
         Ok(Self::over(Planned { filter, is_mapped }, kind))
     }
@@ -442,7 +442,7 @@ impl Filter {
     }
 
     fn __bool__(&self, py: Python<'_>) -> bool {
-        self.guarded.read(py, |planned| planned.filter.len() > 0)
+        self.guarded.read(py, |planned| !planned.filter.is_empty())
     }
 
     /// The estimated number of different keys: those that were stored, and those that seemed to be there when they came.
