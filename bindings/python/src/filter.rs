@@ -94,7 +94,7 @@ impl Engine for Planned {
 /// removable : bool
 ///     Whether keys can be removed. Every insert is stored then, also of a key that is there.
 /// seed : int
-///     The seed of the hash. Only filters of one seed can be united. For keys from strangers give a random one.
+///     The seed of the hash. Only filters of one seed can be united. For untrusted keys give a random one.
 /// kind : str
 ///     The kind of the keys, if not the first key is to decide: "bytes", "integer", "wide-integer" (128 bits) or "composite".
 /// headroom : float
