@@ -1,0 +1,10 @@
+//! What needs a server or a framework of its own: run by `cargo xtask test --engines`, after everything else.
+
+use crate::step::Step;
+
+pub(crate) mod valkey;
+
+/// The checks of all engines.
+pub(crate) fn engines() -> Vec<Step> {
+    [valkey::checks()].into_iter().flatten().collect()
+}
