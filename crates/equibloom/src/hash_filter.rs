@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
+use crate::growing::Growth;
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyKind};
 use crate::observer::{AccessStatistics, Accesses, Observer};
 use crate::parameters::Parameters;
-use crate::raw::{Any, Growth, Insertion, Part, Parts};
+use crate::raw::{Any, Insertion, Part, Parts};
 use crate::statistics::Statistics;
 
 /// Answers per word of a bitmap.

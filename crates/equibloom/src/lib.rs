@@ -39,7 +39,7 @@
 //! # Features
 //! - `std` (default): threads, [`SharedFilter`] and [`HashFilter::insert_parallel`]. Without it the crate needs
 //!   `alloc` only.
-//! - `planner` (default): [`Filter::builder`], [`GrowingFilter`], and [`Parameters::predict`], which
+//! - `planner` (default): [`Filter::builder`], which growing filters come from, too, and [`Parameters::predict`], which
 //!   predicts a filter's rate and accesses before it is built.
 //! - `file` (default): filters in files ([`mod@file`]): [`Filter::save`], [`Filter::load`], and [`Filter::open`],
 //!   which queries a mapped file in place.
@@ -67,7 +67,10 @@ mod error;
 pub mod file;
 mod filter;
 mod group;
-#[cfg(feature = "planner")]
+#[cfg_attr(
+    not(all(feature = "std", target_has_atomic = "64")),
+    allow(dead_code, reason = "some functions serve shared filters only")
+)]
 mod growing;
 #[cfg(all(any(doc, doctest), feature = "planner", feature = "file"))]
 pub mod guide;
@@ -96,9 +99,8 @@ pub use equibloom_layout::{
 pub use error::{BuildError, FullError, MergeError, RemoveError, ShrinkError};
 pub use filter::Filter;
 pub use group::{FilterGroup, GroupError};
-#[cfg(all(feature = "planner", target_has_atomic = "64"))]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use growing::SharedGrowingFilter;
-#[cfg(feature = "planner")]
 pub use growing::{GrowingFilter, GrowthWork};
 pub use hash_filter::HashFilter;
 pub use hashing::{KeyHash, KeyHasher, KeyKind, NamedHasher, Stable, StableKey, WithBuildHasher};

@@ -8,11 +8,12 @@ use core::marker::PhantomData;
 
 use crate::error::{BuildError, FullError};
 use crate::filter::Filter;
+use crate::growing::SharedGrowth;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{ANSWERED_AT_ONCE, KeyHash, KeyHasher, KeyKind, Stable, hash_next};
 use crate::parameters::Parameters;
+use crate::raw::Insertion;
 use crate::raw::shared::Shared;
-use crate::raw::{Insertion, SharedGrowth};
 use crate::statistics::Statistics;
 
 /// A filter that many threads insert into and query at once, through `&self`.

@@ -80,7 +80,6 @@ impl UnaryCode {
     }
 
     /// The positions of the ones from bit `from` of the code on, in order.
-    #[cfg(feature = "planner")]
     #[inline(always)]
     pub(crate) fn ones_from<'a>(&'a self, line: &'a Line, from: u32) -> Ones<'a> {
         let word = (from / 64) as usize;
@@ -89,7 +88,6 @@ impl UnaryCode {
     }
 
     /// The code's bits of a word; none after its end.
-    #[cfg(feature = "planner")]
     #[inline(always)]
     fn word(&self, line: &Line, word: usize) -> u64 {
         line.get(word).map_or(0, |bits| bits & self.field.mask[word])
@@ -169,7 +167,6 @@ impl UnaryCode {
 }
 
 /// The positions of ones, from [`UnaryCode::ones_from`].
-#[cfg(feature = "planner")]
 pub(crate) struct Ones<'a> {
     code: &'a UnaryCode,
     line: &'a Line,
@@ -178,7 +175,6 @@ pub(crate) struct Ones<'a> {
     left: u64,
 }
 
-#[cfg(feature = "planner")]
 impl Iterator for Ones<'_> {
     type Item = u32;
 

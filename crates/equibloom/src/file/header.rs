@@ -10,10 +10,10 @@ use equibloom_layout::{Blocks, Layout, MAX_OVERFLOW, Overflow, WhenFull};
 
 use super::fields::{Checked, Fields, check};
 use super::{FileErrorKind, VERSION, design};
+use crate::growing::StoredGrowth;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
 use crate::raw::Counters;
-use crate::raw::growth::StoredGrowth;
 
 /// The first bytes of every filter file. As in PNG: a byte that no text has, and line ends that a text-mode
 /// transfer would change.

@@ -8,9 +8,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::header::{BLOCKS, Header, IN_PLACE_BYTES, NEXT, OVERFLOW};
 use super::read::{self, Input, MAX_PARTS, Next};
 use super::{FileErrorKind, opened};
+use crate::growing::{self, StoredGrowth};
 use crate::hash_filter::HashFilter;
 use crate::hashing::Stable;
-use crate::raw::growth::{self, StoredGrowth};
 use crate::storage::{Bytes, Words, map};
 
 /// A file with fewer bytes is read: that takes less than a millisecond, finds all damage, and leaves nothing that
@@ -65,7 +65,7 @@ fn part_over(
         // A file of too many parts is read as a whole, and refused.
         let Some(file) = file.filter(|_| depth + 1 < MAX_PARTS) else { return Ok(None) };
         let start = start + section.offset;
-        let found = if file.starts_with(&growth::MAGIC) {
+        let found = if file.starts_with(&growing::MAGIC) {
             Some(Next::Growth(StoredGrowth::over(bytes, start, file)?))
         } else {
             part_over(bytes, start, file, depth + 1)?.map(|next| Next::Filter(next.into()))

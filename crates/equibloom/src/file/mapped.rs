@@ -53,8 +53,7 @@ pub trait Open: Sized {
 }
 
 macro_rules! opened_in_place {
-    ($($(#[$attribute:meta])* [$($key:ident)?] $filter:ty;)*) => {$(
-        $(#[$attribute])*
+    ($([$($key:ident)?] $filter:ty;)*) => {$(
         #[allow(unsafe_code, reason = "no program can guarantee that a file stays unchanged")]
         impl$(<$key: StableKey + ?Sized>)? Open for $filter {
             unsafe fn open_in_place(path: &Path) -> Result<Self, FileError> {
@@ -68,7 +67,6 @@ macro_rules! opened_in_place {
 opened_in_place! {
     [] HashFilter;
     [K] Filter<K>;
-    #[cfg(feature = "planner")]
     [K] crate::GrowingFilter<K>;
 }
 

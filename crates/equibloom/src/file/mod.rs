@@ -67,16 +67,15 @@ pub use error::{FileError, FileErrorKind};
 pub use header::{Header, Section};
 pub use mapped::Mapped;
 
-#[cfg(feature = "planner")]
 pub(crate) use map::MAPPED_BYTES;
 
 pub use crate::raw::Counters;
 
 use crate::error::BuildError;
 use crate::filter::Filter;
+use crate::growing::Growth;
 use crate::hash_filter::HashFilter;
 use crate::hashing::{KeyKind, NamedHasher, Stable, StableKey};
-use crate::raw::Growth;
 #[cfg(target_has_atomic = "64")]
 use crate::shared::SharedFilter;
 use crate::storage::Bytes;

@@ -11,9 +11,9 @@ use xxhash_rust::xxh3::Xxh3;
 use super::FileErrorKind;
 use super::header::{self, BLOCKS, Header, NEXT, OVERFLOW, PREFIX_BYTES, Section};
 use super::write::CHUNK_BYTES;
+use crate::growing::{self, StoredGrowth};
 use crate::hash_filter::HashFilter;
 use crate::raw::Any;
-use crate::raw::growth::{self, StoredGrowth};
 use crate::storage::Words;
 
 /// Bytes allocated for a section of a stream before the first of its bytes arrive.
@@ -173,10 +173,10 @@ impl<'a> Input<'a> {
 
     /// Which kind of filter it is.
     fn kind(mut self) -> Result<Kind<'a>, FileErrorKind> {
-        let mut start = Vec::from(growth::MAGIC);
+        let mut start = Vec::from(growing::MAGIC);
         let read = self.read_up_to(&mut start)?;
         start.truncate(read);
-        let is_growing = start == growth::MAGIC;
+        let is_growing = start == growing::MAGIC;
         let reader = Box::new(Cursor::new(start).chain(self.reader));
         let input = Self { reader, position: 0, ..self };
         Ok(if is_growing { Kind::Growing(input) } else { Kind::Planned(input) })

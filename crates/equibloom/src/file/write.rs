@@ -12,10 +12,11 @@ use xxhash_rust::xxh3::Xxh3;
 use super::header::{BLOCKS, Header, NEXT, OVERFLOW, Section};
 use super::{FileError, FileErrorKind, atomic};
 use crate::error::BuildError;
+use crate::growing::Growth;
 use crate::hash_filter::HashFilter;
 use crate::hashing::KeyKind;
 use crate::parameters::Parameters;
-use crate::raw::{Any, Growth};
+use crate::raw::Any;
 use crate::storage::Words;
 
 /// Bytes hashed, read or written at a time: small enough to stay in the cache in between.

@@ -36,9 +36,9 @@ mod part_file;
 mod prefix;
 mod schedule;
 mod segments;
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod sharded;
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod shared;
 mod statistics;
 mod table;
@@ -47,10 +47,10 @@ mod table;
 pub(crate) use file::MAGIC;
 pub use filter::GrowingFilter;
 pub(crate) use part::Growth;
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) use part::SharedGrowth;
 #[cfg(feature = "file")]
 pub(crate) use part_file::StoredGrowth;
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use shared::SharedGrowingFilter;
 pub use table::GrowthWork;

@@ -1,12 +1,12 @@
 //! A growing table as a part of a planned filter: it has the keys beyond the plan.
 
 use alloc::boxed::Box;
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 use std::sync::OnceLock;
 
 use super::prefix::Prefix;
 use super::schedule::Schedule;
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 use super::sharded::Sharded;
 use super::table::Table;
 use crate::block::isa::Nearness;
@@ -86,20 +86,20 @@ impl Growth {
 }
 
 /// Out of line: mostly there is no table.
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 #[inline(never)]
 fn contains(table: &Sharded, key: KeyHash) -> bool {
     table.contains(key)
 }
 
 /// The same for many threads: a table that is made when it is first needed.
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub(crate) struct SharedGrowth {
     rate: f64,
     table: OnceLock<Sharded>,
 }
 
-#[cfg(target_has_atomic = "64")]
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
 impl SharedGrowth {
     /// Shares a table, or makes one for a rate when it is needed.
     pub(crate) fn new(growth: Option<&Growth>, rate: f64) -> Result<Self, BuildError> {

@@ -24,6 +24,10 @@ pub(super) const FEWER_BITS: [u32; LEVELS] = [0, 4, 6];
 /// Steps from one doubling of the lists to the next.
 pub(super) const STEPS: u32 = 4;
 
+/// By how much a table has grown after so many steps: 2^(step / 4).
+const GROWN_BY: [f64; STEPS as usize + 1] =
+    [1.0, 1.189_207_115_002_721, core::f64::consts::SQRT_2, 1.681_792_830_507_429, 2.0];
+
 /// `log2` of the lists of the smallest table.
 const FIRST_LIST_BITS: u32 = 6;
 
@@ -43,7 +47,7 @@ const MAX_FIRST_WIDTH: u32 = MAX_WIDTH - FEWER_BITS[LEVELS - 1];
 const MAX_LISTS: u32 = 40;
 
 /// Blocks of a small table: with the other levels 64 KiB.
-const SMALL_BLOCKS: f64 = 960.0;
+const SMALL_BLOCKS: u32 = 960;
 
 /// Free slots per block when a step begins, as a mean. About 3 % of the strings are in other levels then, two
 /// thirds of what the second level holds.
@@ -110,8 +114,8 @@ impl Schedule {
         let lists = lists_after_doubling(width);
         // Each step has the same ratio, as far as even numbers allow.
         let at_step = |step: usize| {
-            let ratio = 1.0 - (step + 1) as f64 / f64::from(STEPS);
-            2 * (f64::from(lists) * ratio.exp2() / 2.0).round() as u32
+            let pairs = f64::from(lists) * GROWN_BY[STEPS as usize - 1 - step] / 2.0;
+            2 * (pairs + 0.5) as u32
         };
         let mut schedule = Self {
             lists: core::array::from_fn(at_step),
@@ -119,7 +123,7 @@ impl Schedule {
             first_step: 0,
             is_common: true,
         };
-        let small = (SMALL_BLOCKS * f64::from(2 * lists)).log2() as u32;
+        let small = (SMALL_BLOCKS * 2 * lists).ilog2();
         schedule.set_widths(rate, width, small);
         let mut first = schedule.geometry(0);
         while first.capacity() < keys
@@ -142,7 +146,7 @@ impl Schedule {
             let list_bits = FIRST_LIST_BITS + step / STEPS;
             if let Some(generation) = list_bits.checked_sub(first + 1) {
                 // The part of its generation's strings that are added in this step and by its end.
-                let by = |step: u32| (f64::from(step) / f64::from(STEPS)).exp2() - 1.0;
+                let by = |step: u32| GROWN_BY[step as usize] - 1.0;
                 let step = step % STEPS;
                 let (part, by_end) = (by(step + 1) - by(step), by(step + 1));
                 let is_enough = |width| {
@@ -249,11 +253,16 @@ const fn lists_after_doubling(width: u32) -> u32 {
     if slots < MAX_LISTS { slots } else { MAX_LISTS }
 }
 
+/// The share of all hashes that begin with a string of this length: 2^-length.
+pub(super) fn share(length: u32) -> f64 {
+    f64::from_bits(u64::from(1023 - length) << 52)
+}
+
 /// What a generation after the first adds to the rate: it begins at half of the strings that it ends with. (One
 /// free slot per block less than at the beginning of a step: strings that come while the step lasts.)
 fn added_rate(lists: u32, width: u32) -> f64 {
     let strings = Shape::slots(lists, width) - FREE_SLOTS + 1;
-    f64::from(strings) / f64::from(2 * lists) * (1.0 - f64::from(width)).exp2()
+    f64::from(strings) / f64::from(2 * lists) * share(width - 1)
 }
 
 #[cfg(test)]

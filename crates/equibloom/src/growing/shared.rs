@@ -64,6 +64,7 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
 
 impl<K: ?Sized, H> SharedGrowingFilter<K, H> {
     /// An empty filter; `None` for a rate that it cannot have.
+    #[cfg(feature = "planner")]
     pub(crate) fn new(
         rate: f64,
         keys: u64,

@@ -5,7 +5,7 @@ use core::convert::Infallible;
 use core::ops::{ControlFlow, Range};
 
 use super::levels::Levels;
-use super::schedule::LEVELS;
+use super::schedule::{LEVELS, share};
 use super::table::{Previous, Table};
 use crate::block::isa::ANY;
 use crate::statistics::{LevelStatistics, Memory, Statistics};
@@ -82,9 +82,4 @@ impl Survey {
             }
         }
     }
-}
-
-/// The share of all hashes that begin with a string of this length.
-fn share(length: u32) -> f64 {
-    (-f64::from(length)).exp2()
 }

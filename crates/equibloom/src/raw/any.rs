@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use equibloom_layout::placement::{FirstWithRoom, LeastLoaded, Observer};
 use equibloom_layout::{Blocks, Design, KeyHash, Rule};
 
-use super::growth::Growth;
 use super::held::Held;
 use super::ledger::{Counters, Ledger, OwnLedger};
 use super::level_by_level::BatchSizes;
@@ -14,6 +13,7 @@ use super::parts::Parts;
 use super::{Balanced, Classical, Fingerprints, Insertion};
 use crate::block::BloomShape;
 use crate::error::{BuildError, FullError, MergeError, RemoveError};
+use crate::growing::Growth;
 use crate::statistics::{Memory, Statistics, Survey};
 use crate::storage::{WORDS_PER_LINE, Words};
 

@@ -13,7 +13,6 @@ mod classical;
 #[path = "../../tests/designs/mod.rs"]
 pub(crate) mod designs;
 mod fingerprint;
-pub(crate) mod growth;
 mod held;
 mod insert;
 mod ledger;
@@ -31,9 +30,6 @@ pub(crate) use any::Any;
 pub(crate) use balanced::Balanced;
 pub(crate) use classical::Classical;
 use fingerprint::Fingerprints;
-pub(crate) use growth::Growth;
-#[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub(crate) use growth::SharedGrowth;
 #[cfg(feature = "file")]
 pub use ledger::Counters;
 pub(crate) use parts::{Part, Parts};

@@ -7,10 +7,10 @@
 
 use alloc::vec::Vec;
 
-use super::growth::Growth;
 use super::held::Held;
 use super::{Any, Insertion};
 use crate::error::{FullError, MergeError};
+use crate::growing::Growth;
 use crate::hashing::KeyHash;
 use crate::observer::Observer;
 use crate::statistics::Statistics;
@@ -24,7 +24,7 @@ const BATCH: usize = 512;
 pub(crate) struct Parts<S: Held = Words> {
     /// Planned ones, at least one.
     pub(crate) parts: Vec<Part<S>>,
-    /// The part that grows. Shared filters have it [elsewhere](super::SharedGrowth).
+    /// The part that grows. Shared filters have it [elsewhere](crate::growing::SharedGrowth).
     pub(crate) growth: Option<Growth>,
 }
 
