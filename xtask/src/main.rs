@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask test --engines`: also those of the engines, which need servers and frameworks.
 //!
-//! `cargo xtask valkey`: a Valkey server with the module of `engines/valkey`.
+//! `cargo xtask valkey`: a Valkey server with the module of `engines/valkey`; `cargo xtask valkey benchmark` measures it.
 //!
 //! `cargo xtask frontier`: writes the planner's table of the best blocks for each size.
 //!
@@ -42,6 +42,7 @@ fn main() -> ExitCode {
             step::run_all(machine::missing_parts().into_iter().chain(checks))
         }
         ["valkey"] => engines::valkey::run(),
+        ["valkey", "benchmark", ref arguments @ ..] => engines::valkey::benchmark(arguments),
         ["frontier"] => step::run_all([shell("frontier", FRONTIER)]),
         ["api"] => step::run_all([publishing::list_api()]),
         ["compare", revision, ref arguments @ ..] if !revision.starts_with('-') => {
@@ -61,6 +62,8 @@ usage: cargo xtask test [PART]
            run every check, then those of the engines, which need servers and frameworks
        cargo xtask valkey
            start a Valkey server with the module of engines/valkey, on loopback
+       cargo xtask valkey benchmark [--keys N,…] [--pauses N] [--server valkey|redis]
+           measure it beside a classical filter behind the same commands, and beside sets
        cargo xtask frontier
            write the planner's table of the best blocks for each size
        cargo xtask api

@@ -260,6 +260,20 @@ impl<K: ?Sized> FilterBuilder<K> {
         self.build_growing_with_hasher(Stable::with_seed(self.seed))
     }
 
+    /// Bytes that [`build_growing`](Self::build_growing) allocates: what such a filter takes until it has more than
+    /// `keys`.
+    ///
+    /// ```
+    /// use equibloom::Filter;
+    ///
+    /// let builder = Filter::<str>::builder().keys(1_000_000).rate(0.01);
+    /// assert!(builder.growing_bytes()? < 2_500_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn growing_bytes(&self) -> Result<u64, PlanError> {
+        self.growing(|rate, keys, _| GrowingFilter::<K>::bytes_when_new(rate, keys).map(Ok))
+    }
+
     /// [`build_growing`](Self::build_growing) with a custom hash function.
     pub fn build_growing_with_hasher<H>(
         &self,

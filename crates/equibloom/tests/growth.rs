@@ -97,8 +97,10 @@ fn up_to_a_hundred_million_keys() {
 
 #[test]
 fn a_first_size_saves_growing_and_keeps_the_rate() {
-    let mut filter = Filter::builder().keys(200_000).rate(0.001).build_growing().unwrap();
+    let builder = Filter::builder().keys(200_000).rate(0.001);
+    let mut filter = builder.build_growing().unwrap();
     let bytes = filter.bytes();
+    assert_eq!(builder.growing_bytes().unwrap(), bytes);
     filter.try_extend(0..190_000_u64).unwrap();
     assert_eq!(filter.bytes(), bytes);
     assert_eq!(filter.longest_insert().blocks, 0);

@@ -213,12 +213,10 @@ pub(crate) fn rewrite(content: &Content, aof: &AofSink<'_>) {
     let mut position = 1;
     let (total, mut chunks): (u64, Box<dyn FnMut(u64) -> Vec<u8>>) = match content {
         Content::Filter(value) => (length(value), Box::new(|from| chunk(value, from))),
-        Content::Loading(loading) => (
-            loading.total,
-            Box::new(|from| {
-                loading.bytes.iter().copied().skip(from as usize).take(CHUNK as usize).collect()
-            }),
-        ),
+        Content::Loading(loading) => {
+            let mut chunks = loading.bytes.chunks(CHUNK as usize);
+            (loading.total, Box::new(move |_| chunks.next().unwrap_or_default().to_vec()))
+        }
     };
     aof.load_chunk(position, &announcement(total));
     loop {

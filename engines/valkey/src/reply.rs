@@ -16,6 +16,8 @@ pub(crate) enum Reply {
     Array(Vec<Reply>),
     Bools(Vec<bool>),
     Map(Vec<(&'static str, Reply)>),
+    /// A map of one field; in RESP2 the value alone, in an array.
+    Field(&'static str, Box<Reply>),
 }
 
 /// Why a command failed: nothing has changed.

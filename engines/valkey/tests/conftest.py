@@ -18,6 +18,17 @@ def shared_server(request):
 
 
 @pytest.fixture
+def report(capsys):
+    """Prints a line, also where a test passes: what was counted."""
+
+    def line(text):
+        with capsys.disabled():
+            print(f"\n{text}")
+
+    return line
+
+
+@pytest.fixture
 def client(shared_server):
     with shared_server.client() as client:
         client.flushall()

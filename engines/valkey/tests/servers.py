@@ -56,7 +56,9 @@ class Server:
         self.binary, self.module = binary, module
         self.directory = Path(directory or tempfile.mkdtemp(prefix="equibloom-valkey-"))
         self.port = free_port()
-        self.options = {"save": "", "appendonly": "no", "enable-debug-command": "yes"}
+        self.options = {
+            "save": "", "appendonly": "no", "enable-debug-command": "yes", "enable-module-command": "yes",
+        }
         self.options |= {name.replace("__", ".").replace("_", "-"): value for name, value in options.items()}
         self.process = None
         atexit.register(self.remove)

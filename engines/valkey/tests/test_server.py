@@ -1,6 +1,8 @@
 """The module as a citizen of the server."""
 
+import os
 import re
+import subprocess
 import time
 
 import pytest
@@ -128,6 +130,8 @@ def test_copies_and_restored_filters_are_independent(client):
 
 
 def test_memory_is_the_servers_and_is_given_back(client):
+    # Those of the test before may be freed in the background.
+    wait_for(lambda: client.info("everything")["equibloom_filters"] == 0)
     empty = client.info("memory")["used_memory"]
     client.execute_command("EB.RESERVE", "f", 0.01, 10_000_000)
     usage, used = client.memory_usage("f"), client.info("memory")["used_memory"] - empty
@@ -140,6 +144,10 @@ def test_memory_is_the_servers_and_is_given_back(client):
     usage, used = client.memory_usage("grown"), client.info("memory")["used_memory"] - empty
     print(f"grown: {usage * 8 / 100_000:.1f} bits per key by MEMORY USAGE, {used * 8 / 100_000:.1f} by used_memory")
     client.unlink("grown")
+    freed = client.info("memory")["lazyfreed_objects"]
+    client.execute_command("EB.RESERVE", "large", 0.01, 10_000_000)
+    client.unlink("large")
+    wait_for(lambda: client.info("memory")["lazyfreed_objects"] == freed + 1)
 
 
 def test_reservations_beyond_the_limits_are_refused(client):
@@ -149,10 +157,15 @@ def test_reservations_beyond_the_limits_are_refused(client):
         return str(error.value)
 
     used = client.info("memory")["used_memory"]
-    assert "equibloom.memory-limit is 134217728" in refused("EB.RESERVE", "f", 1e-9, 1 << 30)
+    for options in ([], ["NONSCALING"], ["REMOVABLE"]):
+        assert "equibloom.memory-limit is 134217728" in refused("EB.RESERVE", "f", 1e-9, 1 << 30, *options)
+    _, head = client.execute_command("EB.INSERT", "g", "ITEMS", 1), client.execute_command("EB.SCANDUMP", "g", 0)[1]
+    client.delete("g")
     client.config_set("maxmemory", used + 20_000_000)
     try:
         assert "maxmemory" in refused("EB.RESERVE", "f", 0.01, 50_000_000)
+        assert "maxmemory" in refused("EB.RESERVE", "f", 0.01, 30_000_000, "REMOVABLE")
+        assert "maxmemory" in refused("EB.LOADCHUNK", "f", 1, head[:8] + (100_000_000).to_bytes(8, "little"))
         client.config_set("maxmemory-policy", "allkeys-lru")
         assert "maxmemory" in refused("EB.RESERVE", "f", 0.01, 80_000_000)
     finally:
@@ -183,7 +196,7 @@ def test_options_are_checked(client):
     client.config_set("equibloom.capacity", 5000)
     client.execute_command("BF.ADD", "f", 1)
     info = client.execute_command("EB.INFO", "f")
-    info = info if isinstance(info, dict) else dict(zip(info[::2], info[1::2]))
+    info = as_map(info)
     assert (info[b"Promised rate"], info[b"Capacity"]) in [(0.25, 5000), (b"0.25", 5000)]
     client.config_set("equibloom.error-rate", "0.01")
     client.config_set("equibloom.capacity", 100)
@@ -210,10 +223,11 @@ def test_files_come_and_go_only_in_the_configured_directory(binary, tmp_path):
         assert client.execute_command("EB.CARD", f"{name} loaded") == client.execute_command("EB.CARD", name)
     assert len(list(tmp_path.iterdir())) == len(FILTERS) + 1
     (tmp_path / "damaged.eqb").write_bytes((tmp_path / "small.eqb").read_bytes()[:-1])
-    for bad in ["../small.eqb", "/etc/passwd", ".", "..", "", ".hidden", "a/b", "missing", "damaged.eqb"]:
+    os.mkfifo(tmp_path / "pipe")
+    for bad in ["../small.eqb", "/etc/passwd", ".", "..", "", ".hidden", "a/b", "missing", "damaged.eqb", "pipe"]:
         with pytest.raises(redis.ResponseError):
             client.execute_command("EB.LOAD", "bad", bad)
-        if bad not in ("missing", "damaged.eqb"):
+        if bad not in ("missing", "damaged.eqb", "pipe"):
             with pytest.raises(redis.ResponseError):
                 client.execute_command("EB.DUMP", "small", bad)
     replica = connect(server)
@@ -257,6 +271,60 @@ def test_clients_are_told_about_keys_and_events(client, shared_server):
             pipe.execute()
 
 
+def test_the_server_knows_what_commands_do_to_keys(client):
+    assert b"nondeterministic_output" in raw_info(client, "BF.INFO")[TIPS]
+    for name, expected in [("BF.MEXISTS", [{b"RO", b"access"}]), ("EB.MADD", [{b"RW", b"access", b"update"}]),
+                           ("EB.MERGE", [{b"RW", b"access", b"update"}, {b"RO", b"access"}]), ("EB.PLAN", [])]:
+        assert [set(as_map(keys)[b"flags"]) for keys in raw_info(client, name)[KEYS]] == expected
+
+
+# Where they stand in what `COMMAND INFO` says.
+TIPS, KEYS = 7, 8
+
+
+def as_map(reply):
+    return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2]))
+
+
+def raw_info(client, name):
+    """What `COMMAND INFO` says of a command, as it is sent."""
+    connection = client.connection_pool.get_connection()
+    connection.send_command("COMMAND", "INFO", name)
+    info = connection.read_response()[0]
+    client.connection_pool.release(connection)
+    return info
+
+
+# A module with a command of its own, BF.ADD.
+OTHER_MODULE = """
+typedef int (*get)(const char *, void **);
+static int (*reply)(void *, long long);
+static int add(void *context, void **words, int count) { return reply(context, 77); }
+int RedisModule_OnLoad(void *context, void **words, int count) {
+    void (*attributes)(void *, const char *, int, int);
+    int (*create)(void *, const char *, int (*)(void *, void **, int), const char *, int, int, int);
+    get api = *(get *)context;
+    api("RedisModule_SetModuleAttribs", (void **)&attributes);
+    api("RedisModule_CreateCommand", (void **)&create);
+    api("RedisModule_ReplyWithLongLong", (void **)&reply);
+    attributes(context, "other", 1, 1);
+    return create(context, "bf.add", add, "write", 1, 1, 1);
+}
+"""
+
+
+def test_beside_a_module_with_the_same_commands_only_ours_are_added(binary, tmp_path):
+    (tmp_path / "other.c").write_text(OTHER_MODULE)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "other.so", tmp_path / "other.c"], check=True)
+    server = servers.Server(binary, module=tmp_path / "other.so")
+    client = server.client()
+    client.module_load(str(servers.MODULE))
+    assert client.execute_command("BF.ADD", "f", 1) == 77
+    assert client.execute_command("EB.ADD", "f", 1) == 1 and client.execute_command("EB.EXISTS", "f", 1) == 1
+    assert "use EB.*" in server.log.read_text()
+    server.remove()
+
+
 def test_acl_categories_tell_readers_from_writers(client, shared_server):
     if client.info("server")["redis_version"].startswith("7.0."):
         pytest.skip("Redis 7.0 has no ACL categories for modules: name the commands there")
@@ -265,6 +333,6 @@ def test_acl_categories_tell_readers_from_writers(client, shared_server):
     with shared_server.client(username="reader", password="x") as reader:
         assert reader.execute_command("BF.EXISTS", "k", "v")
         assert client.acl_cat("bloom")
-        for words in [("BF.ADD", "k", "w"), ("EB.MERGE", "x", "k"), ("BF.LOADCHUNK", "x", 1, "y")]:
+        for words in [("BF.ADD", "k", "w"), ("EB.MERGE", "x", "k"), ("BF.LOADCHUNK", "x", 1, "y"), ("EB.DUMP", "k", "file")]:
             with pytest.raises(redis.exceptions.NoPermissionError):
                 reader.execute_command(*words)

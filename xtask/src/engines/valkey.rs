@@ -37,6 +37,26 @@ pub(super) fn checks() -> Vec<Step> {
     ]
 }
 
+/// `cargo xtask valkey benchmark`: the module and its classical twin, by `run.py`, which takes the arguments.
+pub(crate) fn benchmark(arguments: &[&str]) -> ExitCode {
+    let twin = format!(
+        "{BUILD} --features classical &&
+        cp target/valkey/build/release/libequibloom_valkey.so target/valkey/classical.so"
+    );
+    let measure = format!(
+        "python=target/valkey/python/bin/python &&
+        $python -m pip install --quiet --requirement engines/valkey/benchmark/requirements.txt &&
+        $python engines/valkey/benchmark/run.py {}",
+        arguments.join(" ")
+    );
+    step::run_all([
+        shell("valkey: servers", SET_UP),
+        shell("valkey: classical twin", &twin),
+        shell("valkey: module", BUILD),
+        shell("valkey: benchmark", &measure),
+    ])
+}
+
 /// `cargo xtask valkey`: a server with the module, until it is interrupted.
 pub(crate) fn run() -> ExitCode {
     let serve = "target/valkey/python/bin/python engines/valkey/tests/serve.py";

@@ -6,6 +6,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::levels::Levels;
 use super::prefix::Prefix;
 use super::schedule::Schedule;
 use super::table::{GrowthWork, Table};
@@ -57,6 +58,12 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
         let table = Table::new(Schedule::new(rate, keys)?, removable);
         let (key_kind, key) = (KeyKind::Unspecified, PhantomData);
         Some(table.map(|table| Self { table: Box::new(table), rate, hasher, key_kind, key }))
+    }
+
+    /// Bytes of an empty filter; `None` for a rate that it cannot have.
+    pub(crate) fn bytes_when_new(rate: f64, keys: u64) -> Option<u64> {
+        let levels = Levels::new(Schedule::new(rate, keys)?.first());
+        Some(levels.bytes_when_full().saturating_add(Self::HEADER_BYTES))
     }
 
     /// The hash function.

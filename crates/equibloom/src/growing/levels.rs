@@ -341,6 +341,12 @@ impl Levels {
         self.levels.iter().take_while(is_hinted).count()
     }
 
+    /// Bytes of all levels once they are allocated.
+    pub(super) fn bytes_when_full(&self) -> u64 {
+        let bytes = self.levels.iter().map(|level| level.lines.bytes_when_full());
+        bytes.fold(0, u64::saturating_add)
+    }
+
     /// Bytes of all levels.
     pub(super) fn bytes(&self) -> u64 {
         self.levels.iter().map(|level| level.lines.bytes()).sum()

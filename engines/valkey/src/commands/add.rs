@@ -72,9 +72,9 @@ impl Command for Insert {
     };
 
     fn run(context: &Context, arguments: Arguments<'_>) -> Result<Reply, Error> {
-        let mut given = Options::default();
         let mut words = arguments.from(2);
-        if !given.read(&mut words)? || words.len() == 0 {
+        let given = Options::of_insert(&mut words)?;
+        if words.len() == 0 {
             return Err(Error::Arity);
         }
         let first = arguments.len() - words.len();
@@ -82,13 +82,12 @@ impl Command for Insert {
         if key.content().is_none() && given.never_creates {
             return Err(Error::NOT_FOUND);
         }
-        // What is wrong is refused, also if it is not needed.
-        given.reservation()?;
         add(context, key, &given, arguments, first).map(Reply::Array)
     }
 }
 
-/// Adds the arguments from `first` on. Each gets a reply of its own; those before one that is refused are in the filter.
+/// Adds the arguments from `first` on. Each gets a reply of its own, up to the first that is refused: that one and those
+/// after it are not in the filter.
 fn add(
     context: &Context,
     mut key: WriteKey<'_>,

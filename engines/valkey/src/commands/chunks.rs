@@ -77,13 +77,7 @@ fn announce(context: &Context, key: &mut WriteKey<'_>, bytes: &[u8]) -> Result<(
     }
     let bad = Error::new("ERR received bad data: this is not what SCANDUMP gives for iterator 0");
     let total = rdb::announced(bytes).ok_or(bad)?;
-    // Beside the filter a file has some KiB at most.
-    let limit = options::memory_limit(context).saturating_add(1 << 16);
-    if total > limit {
-        return Err(Error::because(format!(
-            "received bad data: {total} bytes, and equibloom.memory-limit allows {limit}"
-        )));
-    }
+    options::check_encoded(context, total)?;
     key.set(Content::Loading(Loading { bytes: Vec::new(), total }));
     Ok(())
 }
@@ -91,8 +85,10 @@ fn announce(context: &Context, key: &mut WriteKey<'_>, bytes: &[u8]) -> Result<(
 /// A further chunk. After the last one the key holds the filter. If that is damaged, nothing changes: delete the key.
 fn append(key: &mut WriteKey<'_>, iterator: u64, bytes: &[u8]) -> Result<(), Error> {
     let no_link = Error::new("ERR invalid offset - no link found");
-    let Some(Content::Loading(loading)) = key.content() else {
-        return Err(no_link);
+    let loading = match key.content() {
+        Some(Content::Loading(loading)) => loading,
+        Some(Content::Filter(_)) => return Err(no_link),
+        None => return Err(Error::NOT_FOUND),
     };
     let length = loading.bytes.len() as u64 + bytes.len() as u64;
     if iterator.checked_sub(1) != Some(length) {

@@ -44,7 +44,7 @@ impl Command for Info {
         }
         let fields = filter(context, arguments.name(1), fields)?.ok_or(Error::NOT_FOUND)?;
         if arguments.len() == 2 {
-            return Ok(Reply::Map(fields));
+            return Ok(Reply::Map(fields.into()));
         }
         one_field(fields, arguments.name(2).bytes())
     }
@@ -69,7 +69,7 @@ impl Command for FullInfo {
             return Info::run(context, arguments);
         }
         let fields = filter(context, arguments.name(1), |value| {
-            let mut all = fields(value);
+            let mut all = Vec::from(fields(value));
             all.extend(expected(value));
             all
         })?;
@@ -80,13 +80,13 @@ impl Command for FullInfo {
 type Field = (&'static str, Reply);
 
 /// In the order, and with the names, of other modules.
-fn fields(value: &Value) -> Vec<Field> {
+fn fields(value: &Value) -> [Field; 5] {
     let parts = u64::from(value.planned.is_some()) + u64::from(value.growing.is_some());
     let expansion = match value.reservation.expansion {
         0 => Reply::Null,
         times => Reply::Integer(times.into()),
     };
-    vec![
+    [
         ("Capacity", integer(value.capacity())),
         ("Size", integer(value.bytes())),
         ("Number of filters", integer(parts)),
@@ -95,17 +95,18 @@ fn fields(value: &Value) -> Vec<Field> {
     ]
 }
 
-fn one_field(fields: Vec<Field>, word: &[u8]) -> Result<Reply, Error> {
-    let index = match &*word.to_ascii_uppercase() {
-        b"CAPACITY" => 0,
-        b"SIZE" => 1,
-        b"FILTERS" => 2,
-        b"ITEMS" => 3,
-        b"EXPANSION" => 4,
-        _ => return Err(Error::new("ERR invalid information value")),
+fn one_field(fields: [Field; 5], word: &[u8]) -> Result<Reply, Error> {
+    let [capacity, size, filters, items, expansion] = fields;
+    let (name, value) = match &*word.to_ascii_uppercase() {
+        b"CAPACITY" => capacity,
+        b"SIZE" => size,
+        b"FILTERS" => filters,
+        b"ITEMS" => items,
+        b"EXPANSION" => expansion,
+        // Other modules send no code.
+        _ => return Err(Error::new("Invalid information value")),
     };
-    let field = fields.into_iter().nth(index);
-    Ok(Reply::Array(field.map(|(_, value)| value).into_iter().collect()))
+    Ok(Reply::Field(name, Box::new(value)))
 }
 
 fn expected(value: &Value) -> Vec<Field> {

@@ -1,5 +1,6 @@
 //! `EB.MERGE`.
 
+use super::add::filter;
 use super::options;
 use crate::ffi::{Arguments, Command, Context, Keys, Spec};
 use crate::reply::{Error, Reply};
@@ -21,27 +22,17 @@ impl Command for Merge {
     fn run(context: &Context, arguments: Arguments<'_>) -> Result<Reply, Error> {
         let target = arguments.name(1);
         // Into a copy, so that an error at any source leaves the filter as it was. Keys are open one at a time.
-        let mut merged: Option<Value> = copy(context, target)?;
+        let mut merged = filter(context, target, Value::clone)?;
         for source in arguments.from(2).filter(|source| source.bytes() != target.bytes()) {
-            let read = context.read(source)?;
-            let other = match read.content() {
-                Some(Content::Filter(value)) => value,
-                Some(Content::Loading(_)) => {
-                    return Err(Error::new("ERR a source is being loaded"));
+            let result = filter(context, source, |other| match &mut merged {
+                Some(merged) => merged.merge(other),
+                none => {
+                    *none = Some(other.clone());
+                    Ok(())
                 }
-                None => return Err(Error::NOT_FOUND),
-            };
-            match &mut merged {
-                Some(merged) => merged.merge(other).map_err(Error::because)?,
-                none => *none = Some(other.clone()),
-            }
-            let bytes = merged.as_ref().map_or(0, Value::bytes);
-            let limit = options::memory_limit(context);
-            if bytes > limit {
-                return Err(Error::because(format!(
-                    "the merged filter takes {bytes} bytes, and equibloom.memory-limit is {limit}"
-                )));
-            }
+            });
+            result?.ok_or(Error::NOT_FOUND)?.map_err(Error::because)?;
+            options::check_limit(context, merged.as_ref().map_or(0, Value::bytes))?;
         }
         let mut key = context.write(target)?;
         key.set(Content::Filter(merged.ok_or(Error::NOT_FOUND)?));
@@ -49,8 +40,4 @@ impl Command for Merge {
         context.changed(target, c"bloom.merge");
         Ok(Reply::Ok)
     }
-}
-
-fn copy(context: &Context, name: crate::ffi::Name<'_>) -> Result<Option<Value>, Error> {
-    super::add::filter(context, name, Value::clone)
 }

@@ -17,7 +17,9 @@ use crate::ffi::Loader;
 
 /// Registers all commands: those that other modules have under the configured prefix, too.
 pub(crate) fn register(loader: &Loader<'_>) -> Result<(), String> {
-    register_common(loader, OWN_PREFIX)?;
+    if !register_common(loader, OWN_PREFIX)? {
+        return Err(format!("another module has {OWN_PREFIX}.* commands"));
+    }
     loader.command::<info::FullInfo>(OWN_PREFIX)?;
     loader.command::<plan::Plan>(OWN_PREFIX)?;
     loader.command::<merge::Merge>(OWN_PREFIX)?;

@@ -16,7 +16,8 @@ const MAX_SECONDS: i64 = i64::MAX / 4_000;
 
 /// A false-positive rate.
 pub(crate) fn rate(bytes: &[u8]) -> Result<f64, Error> {
-    let rate: f64 = number(bytes).ok_or(Error::new("ERR bad error rate"))?;
+    let rate: Option<f64> = number(bytes).filter(|rate: &f64| !rate.is_nan());
+    let rate = rate.ok_or(Error::new("ERR bad error rate"))?;
     if rate > 0.0 && rate < 1.0 {
         return Ok(rate);
     }
@@ -55,73 +56,106 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// A rate and a capacity, as `RESERVE` has them before its options.
-    pub(crate) fn of(rate: &[u8], capacity: &[u8]) -> Result<Self, Error> {
-        let (rate, capacity) = (self::rate(rate)?, self::capacity(capacity)?);
-        Ok(Self { rate: Some(rate), capacity: Some(capacity), ..Self::default() })
-    }
-
-    /// Reads options until the end, or until the word `ITEMS`. Returns whether that came.
-    pub(crate) fn read<'a>(
-        &mut self,
-        words: &mut impl Iterator<Item = Name<'a>>,
-    ) -> Result<bool, Error> {
+    /// What `RESERVE` has: a rate, a capacity, and options to the end.
+    pub(crate) fn of_reserve<'a>(
+        rate: Name<'a>,
+        capacity: Name<'a>,
+        mut words: impl Iterator<Item = Name<'a>>,
+    ) -> Result<Self, Error> {
+        let mut given = Self {
+            rate: Some(self::rate(rate.bytes())?),
+            capacity: Some(self::capacity(capacity.bytes())?),
+            ..Self::default()
+        };
         while let Some(word) = words.next() {
-            let mut value = || words.next().map(Name::bytes).ok_or(Error::Arity);
             match &*word.bytes().to_ascii_uppercase() {
-                b"CAPACITY" => self.capacity = Some(capacity(value()?)?),
-                b"ERROR" => self.rate = Some(rate(value()?)?),
                 b"EXPANSION" => {
-                    let missing = |_| Error::new("ERR no expansion");
-                    self.expansion = Some(expansion(value().map_err(missing)?)?);
+                    let times = words.next().ok_or(Error::new("ERR no expansion"))?;
+                    given.expansion = Some(expansion(times.bytes())?);
                 }
-                b"NONSCALING" => self.does_not_scale = true,
-                b"NOCREATE" => self.never_creates = true,
-                b"REMOVABLE" => self.removable = true,
-                b"SEED" => {
-                    let bad = Error::new("ERR bad seed: it is a whole number below 2^64");
-                    self.seed = Some(number(value()?).ok_or(bad)?);
-                }
-                b"EX" => {
-                    let seconds = number(value()?);
-                    let valid = seconds.filter(|seconds| (1..=MAX_SECONDS).contains(seconds));
-                    self.seconds =
-                        Some(valid.ok_or(Error::new("ERR invalid expire time: EX takes seconds"))?);
-                }
-                b"PLAN" => {
-                    let plan = serde_json::from_slice(value()?);
-                    self.plan =
-                        Some(plan.map_err(|error| Error::because(format!("bad plan: {error}")))?);
-                }
-                b"ITEMS" => return Ok(true),
+                name if given.read(name, &mut words)? => {}
                 _ => {
                     let word = String::from_utf8_lossy(word.bytes()).into_owned();
                     return Err(Error::because(format!("unknown argument received: {word:?}")));
                 }
             }
         }
-        Ok(false)
+        if given.does_not_scale && given.expansion.is_some_and(|times| times > 0) {
+            return Err(Error::new("Nonscaling filters cannot expand"));
+        }
+        Ok(given)
+    }
+
+    /// What `INSERT` has: options up to the word `ITEMS`. Its errors are not those of `RESERVE`, and `NONSCALING` wins
+    /// over `EXPANSION`, as in other modules.
+    pub(crate) fn of_insert<'a>(words: &mut impl Iterator<Item = Name<'a>>) -> Result<Self, Error> {
+        let mut given = Self::default();
+        loop {
+            let word = words.next().ok_or(Error::Arity)?;
+            let mut value = || words.next().map(Name::bytes).ok_or(Error::Arity);
+            let bad = |text| move |_| Error::new(text);
+            match &*word.bytes().to_ascii_uppercase() {
+                b"ITEMS" => return Ok(given),
+                b"NOCREATE" => given.never_creates = true,
+                b"CAPACITY" => {
+                    given.capacity = Some(capacity(value()?).map_err(bad("Bad capacity"))?);
+                }
+                b"ERROR" => given.rate = Some(rate(value()?).map_err(bad("Bad error rate"))?),
+                b"EXPANSION" => {
+                    given.expansion = Some(expansion(value()?).map_err(bad("Bad expansion"))?);
+                }
+                name if given.read(name, words)? => {}
+                _ => return Err(Error::new("Unknown argument received")),
+            }
+        }
+    }
+
+    /// Reads an option that both commands have. `false` if this is none.
+    fn read<'a>(
+        &mut self,
+        word: &[u8],
+        words: &mut impl Iterator<Item = Name<'a>>,
+    ) -> Result<bool, Error> {
+        let mut value = || words.next().map(Name::bytes).ok_or(Error::Arity);
+        match word {
+            b"NONSCALING" => self.does_not_scale = true,
+            b"REMOVABLE" => self.removable = true,
+            b"SEED" => {
+                let bad = Error::new("ERR bad seed: it is a whole number below 2^64");
+                self.seed = Some(number(value()?).ok_or(bad)?);
+            }
+            b"EX" => {
+                let seconds = number(value()?);
+                let valid = seconds.filter(|seconds| (1..=MAX_SECONDS).contains(seconds));
+                self.seconds =
+                    Some(valid.ok_or(Error::new("ERR invalid expire time: EX takes seconds"))?);
+            }
+            b"PLAN" => {
+                let plan = serde_json::from_slice(value()?);
+                self.plan =
+                    Some(plan.map_err(|error| Error::because(format!("bad plan: {error}")))?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// What is asked for, where nothing was said by the defaults of the configuration.
-    pub(crate) fn reservation(&self) -> Result<Reservation, Error> {
-        if self.does_not_scale && self.expansion.is_some_and(|times| times > 0) {
-            return Err(Error::new("Nonscaling filters cannot expand"));
-        }
+    fn reservation(&self) -> Reservation {
         let default = u32::try_from(config::EXPANSION.get()).unwrap_or(MAX_EXPANSION);
         let expansion = self.expansion.unwrap_or(default);
-        Ok(Reservation {
+        Reservation {
             rate: self.rate.unwrap_or_else(config::error_rate),
             capacity: self.capacity.unwrap_or_else(|| config::CAPACITY.get().unsigned_abs()),
             expansion: if self.does_not_scale { 0 } else { expansion },
             removable: self.removable,
             seed: self.seed.unwrap_or_else(|| config::SEED.get().unsigned_abs()),
-        })
+        }
     }
 
     /// The filter to make.
     pub(crate) fn filter(&self) -> Result<NewFilter, Error> {
-        let reservation = self.reservation()?;
+        let reservation = self.reservation();
         let plan = match self.plan {
             Some(plan) => plan,
             None => reservation.plan().map_err(Error::because)?,
@@ -146,35 +180,48 @@ pub(crate) struct NewFilter {
 
 impl NewFilter {
     /// Bytes that making it takes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.plan.as_ref().map_or(0, |plan| Design::bytes(&plan.design))
+    pub(crate) fn bytes(&self) -> Result<u64, Error> {
+        match &self.plan {
+            Some(plan) => Ok(Design::bytes(&plan.design)),
+            None => self.reservation.growing_bytes().map_err(Error::because),
+        }
     }
+}
 
-    /// Refuses a filter beyond the limits, before anything is allocated.
-    pub(crate) fn check_memory(&self, context: &Context) -> Result<(), Error> {
-        let (bytes, limit) = (self.bytes(), memory_limit(context));
-        if bytes > limit {
-            return Err(Error::because(format!(
-                "the filter takes {bytes} bytes, and equibloom.memory-limit is {limit}: \
-                 reserve fewer keys, or raise the limit"
-            )));
-        }
-        if context.has(Flag::Accepted) {
-            return Ok(());
-        }
-        let (used, most) = context.memory();
-        let used = if context.has(Flag::Evicts) { 0 } else { used };
-        if most > 0 && used.saturating_add(bytes) > most {
-            return Err(Error::Text(
-                format!(
-                    "OOM the filter takes {bytes} bytes, and of maxmemory {most} are {used} used: \
-                     reserve fewer keys, or raise maxmemory"
-                )
-                .into(),
-            ));
-        }
-        Ok(())
+/// Refuses a filter of so many bytes beyond the limits, before anything is allocated.
+pub(crate) fn check_memory(context: &Context, bytes: u64) -> Result<(), Error> {
+    check_limit(context, bytes)?;
+    if context.has(Flag::Accepted) {
+        return Ok(());
     }
+    let (used, most) = context.memory();
+    let used = if context.has(Flag::Evicts) { 0 } else { used };
+    if most == 0 || used.saturating_add(bytes) <= most {
+        return Ok(());
+    }
+    Err(Error::Text(
+        format!(
+            "OOM the filter takes {bytes} bytes, and of maxmemory {most} are {used} used: \
+             take fewer keys, or raise maxmemory"
+        )
+        .into(),
+    ))
+}
+
+/// Refuses a filter of more bytes than the limit of a filter.
+pub(crate) fn check_limit(context: &Context, bytes: u64) -> Result<(), Error> {
+    let limit = memory_limit(context);
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::because(format!(
+        "the filter takes {bytes} bytes, and equibloom.memory-limit is {limit}: take fewer keys, or raise the limit"
+    )))
+}
+
+/// [`check_memory`] for a filter that comes in so many bytes, some KiB of which are not the filter's.
+pub(crate) fn check_encoded(context: &Context, bytes: u64) -> Result<(), Error> {
+    check_memory(context, bytes.saturating_sub(1 << 16))
 }
 
 /// Bytes beyond which no filter grows. What a primary or an AOF sends was accepted before.

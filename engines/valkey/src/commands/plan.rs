@@ -3,6 +3,7 @@
 use super::options::Options;
 use crate::ffi::{Arguments, Command, Context, Keys, Spec};
 use crate::reply::{Error, Reply, integer, text};
+use crate::value::Reservation;
 
 pub(crate) struct Plan;
 
@@ -18,28 +19,26 @@ impl Command for Plan {
     };
 
     fn run(_context: &Context, arguments: Arguments<'_>) -> Result<Reply, Error> {
-        let mut given = Options::of(arguments.name(1).bytes(), arguments.name(2).bytes())?;
-        if given.read(&mut arguments.from(3))? {
-            return Err(Error::new("ERR PLAN takes no ITEMS"));
-        }
+        let given = Options::of_reserve(arguments.name(1), arguments.name(2), arguments.from(3))?;
         let filter = given.filter()?;
-        let Some(parameters) = filter.plan else {
-            let kind = "one growing table: it takes memory as items come, about twice as much as a planned filter";
-            return Ok(Reply::Map(vec![("Kind", text(kind)), ("Bytes", integer(0))]));
-        };
-        let keys = parameters.keys;
-        let expected = parameters.predict(keys).map_err(Error::because)?;
-        let bytes = filter.bytes();
+        let (bytes, Reservation { rate, capacity, .. }) = (filter.bytes()?, filter.reservation);
+        let kind = filter.plan.as_ref().map(|plan| plan.design.name());
+        let mut fields = vec![
+            ("Kind", text(kind.unwrap_or("growing table"))),
+            ("Bytes", integer(bytes)),
+            ("Bits per key", Reply::Double(8.0 * bytes as f64 / capacity as f64)),
+            ("Promised rate", Reply::Double(rate)),
+        ];
+        let Some(parameters) = filter.plan else { return Ok(Reply::Map(fields)) };
+        let expected = parameters.predict(parameters.keys).map_err(Error::because)?;
         // A plan is numbers and names, which are always written.
         let plan = serde_json::to_string(&filter.plan).unwrap_or_default();
-        Ok(Reply::Map(vec![
-            ("Kind", text(parameters.design.name())),
-            ("Bytes", integer(bytes)),
-            ("Bits per key", Reply::Double(8.0 * bytes as f64 / keys as f64)),
+        fields.extend([
             ("Expected rate", Reply::Double(expected.rate)),
             ("Blocks per miss", Reply::Double(expected.accesses_miss)),
             ("Blocks per hit", Reply::Double(expected.accesses_hit)),
             ("Plan", text(plan)),
-        ]))
+        ]);
+        Ok(Reply::Map(fields))
     }
 }

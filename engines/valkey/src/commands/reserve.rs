@@ -1,6 +1,6 @@
 //! `RESERVE`, and making filters.
 
-use super::options::{NewFilter, Options};
+use super::options::{self, NewFilter, Options};
 use crate::ffi::{Arguments, Command, Context, Keys, Spec, WriteKey};
 use crate::replication;
 use crate::reply::{Error, Reply};
@@ -20,10 +20,7 @@ impl Command for Reserve {
     };
 
     fn run(context: &Context, arguments: Arguments<'_>) -> Result<Reply, Error> {
-        let mut given = Options::of(arguments.name(2).bytes(), arguments.name(3).bytes())?;
-        if given.read(&mut arguments.from(4))? || given.never_creates {
-            return Err(Error::new("ERR RESERVE takes neither ITEMS nor NOCREATE"));
-        }
+        let given = Options::of_reserve(arguments.name(2), arguments.name(3), arguments.from(4))?;
         let mut key = context.write(arguments.name(1))?;
         if key.content().is_some() {
             return Err(Error::EXISTS);
@@ -40,7 +37,7 @@ pub(crate) fn create(
     given: &Options,
 ) -> Result<(), Error> {
     let filter: NewFilter = given.filter()?;
-    filter.check_memory(context)?;
+    options::check_memory(context, filter.bytes()?)?;
     let value = Value::new(filter.reservation, filter.plan).map_err(Error::because)?;
     key.set(Content::Filter(value));
     let expires = given.seconds.map(|seconds| key.expire_in(seconds * 1_000));

@@ -8,13 +8,42 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::api::{GetApi, find};
 
 /// Alignment that the server's allocator always gives.
-const ALIGNMENT: usize = 16;
+pub(super) const ALIGNMENT: usize = 16;
+
+/// Bytes from which an allocation may fail where smaller ones would not.
+const LARGE: usize = 1 << 20;
 
 struct Functions {
     allocate: unsafe extern "C" fn(usize) -> *mut c_void,
     zeroed: unsafe extern "C" fn(usize, usize) -> *mut c_void,
     reallocate: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
     free: unsafe extern "C" fn(*mut c_void),
+    /// Redis 7.0 has neither `TryCalloc` nor `TryRealloc`, and the others end the server if there is no memory.
+    may_abort: bool,
+}
+
+impl Functions {
+    /// Whether there is memory, if asking for it could end the server: an allocation that may fail is tried first.
+    fn has_room(&self, bytes: usize) -> bool {
+        if !self.may_abort || bytes < LARGE {
+            return true;
+        }
+        // SAFETY: freed at once, and free ignores null.
+        unsafe {
+            let probe = (self.allocate)(bytes);
+            (self.free)(probe);
+            !probe.is_null()
+        }
+    }
+
+    /// Zeroed memory, or null.
+    fn allocate_zeroed(&self, bytes: usize) -> *mut u8 {
+        if !self.has_room(bytes) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: a size for an allocator.
+        unsafe { (self.zeroed)(1, bytes) }.cast()
+    }
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
@@ -32,9 +61,10 @@ pub(crate) fn allocated() -> usize {
 /// # Safety
 /// `get` is the server's own `GetApi`.
 pub(super) unsafe fn load(get: GetApi) -> Result<(), &'static str> {
-    // SAFETY: the caller's promise; the types are those of the C header. Redis 7.0 has no `TryCalloc`: there a failed
-    // allocation of zeroed memory ends the server.
+    // SAFETY: the caller's promise; the types are those of the C header.
     let functions = unsafe {
+        let (zeroed, reallocate) =
+            (find(get, "RedisModule_TryCalloc\0"), find(get, "RedisModule_TryRealloc\0"));
         Functions {
             allocate: std::mem::transmute::<
                 *const c_void,
@@ -43,22 +73,17 @@ pub(super) unsafe fn load(get: GetApi) -> Result<(), &'static str> {
             zeroed: std::mem::transmute::<
                 *const c_void,
                 unsafe extern "C" fn(usize, usize) -> *mut c_void,
-            >(
-                find(get, "RedisModule_TryCalloc\0")
-                    .or(find(get, "RedisModule_Calloc\0"))
-                    .ok_or("Calloc")?,
-            ),
+            >(zeroed.or(find(get, "RedisModule_Calloc\0")).ok_or("Calloc")?),
             reallocate: std::mem::transmute::<
                 *const c_void,
                 unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
             >(
-                find(get, "RedisModule_TryRealloc\0")
-                    .or(find(get, "RedisModule_Realloc\0"))
-                    .ok_or("Realloc")?,
+                reallocate.or(find(get, "RedisModule_Realloc\0")).ok_or("Realloc")?
             ),
             free: std::mem::transmute::<*const c_void, unsafe extern "C" fn(*mut c_void)>(
                 find(get, "RedisModule_Free\0").ok_or("Free")?,
             ),
+            may_abort: zeroed.is_none() || reallocate.is_none(),
         }
     };
     let _ = FUNCTIONS.set(functions);
@@ -99,8 +124,7 @@ unsafe impl GlobalAlloc for ServerAllocator {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let pointer = match functions(layout) {
-            // SAFETY: a size for an allocator.
-            Some(functions) => unsafe { (functions.zeroed)(1, layout.size()) }.cast(),
+            Some(functions) => functions.allocate_zeroed(layout.size()),
             // SAFETY: the caller's promise.
             None => unsafe { System.alloc_zeroed(layout) },
         };
@@ -119,6 +143,7 @@ unsafe impl GlobalAlloc for ServerAllocator {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let moved = match functions(layout) {
+            Some(functions) if !functions.has_room(size) => std::ptr::null_mut(),
             // SAFETY: from the same allocator.
             Some(functions) => unsafe { (functions.reallocate)(pointer.cast(), size) }.cast(),
             // SAFETY: the caller's promise.

@@ -179,6 +179,15 @@ pub(super) unsafe fn find(get: GetApi, name: &'static str) -> Option<*const c_vo
 
 static API: OnceLock<Api> = OnceLock::new();
 
+/// Whether the server is Valkey, which has its functions under its own name, too.
+///
+/// # Safety
+/// `context` is what the server passed to the module's `OnLoad`.
+pub(super) unsafe fn is_valkey(context: *mut Ctx) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { find(get_api(context), "ValkeyModule_SetModuleOptions\0").is_some() }
+}
+
 /// Finds all functions.
 ///
 /// # Safety

@@ -19,7 +19,7 @@ pub(crate) trait Command {
 pub(crate) struct Spec {
     /// Without prefix, in capitals.
     pub(crate) name: &'static str,
-    /// `write` or `readonly`, `deny-oom`, `fast`: these also say which ACL categories it is in.
+    /// `write` or `readonly`, `deny-oom`, `fast`, `admin`: these also say which ACL categories it is in.
     pub(crate) flags: &'static CStr,
     /// Number of arguments with the name; negative: at least so many.
     pub(crate) arity: c_int,
@@ -139,9 +139,12 @@ pub(super) fn register<C: Command>(context: &Context, prefix: &str) -> Result<bo
 /// The ACL categories of a command: those that its flags imply, and the module's own.
 fn categories(spec: &Spec) -> CString {
     let flags = spec.flags.to_string_lossy();
-    let access = if flags.contains("write") { "write" } else { "read" };
+    let implied = [("write", "write"), ("readonly", "read"), ("admin", "admin dangerous")];
+    let implied = implied.iter().filter(|(flag, _)| flags.contains(flag));
     let speed = if flags.contains("fast") { "fast" } else { "slow" };
-    c_string(&format!("{access} {speed} {}", CATEGORY.to_string_lossy()))
+    let category = CATEGORY.to_string_lossy();
+    let all = implied.fold(format!("{category} {speed}"), |all, (_, more)| format!("{all} {more}"));
+    c_string(&all)
 }
 
 /// # Safety

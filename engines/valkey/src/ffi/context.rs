@@ -21,6 +21,8 @@ pub(crate) enum Flag {
     Accepted = 1 << 12 | 1 << 13,
     /// `maxmemory` is set, and its policy deletes keys.
     Evicts = 1 << 9,
+    /// The client speaks RESP3.
+    Resp3 = 1 << 22,
 }
 
 /// An event of the class that clients of other Bloom modules listen to: `g`, generic.
@@ -109,7 +111,7 @@ impl Context {
         }
     }
 
-    /// Replies to the client: in RESP2, booleans are integers and maps are flat arrays.
+    /// Replies to the client: in RESP2, the server sends booleans as integers and maps as flat arrays.
     pub(super) fn reply(&self, reply: &Reply) {
         let (api, raw) = (api(), self.raw);
         // SAFETY: the context is valid, strings end with a zero or have their lengths.
@@ -134,6 +136,17 @@ impl Context {
                     for &item in items {
                         (api.ReplyWithBool)(raw, item.into());
                     }
+                    result
+                }
+                Reply::Field(name, value) if self.has(Flag::Resp3) => {
+                    let result = (api.ReplyWithMap)(raw, 1);
+                    (api.ReplyWithSimpleString)(raw, c_string(name).as_ptr());
+                    self.reply(value);
+                    result
+                }
+                Reply::Field(_, value) => {
+                    let result = (api.ReplyWithArray)(raw, 1);
+                    self.reply(value);
                     result
                 }
                 Reply::Map(fields) => {

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::io::Write;
 use std::sync::atomic::Ordering;
 
+use super::alloc::ALIGNMENT;
 use super::api::{api, raw};
 use super::context::{Context, Name};
 use super::key::TYPE;
@@ -154,20 +155,40 @@ unsafe extern "C" fn copy(
     guarded(std::ptr::null_mut(), || Box::into_raw(Box::new(content.clone())).cast())
 }
 
-/// Moves the value itself. What it points to is left: blocks are in segments of 16 KiB or more, which the allocator
-/// keeps apart from small objects and does not compact.
+/// Moves the value and its parts. What these point to is left: large blocks are in allocations that the allocator does not
+/// compact, and the library keeps small ones to itself.
 unsafe extern "C" fn defrag(
     defrag: *mut raw::Defrag,
     _key: *mut raw::Str,
     value: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the value is a box from the server's allocator, which Rust may move by copying its bytes; the server
-    // copies them and frees the old place.
+    guarded(0, || {
+        // SAFETY: the server's pointer to the value is a box of this module, and nothing else uses it meanwhile.
+        unsafe {
+            let content = &mut *value.cast::<Box<Content>>();
+            move_box(defrag, content);
+            if let Content::Filter(value) = &mut **content {
+                value.planned.iter_mut().for_each(|part| move_box(defrag, part));
+                value.growing.iter_mut().for_each(|part| move_box(defrag, part));
+            }
+        }
+        0
+    })
+}
+
+/// Moves what a box holds to where the server wants it, if anywhere.
+///
+/// # Safety
+/// The server calls for a pass of its defragmentation.
+unsafe fn move_box<T>(defrag: *mut raw::Defrag, boxed: &mut Box<T>) {
+    // Otherwise it is not from the server's allocator.
+    const { assert!(align_of::<T>() <= ALIGNMENT) };
+    // SAFETY: Rust may move any value by copying its bytes. The server copies them and frees the old place, which
+    // `write` does not do again.
     unsafe {
-        let moved = (api().DefragAlloc)(defrag, *value);
+        let moved = (api().DefragAlloc)(defrag, std::ptr::from_mut(&mut **boxed).cast());
         if !moved.is_null() {
-            *value = moved;
+            std::ptr::write(boxed, Box::from_raw(moved.cast()));
         }
     }
-    0
 }

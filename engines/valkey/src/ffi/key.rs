@@ -81,8 +81,13 @@ impl WriteKey<'_> {
         unsafe { self.open.content.as_mut() }
     }
 
-    /// Stores new content; what the key held is freed by the server. The time to live stays as it is.
+    /// Stores new content. The time to live stays as it is.
     pub(crate) fn set(&mut self, content: Content) {
+        if let Some(present) = self.content() {
+            // In place, because a new value of the server's would have no time to live.
+            *present = content;
+            return;
+        }
         let content = Box::into_raw(Box::new(content));
         // SAFETY: the server owns the content now, and frees it by the type's `free`.
         unsafe {

@@ -12,6 +12,10 @@ const NAME: &std::ffi::CStr = c"equibloom";
 /// beside the data that it serves.
 const OPTIONS: c_int = 1 << 0 | 1 << 1 | 1 << 2;
 
+/// Of Valkey 9: slots may move as a whole, by `CLUSTER MIGRATESLOTS`. Refused if any module does not say so; what moves
+/// are the commands of an AOF.
+const ATOMIC_SLOT_MIGRATION: c_int = 1 << 5;
+
 /// Registers what the module has.
 pub(crate) struct Loader<'a>(&'a Context);
 
@@ -68,7 +72,8 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
                 return ERR;
             }
             (api().SetModuleAttribs)(raw, NAME.as_ptr(), crate::MODULE_VERSION, API_VERSION);
-            (api().SetModuleOptions)(raw, OPTIONS);
+            let of_valkey = if api::is_valkey(raw) { ATOMIC_SLOT_MIGRATION } else { 0 };
+            (api().SetModuleOptions)(raw, OPTIONS | of_valkey);
         }
         command::create_category(&context);
         info::register(&context);
