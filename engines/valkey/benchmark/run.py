@@ -9,6 +9,7 @@ within one run mean something.
 """
 
 import argparse
+import multiprocessing
 import socket
 import statistics
 import sys
@@ -24,6 +25,7 @@ import servers  # noqa: E402
 WIDTH = 12  # digits of an item
 ROUND = 200_000  # items of a round of lookups
 ROUNDS = 7
+TURNS = 50  # of commands beside which a second client waits
 SINGLE = {"BF.MEXISTS": "BF.EXISTS", "SMISMEMBER": "SISMEMBER"}
 
 
@@ -173,38 +175,50 @@ def rates(contestants):
         print(line, flush=True)
 
 
-class Pinger(threading.Thread):
-    """A second client, whose longest waits are counted."""
+def ping(server, stop, waits):
+    """Sends PING, and then how long each took."""
+    client, seen = Client(server), []
+    while not stop.is_set():
+        start = time.perf_counter()
+        client.send(b"PING\r\n", 1)
+        seen.append(time.perf_counter() - start)
+        time.sleep(0.0005)
+    waits.send(seen)
+
+
+class Pinger:
+    """A second client, in a process of its own: it never waits for the first one, only for the server."""
 
     def __init__(self, server):
-        super().__init__(daemon=True)
-        self.client, self.waits, self.running = Client(server), [], True
-
-    def run(self):
-        while self.running:
-            start = time.perf_counter()
-            self.client.send(b"PING\r\n", 1)
-            self.waits.append(time.perf_counter() - start)
-            time.sleep(0.0005)
+        fork = multiprocessing.get_context("fork")
+        self.stop = fork.Event()
+        self.waits, sender = fork.Pipe(duplex=False)
+        self.process = fork.Process(target=ping, args=(server, self.stop, sender), daemon=True)
+        self.process.start()
 
     def finish(self):
-        self.running = False
-        self.join()
-        waits = sorted(self.waits)
-        return 1e3 * waits[int(len(waits) * 0.999)], 1e3 * waits[-1], len(waits)
+        self.stop.set()
+        waits = self.waits.recv()
+        self.process.join()
+        return waits
 
 
-def inside(server, command):
-    """Percentiles of a command's microseconds inside the server, since this was asked last."""
-    client = server.client()
-    stats = client.info("latencystats").items()
-    client.config_resetstat()
-    found = [percentiles for name, percentiles in stats if name.lower().endswith(command.lower())]
-    return ", ".join(f"{name} {value:,.0f} us" for name, value in found[0].items())
+def report(name, waits):
+    waits = sorted(waits)
+    p999 = 1e3 * waits[int(len(waits) * 0.999)]
+    print(f"{name:44}{p999:9.2f}{1e3 * waits[-1]:9.2f}{len(waits):9}", flush=True)
+    return p999
+
+
+def inside(server):
+    """Percentiles of the microseconds inside the server."""
+    stats = server.client().info("latencystats").items()
+    found = next(percentiles for name, percentiles in stats if name.lower().endswith("bf.madd"))
+    return ", ".join(f"{name} {value:,.0f} us" for name, value in found.items())
 
 
 def pauses(binary, keys):
-    """PING beside growth, and beside SET commands of the same size; then saving and a replica."""
+    """PING beside growth, and beside SET commands of the same size, turn by turn; then saving and a replica."""
     print("\nPING of a second client, in milliseconds: p99.9, longest, number")
     server = servers.Server(
         binary, equibloom__memory_limit=0, latency_tracking_info_percentiles="50 99.9 99.99 100"
@@ -214,55 +228,56 @@ def pauses(binary, keys):
     text = "".join(f"*3\r\n$3\r\nSET\r\n$5\r\nk{{:04}}\r\n${len(value)}\r\n{value}\r\n".format(n) for n in range(50))
     command_bytes = payload("BF.MADD", "f", 0, 5_000, 100)
 
-    def beside(name, work):
+    def beside(work, *arguments):
         pinger = Pinger(server)
-        pinger.start()
-        work()
-        p999, longest, count = pinger.finish()
-        print(f"{name:44}{p999:9.2f}{longest:9.2f}{count:9}", flush=True)
-        return p999
+        work(*arguments)
+        return pinger.finish()
 
-    def sets():
-        for _ in range(keys // 5_000):
-            client.send(text.encode(), 50)
+    def add(name, first, count):
+        for start in range(first, first + count, 5_000):
+            client.send(payload("BF.MADD", name, start, 5_000, 100), 5_050)
 
-    def adds(name):
-        def work():
-            for first in range(0, keys, 5_000):
-                client.send(payload("BF.MADD", name, first, 5_000, 100), 5_050)
-        return work
+    def repeat(pipeline, replies, seconds):
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            client.send(pipeline, replies)
 
-    def single_sets():
-        line = "*3\r\n$3\r\nSET\r\n$12\r\n{:012}\r\n$1\r\nx\r\n"
-        pipeline = "".join(line.format(number) for number in range(5_000)).encode()
-        for _ in range(keys // 5_000):
-            client.send(pipeline, 5_000)
-
+    line = "*3\r\n$3\r\nSET\r\n$12\r\n{:012}\r\n$1\r\nx\r\n"
+    single = "".join(line.format(number) for number in range(5_000)).encode()
     print(f"pipelines of 50 commands; BF.MADD of 100 items: {len(command_bytes) // 50} bytes, SET: {len(text) // 50}")
-    of_sets = beside(f"SET, {keys // 100:,} commands", sets)
-    of_items = beside(f"SET, {keys:,} commands of one item", single_sets)
     server.client().execute_command("BF.RESERVE", "p", 0.01, keys)
-    of_planned = beside("BF.MADD into a planned filter", adds("p"))
-    times = [("BF.MADD of 100, planned", inside(server, "BF.MADD"))]
-    of_growth = beside(f"growth from 100 to {keys:,}", adds("f"))
-    times.append(("BF.MADD of 100, growing", inside(server, "BF.MADD")))
-    client.send(payload("BF.MADD", "f", keys, 1_000_000, 1_000), 1_001_000)
-    times.append(("BF.MADD of 1,000, growing", inside(server, "BF.MADD")))
-    for name, line in times:
-        print(f"inside the server, {name:26}{line}")
-    ratios = [f"{of_growth / other:.2f}" for other in (of_sets, of_items, of_planned)]
-    print("growth / SET of the same bytes, SET of the same items, a planned filter:", *ratios)
+    of_sets, of_items, of_planned, of_growth = waits = [], [], [], []
+    # They take turns of the same length, so that what else the machine does meets all.
+    for turn in range(TURNS):
+        first, count = keys // TURNS * turn, keys // TURNS
+        start = time.perf_counter()
+        of_growth += beside(add, "f", first, count)
+        seconds = time.perf_counter() - start
+        of_planned += beside(add, "p", first, count)
+        of_sets += beside(repeat, text.encode(), 50, seconds)
+        of_items += beside(repeat, single, 5_000, seconds)
+    names = ["SET", "SET of one item", "BF.MADD into a planned filter", f"growth from 100 to {keys:,}"]
+    of_sets, of_items, of_planned, of_growth = map(report, names, waits)
+    print(f"growth / SET of the same bytes {of_growth / of_sets:.2f}, SET of the same items {of_growth / of_items:.2f}, "
+          f"a planned filter {of_growth / of_planned:.2f}")
+    grown = keys
+    for at_once in (100, 1_000):
+        server.client().config_resetstat()
+        client.send(payload("BF.MADD", "f", grown, keys // 10, at_once), keys // 10 + keys // 10 // at_once)
+        grown += keys // 10
+        print(f"inside the server, growing by BF.MADD of {at_once:5}: {inside(server)}", flush=True)
 
     def save():
         server.client().bgsave()
         while server.client().info("persistence")["rdb_bgsave_in_progress"]:
             grow_a_little()
 
-    def grow_a_little(at=[keys + 1_000_000]):
-        client.send(payload("BF.MADD", "f", at[0], 5_000, 100), 5_050)
-        at[0] += 5_000
+    def grow_a_little():
+        nonlocal grown
+        client.send(payload("BF.MADD", "f", grown, 5_000, 100), 5_050)
+        grown += 5_000
 
-    beside("growth beside BGSAVE", save)
+    report("growth beside BGSAVE", beside(save))
     replica = servers.Server(binary)
 
     def replicate():
@@ -270,7 +285,7 @@ def pauses(binary, keys):
         while replica.client().info("replication")["master_link_status"] != "up":
             grow_a_little()
 
-    beside("growth beside a replica's first copy", replicate)
+    report("growth beside a replica's first copy", beside(replicate))
     for one in (server, replica):
         one.remove()
 
