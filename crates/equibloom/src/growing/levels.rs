@@ -169,7 +169,10 @@ impl Levels {
     /// has filled that.
     pub(super) fn check_memory(&self) -> Result<(), BuildError> {
         let lines = self.blocks_with(&(0..1 << self.geometry.list_bits));
-        Words::zeroed(lines.saturating_mul(WORDS_PER_LINE as u64)).map(drop)
+        let memory = Words::zeroed(lines.saturating_mul(WORDS_PER_LINE as u64))?;
+        // Otherwise the compiler leaves out an allocation that nothing uses.
+        drop(core::hint::black_box(memory));
+        Ok(())
     }
 
     /// Frees lines that have lists before `start` only.
