@@ -7,6 +7,15 @@ pub const FINGERPRINT_BLOCK_BITS: u32 = 512;
 pub const WATERMARK_BITS: u32 = 8;
 
 /// The format of all blocks of a filter. Their number is part of the [candidates](crate::Candidates).
+///
+/// ```
+/// use equibloom_layout::Blocks;
+///
+/// let bits = Blocks::bloom(500, 11).with_hints(16);
+/// assert_eq!((bits.bits(), bits.stride_bits(), bits.hashes()), (500, 512, 11));
+/// let fingerprints = Blocks::Fingerprint { slots: 36, lists: 64, remainder_bits: 11 };
+/// assert_eq!((fingerprints.bits(), fingerprints.hashes()), (512, 0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",

@@ -9,6 +9,16 @@ use crate::error::LayoutError;
 use crate::share::Share;
 
 /// The candidate blocks of a key. The only place that holds a filter's table sizes.
+///
+/// ```
+/// use equibloom_layout::{Candidates, Share};
+///
+/// let two = Candidates::anywhere(1_000, 2);
+/// assert_eq!(two, Candidates::Anywhere { blocks: 1_000, choices: 2, share: Share::ALL });
+/// let subtables = Candidates::subtables(&[830, 145, 25])?;
+/// assert_eq!((subtables.blocks(), subtables.choices()), (1_000, 3));
+/// # Ok::<(), equibloom_layout::LayoutError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -91,6 +101,14 @@ impl Candidates {
 }
 
 /// [`Candidates`] without sizes: what remains constant when a table grows, and what fluid limits depend on.
+///
+/// ```
+/// use equibloom_layout::{Candidates, Proportions};
+///
+/// let proportions = Proportions::subtables(&[0.75, 0.25])?;
+/// assert_eq!(proportions.with_blocks(8), Candidates::subtables(&[6, 2])?);
+/// # Ok::<(), equibloom_layout::LayoutError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -199,6 +217,16 @@ fn divide(blocks: u64, shares: &PerSubtable<f64>) -> PerSubtable<u64> {
 
 /// A value for each of at most [`MAX_CHOICES`] subtables, stored inline. Dereferences to a slice. Serialised as a
 /// list.
+///
+/// ```
+/// use equibloom_layout::PerSubtable;
+///
+/// let sizes = PerSubtable::new(&[830, 145, 25])?;
+/// assert_eq!(sizes.iter().sum::<i32>(), 1_000);
+/// assert_eq!(*sizes.map(|size| size / 5), [166, 29, 5]);
+/// assert!(PerSubtable::new(&[1; 17]).is_err());
+/// # Ok::<(), equibloom_layout::LayoutError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",

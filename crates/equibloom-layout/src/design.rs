@@ -18,6 +18,16 @@ pub const fn bytes_of_bits(bits: u64) -> u64 {
 }
 
 /// The complete description of a filter, except for the hash function.
+///
+/// ```
+/// use equibloom_layout::{Blocks, Design, Layout};
+///
+/// let classical = Design::Classical { bits: 16_000, hashes: 11 };
+/// let blocked = Design::from(Layout::blocked(Blocks::bloom(512, 11), 32));
+/// assert_eq!((classical.name(), blocked.name()), ("classical", "blocked"));
+/// assert_eq!(blocked.block_bytes(), 32 * 64);
+/// assert!(classical.check().is_ok() && blocked.check().is_ok());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -48,6 +58,19 @@ pub enum Design {
 /// A blocked filter: blocks × candidates × rule × overflow list.
 ///
 /// The constructors have the papers' names. Each takes the blocks first; see [`Rule`] for thresholds.
+///
+/// ```
+/// use equibloom_layout::{Blocks, Layout, Placement, Rule};
+///
+/// let blocks = Blocks::bloom(512, 11);
+/// let layouts = [
+///     (Layout::two_choice(blocks, 1_000), Placement::TwoChoice),
+///     (Layout::single(blocks, 1_000, Rule::below(33)), Placement::Single),
+///     (Layout::multi_level(blocks, &[830, 145, 25], Rule::below(33))?, Placement::MultiLevel),
+/// ];
+/// assert!(layouts.iter().all(|(layout, placement)| layout.placement() == *placement));
+/// # Ok::<(), equibloom_layout::LayoutError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Layout {

@@ -3,6 +3,15 @@
 use core::fmt;
 
 /// Why a design is invalid.
+///
+/// ```
+/// use equibloom_layout::{Accepted, Design, LayoutError, Number};
+///
+/// let error = Design::Classical { bits: 1_000, hashes: 0 }.check().unwrap_err();
+/// let (value, accepted) = (Number::Whole(0), Accepted::Whole(1, 64));
+/// assert_eq!(error, LayoutError::OutOfRange { name: "hashes per key", value, accepted });
+/// assert_eq!(error.to_string(), "hashes per key is 0: give a whole number from 1 to 64");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -48,7 +57,14 @@ impl fmt::Display for LayoutError {
 impl core::error::Error for LayoutError {}
 
 /// A rejected value, whole or real.
+///
+/// ```
+/// use equibloom_layout::Number;
+///
+/// assert_eq!((Number::Whole(17).to_string(), Number::Real(1.5).to_string()), ("17".into(), "1.5".into()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Number {
     /// A count.
     Whole(u64),
@@ -66,7 +82,14 @@ impl fmt::Display for Number {
 }
 
 /// The accepted range of a value.
+///
+/// ```
+/// use equibloom_layout::Accepted;
+///
+/// assert_eq!(Accepted::Whole(1, 64).to_string(), "a whole number from 1 to 64");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Accepted {
     /// A whole number from the first to the second, both included.
     Whole(u64, u64),

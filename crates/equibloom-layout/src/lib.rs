@@ -22,7 +22,8 @@
 //!
 //! [`Design::check`] rejects every invalid design, with the value, the limit and the cure.
 //!
-//! [`mod@placement`] turns candidates and rules into functions of a [`KeyHash`]. Filters and hash tables share it.
+//! [`mod@placement`] turns candidates and rules into functions of a [`KeyHash`]. Filters and hash tables share it; it
+//! may change with any version.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -48,12 +49,19 @@ pub use candidates::{Candidates, PerSubtable, Proportions};
 pub use check::{
     MAX_BLOCK_BITS, MAX_CHOICES, MAX_FINGERPRINT_SUBTABLES, MAX_HASHES, MAX_HINTS, MAX_LISTS,
     MAX_OVERFLOW, MAX_REMAINDER_BITS, MAX_SLOTS, MAX_THRESHOLD, MIN_BLOCK_BITS, MIN_REMAINDER_BITS,
-    check_positive, check_real, check_whole,
 };
-pub use design::{Design, HEADER_BYTES, Layout, bytes_of_bits};
+pub use design::{Design, HEADER_BYTES, Layout};
 pub use error::{Accepted, LayoutError, Number};
-pub use hash::{KeyHash, scale, scale_in_halves};
+pub use hash::KeyHash;
 pub use names::{BlockKind, Placement, UnknownName};
 pub use overflow::{MAX_GROWTH_BITS, Overflow, WhenFull};
 pub use rule::Rule;
 pub use share::Share;
+
+// For the other crates of this project, and no promise.
+#[doc(hidden)]
+pub use check::{check_positive, check_real, check_whole};
+#[doc(hidden)]
+pub use design::bytes_of_bits;
+#[doc(hidden)]
+pub use hash::{scale, scale_in_halves};

@@ -4,7 +4,15 @@ use core::fmt;
 use core::str::FromStr;
 
 /// The papers' names for combinations of candidates and rule. A label for users; code reads the parts.
+///
+/// ```
+/// use equibloom_layout::Placement;
+///
+/// assert_eq!("multi-level".parse(), Ok(Placement::MultiLevel));
+/// assert_eq!(Placement::TwoChoice.to_string(), "two-choice");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Placement {
     /// Bloom's filter: bits anywhere in one array.
     Classical,
@@ -26,7 +34,7 @@ pub enum Placement {
 
 impl Placement {
     /// The papers' placements: the blocked filters from the simplest on, then the classical one.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &[Self] = &[
         Self::Blocked,
         Self::Single,
         Self::OnePlusAlpha,
@@ -52,7 +60,14 @@ impl Placement {
 }
 
 /// What a block stores for its keys.
+///
+/// ```
+/// use equibloom_layout::BlockKind;
+///
+/// assert_eq!("fingerprint".parse(), Ok(BlockKind::Fingerprint));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum BlockKind {
     /// A few set bits per key.
     Bloom,
@@ -62,7 +77,7 @@ pub enum BlockKind {
 
 impl BlockKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Bloom, Self::Fingerprint];
+    pub const ALL: &[Self] = &[Self::Bloom, Self::Fingerprint];
 
     /// The name as users write it.
     pub const fn as_str(self) -> &'static str {
@@ -74,6 +89,13 @@ impl BlockKind {
 }
 
 /// An unknown name; the message lists the known ones.
+///
+/// ```
+/// use equibloom_layout::BlockKind;
+///
+/// let error = "cuckoo".parse::<BlockKind>().unwrap_err();
+/// assert_eq!(error.to_string(), "no such kind of block: give bloom or fingerprint");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownName(&'static str);
 
@@ -97,7 +119,7 @@ macro_rules! by_name {
             type Err = UnknownName;
 
             fn from_str(name: &str) -> Result<Self, UnknownName> {
-                let found = Self::ALL.into_iter().find(|known| known.as_str() == name);
+                let found = Self::ALL.iter().copied().find(|known| known.as_str() == name);
                 found.ok_or(UnknownName($unknown))
             }
         }

@@ -3,6 +3,13 @@
 use crate::design::bytes_of_bits;
 
 /// The overflow list's capacity, and what happens when it is full.
+///
+/// ```
+/// use equibloom_layout::{Overflow, WhenFull};
+///
+/// let overflow = Overflow { capacity: 500, when_full: WhenFull::Refuse };
+/// assert_eq!(overflow.slots(), 626);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Overflow {
@@ -13,6 +20,13 @@ pub struct Overflow {
 }
 
 /// What happens to keys beyond the plan.
+///
+/// ```
+/// use equibloom_layout::WhenFull;
+///
+/// assert!(WhenFull::Refuse.refuses() && !WhenFull::Saturate.refuses());
+/// assert!(WhenFull::Grow { rate_bits: 11 }.growth_rate() < 0.0005);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",

@@ -3,6 +3,14 @@
 use crate::share::Share;
 
 /// Which candidate block stores a key.
+///
+/// ```
+/// use equibloom_layout::{Rule, Share};
+///
+/// let half = Rule::FirstWithRoom { below: 27, coin: Share::new(0.5)? };
+/// assert_eq!((half.capacity(), Rule::below(27).capacity()), (Some(28), Some(27)));
+/// # Ok::<(), equibloom_layout::LayoutError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",

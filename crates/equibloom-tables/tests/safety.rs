@@ -246,3 +246,9 @@ fn maps_and_sets_print_compare_and_cross_threads() {
     let result = catch_unwind(|| map["b"]);
     assert!(result.is_err());
 }
+
+#[test]
+fn errors_go_through_threads_and_boxes() {
+    fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
+    is_error::<TableError>();
+}

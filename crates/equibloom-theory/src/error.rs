@@ -5,6 +5,14 @@ use core::fmt;
 use equibloom_layout::LayoutError;
 
 /// Why a question has no answer.
+///
+/// ```
+/// use equibloom_theory::planner::{Requirements, plan};
+///
+/// let requirements = Requirements { keys: Some(1_000), rate: Some(2.0), ..Requirements::default() };
+/// let error = plan(&requirements).unwrap_err();
+/// assert!(error.to_string().starts_with("rate is 2"), "{error}");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

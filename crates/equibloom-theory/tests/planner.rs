@@ -173,7 +173,7 @@ fn of_nearly_equal_rates_the_faster_filter_is_taken() {
 fn reasons_and_alternatives_name_every_placement() {
     let plan = plan(&requirements(16.0)).unwrap();
     let all = [plan.reasons.clone(), plan.alternatives()].concat().join("\n");
-    for placement in Placement::ALL {
+    for &placement in Placement::ALL {
         assert!(all.contains(placement.as_str()), "{placement} is missing in {all}");
     }
 }
@@ -203,7 +203,7 @@ fn requirements_limit_the_plan() {
     assert_eq!(one_choice.design.max_accesses(), 1);
     let cheap = plan(&Requirements { accesses_insert: Some(1.1), ..requirements(40.0) }).unwrap();
     assert!(cheap.expected.accesses_insert <= 1.1);
-    for placement in Placement::ALL {
+    for &placement in Placement::ALL {
         let requirements = Requirements {
             placement: Some(placement),
             accesses_miss: Some(2.2),

@@ -15,7 +15,14 @@ use crate::parameters::Parameters;
 use crate::prediction::PredictionError;
 
 /// Why a filter could not be planned or built.
-#[derive(Debug)]
+///
+/// ```
+/// use equibloom::Filter;
+///
+/// let error = Filter::<str>::builder().keys(1_000).build().unwrap_err();
+/// assert!(error.to_string().starts_with("only keys"), "{error}");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PlanError {
     /// The requirements are incomplete, invalid or contradictory.

@@ -27,6 +27,15 @@ pub(crate) use wraps;
 /// Why a filter could not be built from its [`Parameters`].
 ///
 /// Nothing has been allocated when one of these is returned.
+///
+/// ```
+/// use equibloom::{Blocks, BuildError, Filter, Layout, Parameters};
+///
+/// let design = Layout::blocked(Blocks::bloom(512, 0), 100).into();
+/// let error = Filter::<str>::new(&Parameters { keys: 100, seed: 0, design }).unwrap_err();
+/// assert!(matches!(error, BuildError::Layout(_)));
+/// assert_eq!(error.to_string(), "hashes per key is 0: give a whole number from 1 to 64");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -56,6 +65,17 @@ wraps!(BuildError { Layout(LayoutError) });
 
 /// The overflow list is full, no block admits the key, and the filter [refuses](crate::WhenFull::Refuse)
 /// such keys, or it must [grow](crate::WhenFull::Grow) and memory is short. The filter is unchanged.
+///
+/// ```
+/// use equibloom::{Filter, WhenFull};
+///
+/// let builder = Filter::builder().keys(1_000).rate(0.001).when_full(WhenFull::Refuse);
+/// let mut filter: Filter<u64> = builder.build()?;
+/// let error = filter.try_extend(0..5_000).unwrap_err();
+/// assert!(error.stored > 1_000);
+/// assert!((0..1_000).all(|key| filter.contains(&key)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FullError {
@@ -79,6 +99,18 @@ impl fmt::Display for FullError {
 impl core::error::Error for FullError {}
 
 /// Why a key was not removed. The filter is unchanged.
+///
+/// ```
+/// use equibloom::{Filter, RemoveError};
+///
+/// let builder = Filter::builder().keys(1_000).rate(0.001);
+/// let mut filter = builder.build()?;
+/// filter.insert("alice@example.com")?;
+/// assert!(matches!(filter.remove("alice@example.com"), Err(RemoveError::NotRemovable(_))));
+/// let mut filter = builder.removable().build()?;
+/// assert_eq!(filter.remove("alice@example.com"), Err(RemoveError::NotPresent));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoveError {
@@ -106,6 +138,15 @@ impl fmt::Display for RemoveError {
 impl core::error::Error for RemoveError {}
 
 /// Why two filters were not merged. Neither has changed, unless memory is short.
+///
+/// ```
+/// use equibloom::{Filter, MergeError};
+///
+/// let builder = Filter::<str>::builder().keys(1_000).rate(0.001);
+/// let (mut one, other) = (builder.clone().seed(1).build()?, builder.seed(2).build()?);
+/// assert_eq!(one.merge(&other), Err(MergeError::OtherSeed { ours: 1, theirs: 2 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -185,6 +226,16 @@ impl core::error::Error for MergeError {}
 wraps!(MergeError { Full(FullError), Build(BuildError) });
 
 /// Why a filter was not folded. It is unchanged.
+///
+/// ```
+/// use equibloom::{Blocks, Filter, Layout, Parameters, ShrinkError};
+///
+/// let design = Layout::blocked(Blocks::bloom(512, 8), 1_000).into();
+/// let filter: Filter<str> = Filter::new(&Parameters { keys: 32_000, seed: 0, design })?;
+/// let error = filter.folded(3).unwrap_err();
+/// assert_eq!(error, ShrinkError::NotDivisible { size: 1_000, factor: 3 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ShrinkError {

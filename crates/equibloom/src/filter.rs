@@ -127,6 +127,11 @@ impl<K: ?Sized, H> Filter<K, H> {
         self.hashes.is_empty()
     }
 
+    /// Bytes of the filter, without scanning it.
+    pub fn bytes(&self) -> u64 {
+        self.hashes.bytes() + size_of::<Self>() as u64
+    }
+
     /// Scans the whole filter: loads, bytes, and the expected rate of its current contents.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.hashes.statistics();

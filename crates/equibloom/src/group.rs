@@ -126,14 +126,30 @@ impl<K: ?Sized, H: KeyHasher<K>> FilterGroup<'_, K, H> {
     }
 }
 
-/// Implemented by hand: deriving would require `K: Debug`.
-impl<K: ?Sized, H: fmt::Debug> fmt::Debug for FilterGroup<'_, K, H> {
+/// Implemented by hand: deriving would require `K: Clone`.
+impl<K: ?Sized, H> Clone for FilterGroup<'_, K, H> {
+    fn clone(&self) -> Self {
+        Self { filters: self.filters.clone() }
+    }
+}
+
+/// Shows how many filters there are: there may be thousands.
+impl<K: ?Sized, H> fmt::Debug for FilterGroup<'_, K, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FilterGroup").field("filters", &self.filters).finish()
+        f.debug_struct("FilterGroup").field("filters", &self.filters.len()).finish_non_exhaustive()
     }
 }
 
 /// Filters that cannot be asked together: one of them hashes its keys differently from the first.
+///
+/// ```
+/// use equibloom::{Filter, FilterGroup};
+///
+/// let builder = Filter::<str>::builder().keys(1_000).rate(0.001);
+/// let (one, other) = (builder.clone().seed(1).build()?, builder.seed(2).build()?);
+/// assert_eq!(FilterGroup::new([&one, &one, &other]).unwrap_err().index, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupError {

@@ -3,8 +3,19 @@
 pub(crate) use equibloom_layout::placement::Observer;
 
 /// Accesses of one operation, or the sum over many.
+///
+/// ```
+/// use equibloom::{AccessStatistics, Filter};
+///
+/// let mut filter = Filter::<u64>::builder().keys(1_000).rate(0.01).build()?;
+/// let (hash, mut counted) = (filter.hash(&5), AccessStatistics::default());
+/// filter.as_hash_filter_mut().insert_counted(hash, &mut counted)?;
+/// assert_eq!(counted.inserts.accesses.blocks, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Accesses {
     /// Blocks read.
     pub blocks: u64,
@@ -25,8 +36,23 @@ impl Observer for Accesses {
 }
 
 /// Sum of accesses over operations of one kind.
+///
+/// ```
+/// use equibloom::{AccessStatistics, Filter};
+///
+/// let mut filter = Filter::<u64>::builder().keys(1_000).rate(0.01).build()?;
+/// filter.try_extend(0..1_000)?;
+/// let mut counted = AccessStatistics::default();
+/// for key in 0..1_000 {
+///     filter.as_hash_filter().contains_counted(filter.hash(&key), &mut counted);
+/// }
+/// assert_eq!((counted.hits.operations, counted.misses.operations), (1_000, 0));
+/// assert!((1.0..1.5).contains(&counted.hits.mean_blocks()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct AccessSum {
     /// Number of operations.
     pub operations: u64,
@@ -75,6 +101,7 @@ impl AccessSum {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct AccessStatistics {
     /// Inserts of new and of present keys.
     pub inserts: AccessSum,

@@ -263,15 +263,29 @@ impl<K: ?Sized, H: KeyHasher<K>> SharedFilter<K, H> {
     /// # Errors
     /// [`FullError`] at the first key that is refused; the keys before it are in the filter.
     pub fn insert_batch<Q: Borrow<K>>(&self, keys: &[Q]) -> Result<u64, FullError> {
+        self.try_extend(keys.iter().map(Borrow::borrow))
+    }
+
+    /// [`insert_batch`](Self::insert_batch) for an iterator.
+    ///
+    /// # Errors
+    /// As [`insert_batch`](Self::insert_batch).
+    pub fn try_extend<Q: Borrow<K>>(
+        &self,
+        keys: impl IntoIterator<Item = Q>,
+    ) -> Result<u64, FullError> {
         let mut hashes = [KeyHash::from_u64(0); ANSWERED_AT_ONCE];
+        let mut keys = keys.into_iter().fuse();
         let mut new = 0;
-        for keys in keys.chunks(ANSWERED_AT_ONCE) {
-            let keys = keys.iter().map(Borrow::borrow);
-            for hash in self.raw.prefetched(hash_next(&self.hasher, keys, &mut hashes)) {
+        loop {
+            let chunk = hash_next(&self.hasher, &mut keys, &mut hashes);
+            if chunk.is_empty() {
+                return Ok(new);
+            }
+            for hash in self.raw.prefetched(chunk) {
                 new += u64::from(self.insert_hash(hash)?.is_new());
             }
         }
-        Ok(new)
     }
 
     /// Looks up many keys; blocks of later keys are prefetched. The answers replace the contents of

@@ -20,6 +20,7 @@ use crate::placement::Level;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Statistics {
     /// Inserts of keys that were absent (in a removable filter: all inserts, less the removals). Merging
     /// adds the numbers of both filters. Fingerprint blocks count what they and the list hold instead: keys
@@ -71,8 +72,19 @@ impl Statistics {
 }
 
 /// Memory of a filter in bytes.
+///
+/// ```
+/// use equibloom::Filter;
+///
+/// let filter = Filter::<u64>::builder().keys(1_000).rate(0.01).build()?;
+/// let memory = filter.statistics().memory;
+/// assert_eq!(memory.blocks, filter.parameters().design.block_bytes());
+/// assert_eq!(memory.total(), filter.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Memory {
     /// The blocks with counters, hints, watermarks and padding, or the classical filter's array.
     pub blocks: u64,
@@ -90,8 +102,19 @@ impl Memory {
 }
 
 /// Statistics of one subtable, or of the single table.
+///
+/// ```
+/// use equibloom::Filter;
+///
+/// let mut filter = Filter::<u64>::builder().keys(1_000).rate(0.01).build()?;
+/// filter.try_extend(0..1_000)?;
+/// let first = &filter.statistics().levels[0];
+/// assert_eq!(first.loads.iter().sum::<u64>(), first.blocks);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct LevelStatistics {
     /// Number of blocks.
     pub blocks: u64,

@@ -20,6 +20,8 @@ use equibloom::{
     Blocks, Design, Filter, HashFilter, KeyHash, KeyHasher, KeyKind, Layout, MergeError,
     NamedHasher, Overflow, Parameters, Stable, StableKey, WhenFull, file,
 };
+#[cfg(all(feature = "serde", feature = "planner"))]
+use equibloom::{GrowingFilter, SharedGrowingFilter};
 use forge::Forged;
 use proptest::prelude::*;
 use samples::{samples, samples_of};
@@ -409,6 +411,23 @@ fn whole_filters_can_be_serialised() {
             assert_eq!(serde_json::to_string(&read).unwrap(), json);
         }
     }
+}
+
+#[cfg(all(feature = "serde", feature = "planner"))]
+#[test]
+fn growing_filters_can_be_serialised() {
+    let mut filter = Filter::<u64>::builder().rate(0.01).seed(5).build_growing().unwrap();
+    filter.try_extend(0..1_000).unwrap();
+    let json = serde_json::to_string(&filter).unwrap();
+    assert!(serde_json::from_str::<GrowingFilter<u64>>(&json).unwrap() == filter);
+    let refused = serde_json::from_str::<GrowingFilter<str>>(&json).unwrap_err().to_string();
+    assert!(refused.contains("holds integers"), "{refused}");
+    let damaged = json.replacen("137", "138", 1);
+    assert!(serde_json::from_str::<GrowingFilter<u64>>(&damaged).is_err());
+    let shared = filter.into_shared().unwrap();
+    let json = serde_json::to_string(&shared).unwrap();
+    let read: SharedGrowingFilter<u64> = serde_json::from_str(&json).unwrap();
+    assert!((0..1_000).all(|key| read.contains(&key)) && read.len() == 1_000);
 }
 
 #[cfg(feature = "serde")]

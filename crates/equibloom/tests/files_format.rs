@@ -168,6 +168,7 @@ impl Reader {
                 "blocks" => reader.words = words_of(section),
                 "overflow" => reader.overflow = words_of(section),
                 "next" if section.starts_with(&growing::MAGIC) => {
+                    assert_eq!(section[48] & 1, 0, "keys cannot be removed");
                     reader.grown = Some(Grown::new(section, seed, key_kind));
                 }
                 "next" => reader.next = Some(Box::new(Self::new(section))),

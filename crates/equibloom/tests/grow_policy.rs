@@ -302,7 +302,7 @@ fn no_plan_ignores_a_policy() {
     let keys = hashes(0..30_000);
     let policies = [WhenFull::Refuse, WhenFull::Saturate, WhenFull::grow(0.01).unwrap()];
     for when_full in policies {
-        let placements = Placement::ALL.into_iter().map(Some).chain([None]);
+        let placements = Placement::ALL.iter().copied().map(Some).chain([None]);
         for (placement, size) in
             placements.flat_map(|placement| (0..4).map(move |size| (placement, size)))
         {

@@ -7,8 +7,10 @@ use std::error::Error;
 use std::fmt::Debug;
 
 use equibloom::{
-    BuildError, Filter, FullError, GroupError, GrowingFilter, MergeError, PlanError, RemoveError,
-    SharedFilter, SharedGrowingFilter, ShrinkError, file::FileError,
+    BuildError, Filter, FilterGroup, FullError, GroupError, GrowingFilter, HashFilter, LayoutError,
+    MergeError, PlanError, PredictionError, RemoveError, SharedFilter, SharedGrowingFilter,
+    ShrinkError, Stable, UnknownName, WithBuildHasher,
+    file::{FileError, FileErrorKind, Mapped},
 };
 
 #[test]
@@ -71,8 +73,33 @@ fn filters_are_shown_on_one_screen_and_without_their_contents() {
     let filter = Filter::<u64>::builder().keys(1_000_000).rate(0.001).build().unwrap();
     let growing = (0..10_000_u64).collect::<GrowingFilter<u64>>();
     assert!(lines(&filter) < 60 && lines(filter.as_hash_filter()) < 60 && lines(&growing) < 60);
-    assert!(lines(&filter.into_shared().unwrap()) < 60);
+    assert!(lines(&filter.clone().into_shared().unwrap()) < 60);
     assert!(lines(&growing.into_shared().unwrap()) < 60);
+    let many = vec![filter; 1_000];
+    assert!(lines(&FilterGroup::new(&many).unwrap()) < 60);
+}
+
+/// For keys that have none of these themselves.
+#[test]
+fn every_filter_has_the_usual_traits() {
+    struct Bare;
+    fn is_plain<F: Clone + PartialEq + Debug + Send + Sync + 'static>() {}
+    fn is_shared<F: Debug + Send + Sync + 'static>() {}
+    fn is_collection<F: Default + FromIterator<u64> + Extend<u64> + for<'a> Extend<&'a u64>>() {}
+    is_plain::<Filter<Bare>>();
+    type Other = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
+    is_plain::<Filter<Bare, WithBuildHasher<Other>>>();
+    is_plain::<HashFilter>();
+    is_plain::<GrowingFilter<Bare>>();
+    is_collection::<GrowingFilter<u64>>();
+    is_shared::<SharedFilter<Bare>>();
+    is_shared::<SharedGrowingFilter<Bare>>();
+    is_shared::<Mapped<Filter<Bare>>>();
+    is_shared::<Mapped<GrowingFilter<Bare>>>();
+    is_shared::<FilterGroup<'static, Bare>>();
+    fn is_cloned<T: Clone>(_: &T) {}
+    is_cloned(&FilterGroup::<Bare>::new([]));
+    is_cloned(&Stable::default());
 }
 
 #[test]
@@ -86,4 +113,8 @@ fn errors_go_through_threads_and_boxes() {
     is_error::<RemoveError>();
     is_error::<ShrinkError>();
     is_error::<FileError>();
+    is_error::<FileErrorKind>();
+    is_error::<LayoutError>();
+    is_error::<PredictionError>();
+    is_error::<UnknownName>();
 }

@@ -39,7 +39,6 @@ impl SchemeArguments {
             bail!("--alpha is {alpha}, but it is for one-plus-alpha only, not for {placement}");
         }
         Ok(match placement {
-            Placement::List => bail!("a list is no scheme of the papers: give --placement blocked"),
             Placement::Classical => Scheme::Classical,
             Placement::Blocked => Scheme::Blocked,
             Placement::Single => Scheme::Single {
@@ -52,6 +51,7 @@ impl SchemeArguments {
             Placement::OnePlusAlpha => Scheme::OnePlusAlpha {
                 alpha: alpha.context("one-plus-alpha needs --alpha, a share from 0 to 1")?,
             },
+            _ => bail!("a list is no scheme of the papers: give --placement blocked"),
         })
     }
 }

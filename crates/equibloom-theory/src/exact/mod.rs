@@ -71,7 +71,19 @@ pub(crate) use best::best_hashes_from;
 pub use best::{best_hashes, best_second_choice};
 
 /// The expected properties of a filter after all its keys are inserted.
+///
+/// ```
+/// use equibloom_layout::{Blocks, Layout};
+/// use equibloom_theory::exact::predict;
+///
+/// let design = Layout::blocked(Blocks::bloom(512, 8), 1_000).into();
+/// let expected = predict(&design, 40_000)?;
+/// assert!((0.003..0.006).contains(&expected.rate));
+/// assert_eq!(expected.accesses_miss, 1.0);
+/// # Ok::<(), equibloom_theory::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Prediction {
     /// False-positive rate of a lookup.
     pub rate: f64,

@@ -21,7 +21,7 @@ const MOST_LISTED: u64 = 100;
 impl Contender {
     /// All of them, Bloom blocks first.
     fn all() -> impl Iterator<Item = Self> {
-        let bloom = Placement::ALL.into_iter().map(|placement| {
+        let bloom = Placement::ALL.iter().map(|&placement| {
             let blocked = placement != Placement::Classical;
             Self { placement, block: blocked.then_some(BlockKind::Bloom) }
         });

@@ -50,7 +50,19 @@ use sizes::Sizes;
 use survey::Survey;
 
 /// The best filter and its expected properties.
+///
+/// ```
+/// use equibloom_theory::planner::{Requirements, plan};
+///
+/// let requirements =
+///     Requirements { keys: Some(1_000_000), bits_per_key: Some(12.0), ..Requirements::default() };
+/// let plan = plan(&requirements)?;
+/// assert!(plan.bits_per_key() <= 12.0 && plan.rate() < 0.002);
+/// assert_eq!(plan.bytes(), plan.design.bytes());
+/// # Ok::<(), equibloom_theory::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
     /// Number of keys.
     pub keys: u64,

@@ -79,7 +79,21 @@ pub struct Requirements {
 }
 
 /// How keys are looked up.
+///
+/// ```
+/// use equibloom_theory::planner::{Lookup, Requirements, plan};
+///
+/// let requirements = Requirements {
+///     keys: Some(100_000),
+///     rate: Some(0.001),
+///     prefer: Some(Lookup::OneByOne),
+///     ..Requirements::default()
+/// };
+/// assert!(plan(&requirements)?.rate() <= 0.001);
+/// # Ok::<(), equibloom_theory::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lookup {
     /// Each waits for the one before it, so that instructions count: up to a quarter more false positives in the
     /// same memory are accepted if a miss costs at least a tenth less.

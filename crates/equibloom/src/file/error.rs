@@ -10,6 +10,7 @@ use equibloom_layout::LayoutError;
 
 use super::header::MAGIC;
 use crate::error::BuildError;
+use crate::growing;
 use crate::hashing::KeyKind;
 
 /// Why a filter could not be written to a file or read from one.
@@ -66,6 +67,16 @@ impl From<FileErrorKind> for FileError {
 }
 
 /// The kind of a [`FileError`]. Positions are in bytes from the start of the file.
+///
+/// ```
+/// use equibloom::{Filter, HashFilter, file::FileErrorKind};
+///
+/// let mut bytes = Filter::<str>::builder().keys(10).rate(0.01).build()?.to_bytes()?;
+/// bytes[30] ^= 1;
+/// let error = HashFilter::from_bytes(&bytes).unwrap_err();
+/// assert!(matches!(error.kind(), FileErrorKind::Checksum { part, .. } if part == "the header"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileErrorKind {
@@ -166,6 +177,10 @@ impl fmt::Display for FileErrorKind {
             Self::NotReplaceable => f.write_str(
                 "it is not a regular file and cannot be replaced: give the name of a file, \
                  or write to an open stream with `write_to`",
+            ),
+            Self::NotAFilter { found } if **found == growing::MAGIC => f.write_str(
+                "it holds a growing filter: load it as a `GrowingFilter`, in a program; the command reads filters \
+                 that `equibloom build` or `Filter::save` has written",
             ),
             Self::NotAFilter { found } => write!(
                 f,

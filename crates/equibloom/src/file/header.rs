@@ -35,6 +35,17 @@ const CHECKSUM_OFFSET: usize = 12;
 const MOST_SECTIONS: u64 = 64;
 
 /// The header of a filter file.
+///
+/// ```
+/// use equibloom::{Filter, KeyKind, file};
+///
+/// let bytes = Filter::<u64>::builder().keys(1_000).rate(0.01).build()?.to_bytes()?;
+/// let header = file::verify_from(&bytes[..])?;
+/// assert_eq!((header.version, header.hash.as_str()), (file::VERSION, "xxh3-128"));
+/// assert_eq!((header.key_kind, header.parameters.keys), (KeyKind::Integer, 1_000));
+/// assert_eq!(header.file_length, bytes.len() as u64);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -61,6 +72,17 @@ pub struct Header {
 }
 
 /// A section of a file.
+///
+/// ```
+/// use equibloom::{Filter, file};
+///
+/// let filter = Filter::<u64>::builder().keys(1_000).rate(0.01).build()?;
+/// let header = file::verify_from(&filter.to_bytes()?[..])?;
+/// let blocks = &header.sections[0];
+/// assert_eq!((blocks.name.as_str(), blocks.offset), ("blocks", header.header_length));
+/// assert_eq!(blocks.length, filter.parameters().design.block_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -9,8 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use super::read::{self, Input};
 use super::{FileErrorKind, typed};
 use crate::filter::Filter;
+use crate::growing::GrowingFilter;
+#[cfg(target_has_atomic = "64")]
+use crate::growing::SharedGrowingFilter;
 use crate::hash_filter::HashFilter;
-use crate::hashing::{NamedHasher, Stable};
+use crate::hashing::{NamedHasher, Stable, StableKey};
 #[cfg(target_has_atomic = "64")]
 use crate::shared::SharedFilter;
 
@@ -62,6 +65,45 @@ impl<K: ?Sized, H: NamedHasher<K> + Clone> Serialize for SharedFilter<K, H> {
 impl<'de, K: ?Sized, H: NamedHasher<K>> Deserialize<'de> for SharedFilter<K, H> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Filter::deserialize(deserializer)?.into_shared().map_err(de::Error::custom)
+    }
+}
+
+/// As the [bytes of its file](GrowingFilter::to_bytes).
+///
+/// ```
+/// use equibloom::{Filter, GrowingFilter};
+///
+/// let mut filter: GrowingFilter<str> = Filter::builder().rate(0.01).build_growing()?;
+/// filter.insert("alice@example.com")?;
+/// let json = serde_json::to_string(&filter)?;
+/// assert!(serde_json::from_str::<GrowingFilter<str>>(&json)? == filter);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<K: StableKey + ?Sized> Serialize for GrowingFilter<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.to_bytes().map_err(ser::Error::custom)?)
+    }
+}
+
+impl<'de, K: StableKey + ?Sized> Deserialize<'de> for GrowingFilter<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = deserializer.deserialize_byte_buf(Bytes)?;
+        Self::from_bytes(&bytes).map_err(de::Error::custom)
+    }
+}
+
+/// From a [`snapshot`](SharedGrowingFilter::snapshot), while threads go on using it.
+#[cfg(target_has_atomic = "64")]
+impl<K: StableKey + ?Sized> Serialize for SharedGrowingFilter<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.to_bytes().map_err(ser::Error::custom)?)
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+impl<'de, K: StableKey + ?Sized> Deserialize<'de> for SharedGrowingFilter<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        GrowingFilter::deserialize(deserializer)?.into_shared().map_err(de::Error::custom)
     }
 }
 

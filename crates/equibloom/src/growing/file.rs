@@ -225,6 +225,14 @@ impl<K: StableKey + ?Sized> SharedGrowingFilter<K> {
     pub fn write_to(&self, writer: impl Write) -> Result<(), FileError> {
         self.snapshot().map_err(FileErrorKind::Memory)?.write_to(writer)
     }
+
+    /// The bytes of a file of a snapshot.
+    ///
+    /// # Errors
+    /// [`FileError`] if memory is short.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
+        self.snapshot().map_err(FileErrorKind::Memory)?.to_bytes()
+    }
 }
 
 pub(super) fn write_table(

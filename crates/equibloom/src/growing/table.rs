@@ -24,6 +24,15 @@ const BLOCKS_PER_INSERT: u32 = 2;
 const INSERTS_AHEAD: usize = 16;
 
 /// What one insert did besides storing its key.
+///
+/// ```
+/// use equibloom::Filter;
+///
+/// let mut filter = Filter::<u64>::builder().rate(0.01).build_growing()?;
+/// filter.try_extend(0..100_000)?;
+/// assert!(filter.longest_insert().blocks < 30); // of some 3,300
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GrowthWork {

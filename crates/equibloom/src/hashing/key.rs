@@ -11,6 +11,13 @@ use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The kind of a filter's keys, stored in files so that other programs query with the same bytes.
+///
+/// ```
+/// use equibloom::{KeyKind, StableKey};
+///
+/// assert_eq!((<str>::KIND, u8::KIND), (KeyKind::Bytes, KeyKind::Integer));
+/// assert_eq!(<(u8, String)>::KIND.to_string(), "composite keys");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]

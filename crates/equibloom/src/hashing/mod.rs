@@ -14,6 +14,26 @@ pub use with_build_hasher::WithBuildHasher;
 pub(crate) use equibloom_layout::scale;
 
 /// Turns keys of type `K` into hashes.
+///
+/// ```
+/// use equibloom::{Filter, KeyHash, KeyHasher};
+///
+/// /// For keys that are random already.
+/// #[derive(Clone, PartialEq)]
+/// struct Identity;
+///
+/// impl KeyHasher<u128> for Identity {
+///     fn hash_key(&self, key: &u128) -> KeyHash {
+///         KeyHash::from(*key)
+///     }
+/// }
+///
+/// let random = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128;
+/// let mut filter = Filter::builder().keys(100).rate(0.01).build_with_hasher(Identity)?;
+/// filter.insert(&random)?;
+/// assert!(filter.contains(&random));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hash keys of type `{K}`",
     note = "`Stable` hashes every `StableKey`; `WithBuildHasher` hashes every key with `Hash`"

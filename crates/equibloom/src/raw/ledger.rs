@@ -66,9 +66,20 @@ pub(super) trait Record: Deref<Target: Ledger> {
 }
 
 /// What a filter counts, as its file records it.
+///
+/// ```
+/// use equibloom::{Filter, file};
+///
+/// let mut filter = Filter::<u64>::builder().keys(1_000).rate(0.001).build()?;
+/// filter.insert_batch(&[1, 2, 3])?;
+/// let counters = file::verify_from(&filter.to_bytes()?[..])?.counters;
+/// assert_eq!((counters.elements, counters.overflow_entries), (3, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(not(feature = "file"), expect(unreachable_pub, reason = "a part of files"))]
+#[non_exhaustive]
 pub struct Counters {
     /// Keys in the filter, as [`Statistics::elements`](crate::Statistics::elements) counts them.
     pub elements: u64,

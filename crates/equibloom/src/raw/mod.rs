@@ -35,6 +35,15 @@ pub use ledger::Counters;
 pub(crate) use parts::{Part, Parts};
 
 /// The result of an insert.
+///
+/// ```
+/// use equibloom::{Filter, Insertion};
+///
+/// let mut filter = Filter::builder().keys(1_000).rate(0.001).build()?;
+/// assert_eq!(filter.insert("alice@example.com")?, Insertion::New);
+/// assert_eq!(filter.insert("alice@example.com")?, Insertion::AlreadyPresent);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Insertion {
     /// The key has been stored: it was absent, or the filter is removable and stores every insert.

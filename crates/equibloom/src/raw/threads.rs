@@ -31,24 +31,32 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Runs each task in its own thread, the first one in this.
+/// Runs each task in its own thread, the first one in this, as well as those for which the system has no thread.
 #[cfg(feature = "std")]
 pub(super) fn each_by_a_thread<T: Send, U: Send>(
     tasks: Vec<T>,
     run: impl Fn(T) -> U + Sync,
 ) -> Vec<U> {
+    use std::sync::Mutex;
+
     let run = &run;
     if tasks.len() <= 1 {
         return tasks.into_iter().map(run).collect();
     }
     let mut tasks = tasks.into_iter();
     let first = tasks.next();
+    // Each waits where this thread finds it, too.
+    let waiting: Vec<Mutex<Option<T>>> = tasks.map(|task| Mutex::new(Some(task))).collect();
+    let take = |task: &Mutex<Option<T>>| task.lock().ok().and_then(|mut task| task.take());
     std::thread::scope(|scope| {
-        let workers: Vec<_> = tasks.map(|task| scope.spawn(move || run(task))).collect();
+        let spawn =
+            |task| std::thread::Builder::new().spawn_scoped(scope, move || take(task).map(run));
+        let workers: Vec<_> = waiting.iter().map(spawn).collect();
         let first = first.map(run);
-        let others = workers.into_iter().map(|worker| worker.join());
-        let others =
-            others.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let others = workers.into_iter().zip(&waiting).filter_map(|(worker, task)| match worker {
+            Ok(worker) => worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => take(task).map(run),
+        });
         first.into_iter().chain(others).collect()
     })
 }
@@ -58,3 +66,6 @@ pub(super) fn each_by_a_thread<T: Send, U: Send>(
 pub(super) fn each_by_a_thread<T, U>(tasks: Vec<T>, run: impl Fn(T) -> U) -> Vec<U> {
     tasks.into_iter().map(run).collect()
 }
+
+#[cfg(all(test, feature = "std", unix))]
+mod tests;

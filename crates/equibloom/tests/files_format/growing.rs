@@ -88,7 +88,6 @@ impl Grown {
             file.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         assert_eq!(words[0].to_le_bytes(), MAGIC);
         assert_eq!(words[1..5], [2, file.len() as u64, seed, key_kind]);
-        assert_eq!(words[6] & 1, 0, "keys cannot be removed");
         let widths = &file[96..296];
         let [step, previous, next, _strings, listed, lines] = words[37..43].try_into().unwrap();
         let listed = listed as usize;

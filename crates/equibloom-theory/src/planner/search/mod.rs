@@ -71,7 +71,8 @@ impl Search {
             Placement::Single => self.single(),
             Placement::Sequential => self.sequential(),
             Placement::MultiLevel => self.multi_level(),
-            Placement::List => self.list(),
+            // `List`: no contender has a name beyond these.
+            _ => self.list(),
         }
     }
 
