@@ -22,6 +22,10 @@ const TESTS: &str = "\
     cargo build --quiet --release -p equibloom-cli && cd bindings/python &&
     EQUIBLOOM=$PWD/../../target/release/equibloom ../../target/python/bin/python -m pytest --quiet";
 
+/// Other versions of Python on this machine, if there are any, and one without the interpreter's lock.
+const VERSIONS: &str = "\
+    target/python/bin/python bindings/python/tests/other_versions.py target/wheels/*.whl target";
+
 pub(crate) fn checks() -> Vec<Step> {
     let lints = "\
         cd bindings/python && export CARGO_TARGET_DIR=../../target/python-lints &&
@@ -31,5 +35,6 @@ pub(crate) fn checks() -> Vec<Step> {
         shell("Python: lints", lints),
         shell("Python: wheel", WHEEL),
         shell("Python: tests", TESTS),
+        shell("Python: other versions", VERSIONS),
     ]
 }

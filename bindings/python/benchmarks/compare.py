@@ -25,6 +25,8 @@ import pyarrow as pa
 import engines
 
 TUNED_WITH = 100_000
+MOST_FOR_SLOW = 2_000_000
+TIMES = ("build", "misses", "hits")
 
 
 def keys_of(kind: str, count: int, first: int):
@@ -41,12 +43,16 @@ def tuned(engine, kind: str, rate: float) -> float:
     """The rate to ask the engine for, so that about `rate` is measured."""
     if engine.exact:
         return rate
-    present, absent = keys_of(kind, TUNED_WITH, 0), keys_of(kind, 4 * TUNED_WITH, 10**9)
+    # So many that about a hundred of them are found.
+    lookups = int(min(max(100 / rate, 4 * TUNED_WITH), 10 * TUNED_WITH))
+    present, absent = keys_of(kind, TUNED_WITH, 0), keys_of(kind, lookups, 10**9)
     asked = rate
     for _ in range(6):
         members = engine.build(engine.input(*present), TUNED_WITH, asked)
-        measured = max(engine.count(members, engine.input(*absent)), 1) / (4 * TUNED_WITH)
-        if abs(math.log(measured / rate)) < 0.05:
+        found = max(engine.count(members, engine.input(*absent)), 1)
+        measured = found / lookups
+        # As close as so few can tell.
+        if abs(math.log(measured / rate)) < max(0.05, found**-0.5):
             break
         asked = min(max(asked * rate / measured, rate / 30), min(rate * 30, 0.5))
     return asked
@@ -63,30 +69,61 @@ def processor_seconds(run):
     return result, seconds
 
 
-def compare(kind: str, count: int, rate: float, names: list[str], rounds: int):
-    """A row of results for each engine."""
-    chosen = [engine for engine in engines.ALL if engine.name in names and count <= engine.most_keys and kind in engine.kinds]
+def compare(kind: str, count: int, rate: float, names: list[str], rounds: int, with_slow: bool):
+    """A row of results for each engine, with the times of all rounds."""
+    chosen = [engine for engine in engines.ALL if engine.name in names]
+    if count > MOST_FOR_SLOW and not with_slow:
+        chosen = [engine for engine in chosen if not engine.slow]
     asked = {engine.name: tuned(engine, kind, rate) for engine in chosen}
     present, absent = keys_of(kind, count, 0), keys_of(kind, count, 10**10)
-    times = {engine.name: {"build": [], "misses": [], "hits": []} for engine in chosen}
-    rows = {}
+    rows = {
+        engine.name: {"engine": engine.name, "kind": kind, "keys": count, "rate": rate, "exact": engine.exact}
+        | {f"{what}_rounds": [] for what in TIMES}
+        for engine in chosen
+    }
     for turn in range(rounds):
         # Another one begins each time.
-        for engine in chosen[turn % len(chosen) :] + chosen[: turn % len(chosen)]:
+        first = turn % max(len(chosen), 1)
+        for engine in chosen[first:] + chosen[:first]:
+            if turn > 0 and engine.slow:
+                continue
+            row = rows[engine.name]
             inside, outside = engine.input(*present), engine.input(*absent)
             members, seconds = processor_seconds(lambda: engine.build(inside, count, asked[engine.name]))
-            times[engine.name]["build"].append(seconds)
+            row["build_rounds"].append(seconds)
             found, seconds = processor_seconds(lambda: engine.count(members, outside))
-            times[engine.name]["misses"].append(seconds)
+            row["misses_rounds"].append(seconds)
             hits, seconds = processor_seconds(lambda: engine.count(members, inside))
-            times[engine.name]["hits"].append(seconds)
+            row["hits_rounds"].append(seconds)
             assert hits == count, f"{engine.name} lost {count - hits} keys"
-            rows[engine.name] = {"bytes_per_key": engine.bytes(members, inside) / count, "measured_rate": found / count}
+            row |= {"bytes_per_key": engine.bytes(members, inside) / count, "measured_rate": found / count}
             del members
-    for name, row in rows.items():
-        row |= {"engine": name, "kind": kind, "keys": count, "rate": rate}
-        row |= {f"{what}_ns": 1e9 * statistics.median(seconds) / count for what, seconds in times[name].items()}
-    return [rows[engine.name] for engine in chosen]
+    for row in rows.values():
+        row |= {f"{what}_ns": 1e9 * statistics.median(row[f"{what}_rounds"]) / count for what in TIMES}
+    return list(rows.values())
+
+
+def verdict(rows) -> list[str]:
+    """Ours beside the best Bloom package in each respect, as sentences."""
+    ours = next((row for row in rows if row["engine"] == "equibloom"), None)
+    others = [row for row in rows if row is not ours and not row["exact"]]
+    if ours is None or not others:
+        return []
+    where = f"{ours['keys']:,} keys of {ours['kind']} at {ours['rate']:g}"
+    sentences = []
+    for what in TIMES:
+        fastest = min(others, key=lambda row: row[f"{what}_ns"])
+        # Round by round: what else the machine does slows both.
+        ratios = [theirs / mine for theirs, mine in zip(fastest[f"{what}_rounds"], ours[f"{what}_rounds"])]
+        sentences.append(f"{where}: {what} {statistics.median(ratios):.2f} x as fast as {fastest['engine']}, the fastest")
+    fastest = min(others, key=lambda row: row["misses_ns"])
+    for name, row in (("the fastest", fastest), ("the smallest", min(others, key=lambda row: row["bytes_per_key"]))):
+        ratio = ours["bytes_per_key"] / row["bytes_per_key"]
+        sentences.append(
+            f"{where}: {ratio:.2f} of the bytes of {row['engine']}, {name}"
+            f" (measured rates {ours['measured_rate']:.3g} and {row['measured_rate']:.3g})"
+        )
+    return sentences
 
 
 def scalars(count: int, names: list[str], rounds: int):
@@ -111,6 +148,18 @@ def scalars(count: int, names: list[str], rounds: int):
             row |= {f"{what}_ns": 1e9 * statistics.median(taken[what]) / count for what in ("misses", "hits")}
             rows.append(row | {"constructor_ns": 1e9 * statistics.median(taken["constructor"]) / 300})
     return rows
+
+
+def scalar_verdict(rows) -> list[str]:
+    """Ours beside abloom, as sentences."""
+    sentences = []
+    for kind in ("int64", "text"):
+        of_kind = {row["engine"]: row for row in rows if row["kind"] == kind}
+        ours, theirs = of_kind.get("equibloom"), of_kind.get("abloom")
+        if ours and theirs:
+            ratios = ", ".join(f"{what} {ours[f'{what}_ns'] / theirs[f'{what}_ns']:.2f}" for what in ("misses", "hits", "constructor"))
+            sentences.append(f"one by one, {kind}: time of equibloom by that of abloom: {ratios}")
+    return sentences
 
 
 def threads(count: int, rounds: int):
@@ -157,21 +206,24 @@ def table(rows, columns):
 
 
 def picture(rows, path):
-    """Time per miss against bytes per key: a panel for each kind and number of keys, at the highest rate."""
+    """Time per miss against bytes per key: a panel for each rate, kind and number of keys. Exact sets are in all of them."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    panels = sorted({(row["kind"], row["keys"], row["rate"]) for row in rows}, key=str)
-    figure, axes = pyplot.subplots(1, len(panels), figsize=(5 * len(panels), 4), squeeze=False)
-    for axis, panel in zip(axes[0], panels):
-        for row in rows:
-            if (row["kind"], row["keys"], row["rate"]) == panel:
-                axis.scatter(row["bytes_per_key"], row["misses_ns"], color="C3" if row["engine"] == "equibloom" else "C0")
-                axis.annotate(row["engine"], (row["bytes_per_key"], row["misses_ns"]), fontsize=8)
-        axis.set(xscale="log", yscale="log", xlabel="bytes per key", ylabel="processor time per miss, ns")
-        axis.set_title(f"{panel[1]:,} {panel[0]}, rate {panel[2]:g}")
+    across = sorted({(row["kind"], row["keys"]) for row in rows})
+    down = sorted({row["rate"] for row in rows}, reverse=True)
+    figure, axes = pyplot.subplots(len(down), len(across), figsize=(5 * len(across), 4 * len(down)), squeeze=False)
+    for panels, rate in zip(axes, down):
+        for axis, (kind, keys) in zip(panels, across):
+            for row in rows:
+                if (row["kind"], row["keys"]) == (kind, keys) and (row["exact"] or row["rate"] == rate):
+                    color = "C3" if row["engine"] == "equibloom" else "C7" if row["exact"] else "C0"
+                    axis.scatter(row["bytes_per_key"], row["misses_ns"], color=color)
+                    axis.annotate(row["engine"], (row["bytes_per_key"], row["misses_ns"]), fontsize=8)
+            axis.set(xscale="log", yscale="log", xlabel="bytes per key", ylabel="processor time per miss, ns")
+            axis.set_title(f"{keys:,} {kind}, rate {rate:g}")
     figure.tight_layout()
     figure.savefig(path)
 
@@ -183,6 +235,7 @@ def main(arguments=None):
     parser.add_argument("--kinds", nargs="+", default=["int64", "text"], choices=["int64", "text"])
     parser.add_argument("--engines", nargs="+", default=[engine.name for engine in engines.ALL])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--slow", action="store_true", help="slow packages with more than two million keys, too")
     parser.add_argument("--scalars", type=float, default=1e6, help="keys that are looked up one by one; 0 for none")
     parser.add_argument("--threads", type=float, default=1e7, help="keys that one and two threads look up; 0 for none")
     parser.add_argument("--json", help="write all results to this file")
@@ -193,13 +246,17 @@ def main(arguments=None):
     columns = ["engine", "kind", "keys", "rate", "measured_rate", "bytes_per_key", "build_ns", "misses_ns", "hits_ns"]
     for kind in options.kinds:
         for count in options.keys:
+            names = options.engines
             for rate in options.rates:
-                new = compare(kind, int(count), rate, options.engines, options.rounds)
-                print(table(new, columns), end="\n\n", flush=True)
+                new = compare(kind, int(count), rate, names, options.rounds, options.slow)
+                print(table(new, columns), *verdict(new), sep="\n", end="\n\n", flush=True)
                 rows += new
+                # An exact set has no rate: once is enough.
+                names = [engine.name for engine in engines.ALL if engine.name in names and not engine.exact]
     if options.scalars:
         results["scalars"] = scalars(int(options.scalars), options.engines, options.rounds)
-        print(table(results["scalars"], ["engine", "kind", "keys", "misses_ns", "hits_ns", "constructor_ns"]), end="\n\n")
+        print(table(results["scalars"], ["engine", "kind", "keys", "misses_ns", "hits_ns", "constructor_ns"]))
+        print(*scalar_verdict(results["scalars"]), sep="\n", end="\n\n", flush=True)
     if options.threads:
         results["threads"] = threads(int(options.threads), options.rounds)
         print("two threads beside one:", json.dumps(results["threads"]))

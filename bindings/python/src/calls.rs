@@ -107,7 +107,7 @@ pub(crate) fn insert<F: Engine>(
         Input::Array { column, .. } => filter.insert_column(py, &column, threads),
         Input::Arrow { mut parts, .. } => {
             let mut new = 0;
-            while let Some(column) = parts.next(&filter.hasher)? {
+            while let Some(column) = parts.next(py, &filter.hasher)? {
                 new += filter.insert_column(py, &column, threads)?;
             }
             Ok(new)
@@ -208,11 +208,12 @@ fn look_up_parts<F: Engine>(
 ) -> PyResult<Answers> {
     let (mut found, mut keys) = (Bitmap::default(), Bitmap::default());
     let mut has_nulls = false;
-    while let Some(column) = parts.next(&filter.hasher)? {
+    while let Some(column) = parts.next(py, &filter.hasher)? {
         let rows = column.rows();
         found.append(&filter.contains_column(py, &column, threads, None)?, rows);
         has_nulls |= column.has_nulls();
-        let words: Vec<u64> = (0..rows).step_by(64).map(|row| column.keys_from(row)).collect();
+        let words: Vec<u64> =
+            py.detach(|| (0..rows).step_by(64).map(|row| column.keys_from(row)).collect());
         keys.append(&words, rows);
     }
     Ok(Answers { found: Arc::new(found), keys: has_nulls.then(|| Arc::new(keys)) })

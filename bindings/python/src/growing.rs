@@ -10,6 +10,7 @@ use crate::columns::numpy;
 use crate::error;
 use crate::guarded::{Engine, Failure, Guarded};
 use crate::kind::Kind;
+use crate::lookup::Class;
 use crate::requirements::{real, threads, whole};
 
 /// Keys of a kind that is known only once the first one comes.
@@ -109,6 +110,15 @@ impl GrowingFilter {
     }
 }
 
+impl Class for GrowingFilter {
+    type Engine = Growing<AnyKey>;
+
+    #[inline]
+    fn guarded(&self) -> &Guarded<Growing<AnyKey>> {
+        &self.guarded
+    }
+}
+
 #[pymethods]
 impl GrowingFilter {
     #[new]
@@ -135,10 +145,6 @@ impl GrowingFilter {
     /// Inserts a key; returns whether it was new. (A few new keys seem to be there already.)
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.guarded.insert(key)
-    }
-
-    fn __contains__(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.guarded.contains(key)
     }
 
     /// The 128-bit hash of a key in this filter; see Filter.hash_of.

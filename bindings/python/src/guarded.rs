@@ -4,7 +4,8 @@
 //! lock is shared by lookups, and held by an insert for a few thousand keys at most; hashing and reading of columns
 //! happen outside. No thread ever waits for it while it is attached to the interpreter.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use equibloom::{BuildError, FullError, KeyHash, KeyKind, RemoveError, Stable};
 use pyo3::prelude::*;
@@ -13,10 +14,11 @@ use crate::columns::{BadValue, Booleans, Column};
 use crate::error::{self, FilterMergeError, KeyValueError};
 use crate::keys;
 use crate::kind::Kind;
+use crate::lock::{Announced, Lock};
 
 /// Keys that are hashed, and then inserted or looked up, at once.
 const AT_ONCE: usize = 2_048;
-/// Rows per thread between two looks for signals: some milliseconds.
+/// Rows of a thread's task: about a millisecond.
 const SLICE: usize = 1 << 17;
 
 /// What the filters have in common.
@@ -54,33 +56,23 @@ impl From<Failure> for PyErr {
 
 /// A filter, the kind of its keys, and how these are hashed.
 pub(crate) struct Guarded<F> {
-    lock: RwLock<F>,
+    lock: Lock<F>,
     pub(crate) kind: Kind,
     pub(crate) hasher: Stable,
 }
 
 impl<F: Engine> Guarded<F> {
     pub(crate) fn new(filter: F, kind: Kind, seed: u64) -> Self {
-        Self { lock: RwLock::new(filter), kind, hasher: Stable::with_seed(seed) }
-    }
-
-    // A filter is whole after every call of the library, so that a poisoned lock means nothing.
-    fn shared(&self) -> RwLockReadGuard<'_, F> {
-        self.lock.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn own(&self) -> RwLockWriteGuard<'_, F> {
-        self.lock.write().unwrap_or_else(PoisonError::into_inner)
+        Self { lock: Lock::new(filter), kind, hasher: Stable::with_seed(seed) }
     }
 
     /// Reads the filter, detached if it has to wait.
     #[inline]
     pub(crate) fn read<T: Send>(&self, py: Python<'_>, read: impl Fn(&F) -> T + Send + Sync) -> T {
-        match self.lock.try_read() {
-            Ok(filter) => read(&filter),
-            Err(TryLockError::Poisoned(filter)) => read(&filter.into_inner()),
-            Err(TryLockError::WouldBlock) => py.detach(|| read(&self.shared())),
+        if let Some(filter) = self.lock.try_read() {
+            return read(&filter);
         }
+        py.detach(|| read(&self.lock.read()))
     }
 
     /// Changes the filter, detached if it has to wait.
@@ -90,16 +82,16 @@ impl<F: Engine> Guarded<F> {
         py: Python<'_>,
         mut write: impl FnMut(&mut F) -> T + Send,
     ) -> T {
-        match self.lock.try_write() {
-            Ok(mut filter) => write(&mut filter),
-            Err(TryLockError::Poisoned(filter)) => write(&mut filter.into_inner()),
-            Err(TryLockError::WouldBlock) => py.detach(|| write(&mut self.own())),
+        if let Some(mut filter) = self.lock.try_write(py) {
+            return write(&mut filter);
         }
+        let announced = self.lock.announce(py);
+        py.detach(|| write(&mut self.lock.write(&announced)))
     }
 
     /// Reads all of the filter, detached.
     pub(crate) fn scan<T: Send>(&self, py: Python<'_>, scan: impl FnOnce(&F) -> T + Send) -> T {
-        py.detach(|| scan(&self.shared()))
+        py.detach(|| scan(&self.lock.read()))
     }
 
     /// Changes all of the filter, detached.
@@ -108,7 +100,8 @@ impl<F: Engine> Guarded<F> {
         py: Python<'_>,
         change: impl FnOnce(&mut F) -> T + Send,
     ) -> T {
-        py.detach(|| change(&mut self.own()))
+        let announced = self.lock.announce(py);
+        py.detach(|| change(&mut self.lock.write(&announced)))
     }
 
     /// Reads two filters, detached. The one that is first in memory is locked first, so that no two threads wait for each
@@ -121,11 +114,11 @@ impl<F: Engine> Guarded<F> {
     ) -> T {
         py.detach(|| {
             if (&raw const *self) < (&raw const *other) {
-                let ours = self.shared();
-                compare(&ours, &other.shared())
+                let ours = self.lock.read();
+                compare(&ours, &other.lock.read())
             } else {
-                let theirs = other.shared();
-                compare(&self.shared(), &theirs)
+                let theirs = other.lock.read();
+                compare(&self.lock.read(), &theirs)
             }
         })
     }
@@ -137,13 +130,14 @@ impl<F: Engine> Guarded<F> {
         py: Python<'_>,
         combine: impl FnOnce(&mut F, &F) -> T + Send,
     ) -> T {
+        let announced = self.lock.announce(py);
         py.detach(|| {
             if (&raw const *self) < (&raw const *other) {
-                let mut ours = self.own();
-                combine(&mut ours, &other.shared())
+                let mut ours = self.lock.write(&announced);
+                combine(&mut ours, &other.lock.read())
             } else {
-                let theirs = other.shared();
-                combine(&mut self.own(), &theirs)
+                let theirs = other.lock.read();
+                combine(&mut self.lock.write(&announced), &theirs)
             }
         })
     }
@@ -186,7 +180,17 @@ impl<F: Engine> Guarded<F> {
         self.kind.get() == KeyKind::WideInteger
     }
 
+    /// Whether a key is there, if its type is one of the usual ones, nobody changes the filter, and nothing is wrong.
     #[inline(always)]
+    pub(crate) fn contains_at_once(&self, key: &Bound<'_, PyAny>) -> Option<bool> {
+        let (kind, hash) = keys::hash_at_once(key, &self.hasher)?;
+        if !self.kind.is(kind) {
+            return None;
+        }
+        // SAFETY: the library asks memory, and nothing else.
+        unsafe { self.lock.attached(key.py()) }.map(|filter| filter.contains(hash))
+    }
+
     pub(crate) fn contains(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = self.hash_for_lookup(key)?;
         Ok(self.read(key.py(), |filter| filter.contains(hash)))
@@ -296,13 +300,16 @@ impl<F: Engine> Guarded<F> {
     ) -> PyResult<u64> {
         let Some(kind) = column.kind().filter(|_| column.rows() > 0) else { return Ok(0) };
         self.kind.claim(kind)?;
-        let mut new = 0;
-        for start in (0..column.rows()).step_by(SLICE * threads) {
-            let end = column.rows().min(start + SLICE * threads);
-            new += py.detach(|| self.insert_rows(column, start, end, threads))?;
-            py.check_signals()?;
-        }
-        Ok(new)
+        let announced = self.lock.announce(py);
+        py.detach(|| {
+            let (mut new, mut signals) = (0, Signals::new());
+            for start in (0..column.rows()).step_by(SLICE * threads) {
+                let end = column.rows().min(start + SLICE * threads);
+                new += self.insert_rows(column, start, end, threads, &announced)?;
+                signals.look()?;
+            }
+            Ok(new)
+        })
     }
 
     fn insert_rows(
@@ -311,6 +318,7 @@ impl<F: Engine> Guarded<F> {
         start: usize,
         end: usize,
         threads: usize,
+        announced: &Announced<'_>,
     ) -> Result<u64, Failure> {
         let mut hashes =
             vec![KeyHash::from_u64(0); if threads > 1 { end - start } else { AT_ONCE }];
@@ -321,14 +329,14 @@ impl<F: Engine> Guarded<F> {
                 column.hash(&self.hasher, start + index * size, part)
             })?;
             keep_keys(column, start, &mut hashes);
-            return self.own().insert_many(&hashes, threads);
+            return self.lock.write(announced).insert_many(&hashes, threads);
         }
         let mut new = 0;
         for row in (start..end).step_by(AT_ONCE) {
             hashes.resize(AT_ONCE.min(end - row), KeyHash::from_u64(0));
             column.hash(&self.hasher, row, &mut hashes)?;
             keep_keys(column, row, &mut hashes);
-            new += self.own().insert_many(&hashes, 1)?;
+            new += self.lock.write(announced).insert_many(&hashes, 1)?;
         }
         Ok(new)
     }
@@ -345,19 +353,11 @@ impl<F: Engine> Guarded<F> {
         let mut found = vec![0; rows.div_ceil(64)];
         let Some(kind) = column.kind().filter(|_| rows > 0) else { return Ok(found) };
         self.kind.check(kind)?;
-        let slices = found.chunks_mut(SLICE * threads / 64);
-        for (index, words) in slices.enumerate() {
-            let start = index * SLICE * threads;
-            py.detach(|| {
-                let size = words.len().div_ceil(threads).next_multiple_of(AT_ONCE / 64);
-                let parts = words.chunks_mut(size).enumerate();
-                in_threads(parts.collect(), |(index, words)| {
-                    self.look_up(column, start + index * size * 64, words, out)
-                })
-            })
-            .map_err(Failure::Value)?;
-            py.check_signals()?;
-        }
+        let part = rows.div_ceil(threads).next_multiple_of(AT_ONCE).min(SLICE);
+        let parts = found.chunks_mut(part / 64).enumerate();
+        share_out(py, parts, threads.min(rows.div_ceil(part)), |(index, words)| {
+            self.look_up(column, index * part, words, out)
+        })?;
         Ok(found)
     }
 
@@ -374,7 +374,7 @@ impl<F: Engine> Guarded<F> {
             let first = start + index * AT_ONCE;
             let hashes = &mut hashes[..AT_ONCE.min(column.rows() - first)];
             column.hash(&self.hasher, first, hashes)?;
-            self.shared().contains_many(hashes, &mut found);
+            self.lock.read().contains_many(hashes, &mut found);
             for (index, (word, found)) in words.iter_mut().zip(&found).enumerate() {
                 let row = first + 64 * index;
                 *word = if column.has_nulls() { found & column.keys_from(row) } else { *found };
@@ -403,6 +403,68 @@ fn keep_keys(column: &Column, first: usize, hashes: &mut Vec<KeyHash>) {
     });
 }
 
+/// Looks for signals, so that Ctrl-C ends long work: ten times a second, because a thread that works detached may have to wait
+/// for the interpreter.
+struct Signals {
+    last: Instant,
+}
+
+impl Signals {
+    const EVERY: Duration = Duration::from_millis(100);
+
+    fn new() -> Self {
+        Self { last: Instant::now() }
+    }
+
+    fn look(&mut self) -> PyResult<()> {
+        if self.last.elapsed() < Self::EVERY {
+            return Ok(());
+        }
+        let result = Python::attach(|py| py.check_signals());
+        self.last = Instant::now();
+        result
+    }
+}
+
+/// Runs tasks in threads until none is left, or one fails, or a signal comes. This thread takes tasks as the others do, and looks
+/// for signals between its own. It waits for the others only at the end: on a busy machine they differ in speed.
+fn share_out<T>(
+    py: Python<'_>,
+    tasks: impl Iterator<Item = T> + Send,
+    threads: usize,
+    run: impl Fn(T) -> Result<(), BadValue> + Sync,
+) -> PyResult<()> {
+    let tasks = Mutex::new(Some(tasks));
+    let left = || tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    let next = || left().as_mut().and_then(Iterator::next);
+    let work = |after_each: &mut dyn FnMut() -> PyResult<()>| {
+        let mut result = Ok(());
+        while let Some(task) = next() {
+            result =
+                run(task).map_err(|error| Failure::from(error).into()).and_then(|()| after_each());
+            if result.is_err() {
+                // Nothing is left for anyone.
+                *left() = None;
+            }
+        }
+        result
+    };
+    py.detach(|| {
+        let mut signals = Signals::new();
+        std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (1..threads).map(|_| scope.spawn(|| work(&mut || Ok(())))).collect();
+            let first = work(&mut || signals.look());
+            workers.into_iter().fold(first, |result, worker| result.and(joined(worker)))
+        })
+    })
+}
+
+/// The result of a thread that ends.
+fn joined<T>(worker: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// Runs each task in a thread of its own, the first one in this.
 fn in_threads<T: Send>(
     tasks: Vec<T>,
@@ -417,10 +479,6 @@ fn in_threads<T: Send>(
     std::thread::scope(|scope| {
         let workers: Vec<_> = tasks.map(|task| scope.spawn(move || run(task))).collect();
         let first = run(first);
-        let others = workers.into_iter().map(|worker| match worker.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        others.fold(first, Result::and)
+        workers.into_iter().map(joined).fold(first, Result::and)
     })
 }

@@ -1,7 +1,7 @@
 //! The Python package `equibloom`: membership filters for scalars, NumPy and Arrow.
 //!
 //! The way of a column: `calls.rs` finds out what it is, `columns/` reads it in place, `guarded.rs` hashes it in parts and asks
-//! the library under a lock, `answers.rs` hands the answers out. A scalar goes from `keys.rs` to `guarded.rs`.
+//! the library under a lock, `answers.rs` hands the answers out. A scalar goes from `lookup.rs` through `keys.rs` to `guarded.rs`.
 
 mod answers;
 mod calls;
@@ -12,6 +12,8 @@ mod growing;
 mod guarded;
 mod keys;
 mod kind;
+mod lock;
+mod lookup;
 mod plan;
 mod requirements;
 

@@ -9,6 +9,7 @@ use crate::requirements::{Arguments, Requirements};
 #[pyclass(frozen, module = "equibloom")]
 pub(crate) struct Plan {
     plan: Planned,
+    requirements: Requirements,
 }
 
 /// The best filter for requirements, without building it: what to expect, and why.
@@ -22,7 +23,7 @@ pub(crate) struct Plan {
 #[pyfunction]
 #[pyo3(signature = (
     keys = None, rate = None, *, memory = None, bits_per_key = None, removable = false, headroom = None,
-    accesses_miss = None, mergeable = false, one_by_one = false,
+    accesses_miss = None, mergeable = false, one_by_one = false, smallest = false,
 ))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub(crate) fn plan(
@@ -36,6 +37,7 @@ pub(crate) fn plan(
     accesses_miss: Option<&Bound<'_, PyAny>>,
     mergeable: bool,
     one_by_one: bool,
+    smallest: bool,
 ) -> PyResult<Plan> {
     let requirements = Requirements::new(&Arguments {
         keys,
@@ -47,8 +49,9 @@ pub(crate) fn plan(
         removable,
         mergeable,
         one_by_one,
+        smallest,
     })?;
-    Ok(Plan { plan: requirements.plan(py)? })
+    Ok(Plan { plan: requirements.plan(py)?, requirements })
 }
 
 #[pymethods]
@@ -113,7 +116,7 @@ impl Plan {
     }
 
     fn __repr__(&self) -> String {
-        let Self { plan } = self;
+        let Self { plan, .. } = self;
         let expected = &plan.expected;
         format!(
             "<equibloom.Plan: {} for {} keys, {} bytes ({:.2} bits per key), false positives {:.3e}, \
@@ -127,6 +130,11 @@ impl Plan {
             expected.accesses_miss,
             expected.accesses_hit,
         )
+    }
+
+    /// The rate of the best filter of another size, for the same keys and under the same other requirements.
+    fn _rate_at(&self, py: Python<'_>, bits_per_key: f64) -> PyResult<f64> {
+        Ok(self.requirements.of_size(self.plan.keys, bits_per_key).plan(py)?.rate())
     }
 
     /// The plan as a notebook shows it; see equibloom/_picture.py.

@@ -76,6 +76,14 @@ def test_the_package_has_a_version_and_a_readable_plan():
     assert plan.reasons and plan.alternatives()
 
 
+@pytest.mark.parametrize("other", [{}, {"removable": True}, {"headroom": 0.5}, {"accesses_miss": 1.05}])
+def test_the_picture_of_a_plan_is_of_filters_of_its_kind(other):
+    plan = equibloom.plan(keys=100_000, rate=0.001, **other)
+    assert plan._rate_at(plan.bits_per_key) == pytest.approx(plan.rate, rel=0.05)
+    assert plan._rate_at(2 * plan.bits_per_key) < plan.rate / 100
+    assert "<polyline" in plan._repr_html_()
+
+
 def test_the_tutorial_runs():
     nbformat = pytest.importorskip("nbformat")
     from nbclient import NotebookClient

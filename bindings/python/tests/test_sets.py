@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from equibloom import Filter, FilterMergeError, RequirementsError
+from equibloom import Filter, FilterMergeError, RequirementsError, plan
 
 
 def is_within(measured, expected, trials):
@@ -173,6 +173,17 @@ def test_more_keys_than_planned_are_never_lost():
     full.update(np.arange(30_000))
     assert full.contains(np.arange(30_000)).all()
     assert full.is_over_capacity and full.rate_now > 0.02
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.05, 0.02, 0.01, 0.005, 1e-3, 1e-6])
+@pytest.mark.parametrize("keys", [1, 10, 1_000, 100_000])
+def test_a_faster_filter_is_a_tenth_larger_at_most(rate, keys):
+    usual, smallest = plan(keys=keys, rate=rate), plan(keys=keys, rate=rate, smallest=True)
+    assert smallest.nbytes <= usual.nbytes <= 1.1 * smallest.nbytes and usual.rate <= rate
+    if (rate, keys) == (0.01, 100_000):
+        assert "and 8 bits" in usual.reasons[1] and "and 6 bits" in smallest.reasons[1]
+        assert Filter(keys, rate).nbytes == usual.nbytes
+        assert Filter(keys, rate, smallest=True).nbytes == smallest.nbytes
 
 
 def test_memory_is_what_was_allowed():

@@ -118,6 +118,9 @@ def test_other_threads_run_while_a_column_is_looked_up():
         "seen.contains(column)",
         "seen.update(column)",
         "seen.update(column, threads=2)",
+        "seen.contains(column, threads=2)",
+        "seen.update(chunks)",
+        "seen.contains(chunks)",
         "seen.contains(iter(int, 1))",
         "seen.update(iter(int, 1))",
         "Filter.from_keys(iter(int, 1))",
@@ -132,8 +135,18 @@ def test_ctrl_c_ends_long_work(work):
         seen = Filter(keys=1_000, rate=0.01)
         # 2^36 rows in eight bytes.
         column = np.lib.stride_tricks.as_strided(np.zeros(1, int), (1 << 36,), (0,))
-        if "contains(column)" in {work!r}:
+        if "contains(column" in {work!r}:
             column = column[: 1 << 32]  # half a GiB of answers, that are never written
+
+        # Small arrays without end, one after the other.
+        class Chunks:
+            def __arrow_c_stream__(self, requested_schema=None):
+                import pyarrow as pa
+
+                batch = pa.record_batch({{"a": [1, 2]}})
+                return pa.RecordBatchReader.from_batches(batch.schema, (batch for _ in iter(int, 1))).__arrow_c_stream__()
+
+        chunks = Chunks()
         print("ready", flush=True)
         try:
             {work}

@@ -50,6 +50,7 @@ class Filter:
         accesses_miss: float | None = None,
         mergeable: bool = False,
         one_by_one: bool = False,
+        smallest: bool = False,
     ) -> Self: ...
     @staticmethod
     def from_keys(
@@ -65,6 +66,7 @@ class Filter:
         accesses_miss: float | None = None,
         mergeable: bool = False,
         one_by_one: bool = False,
+        smallest: bool = False,
         capacity: float | None = None,
         threads: int | None = None,
     ) -> Filter: ...
@@ -222,4 +224,5 @@ def plan(
     accesses_miss: float | None = None,
     mergeable: bool = False,
     one_by_one: bool = False,
+    smallest: bool = False,
 ) -> Plan: ...

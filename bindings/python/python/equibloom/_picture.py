@@ -1,4 +1,4 @@
-"""A plan as a notebook shows it: what to expect, the rate at every fill, and the alternatives."""
+"""A plan as a notebook shows it: what to expect, the rates of other sizes, and the alternatives."""
 
 import html as _html
 import math
@@ -8,8 +8,6 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 360, 150, 60, 24
 
 def html(plan):
     """The plan as HTML, without scripts or style sheets."""
-    from ._equibloom import plan as make_plan
-
     rows = [
         ("keys", f"{plan.keys:,}"),
         ("memory", f"{plan.nbytes:,} bytes, {plan.bits_per_key:.2f} bits per key"),
@@ -18,7 +16,7 @@ def html(plan):
         ("filter", plan.design),
     ]
     table = "".join(f"<tr><th style='text-align:left'>{name}</th><td style='text-align:left'>{_html.escape(value)}</td></tr>" for name, value in rows)
-    return f"<div><table>{table}</table>{_curve(plan, make_plan)}{_details('Why this filter', plan.reasons)}{_details('Why not another', plan.alternatives())}</div>"
+    return f"<div><table>{table}</table>{_curve(plan)}{_details('Why this filter', plan.reasons)}{_details('Why not another', plan.alternatives())}</div>"
 
 
 def _details(title, sentences):
@@ -26,13 +24,13 @@ def _details(title, sentences):
     return f"<details><summary>{title}</summary><ul>{items}</ul></details>"
 
 
-def _curve(plan, make_plan):
+def _curve(plan):
     """What other sizes would give: the rate against the bits per key, with the plan as a dot."""
     sizes = [plan.bits_per_key * factor for factor in (0.6, 0.8, 1.0, 1.25, 1.5, 2.0)]
     points = []
     for size in sizes:
         try:
-            points.append((size, make_plan(keys=plan.keys, bits_per_key=size).rate))
+            points.append((size, plan._rate_at(size)))
         except ValueError:
             pass  # too small for any filter
     if len(points) < 2:

@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use equibloom::Stable;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -151,8 +151,9 @@ impl Parts {
         Ok(Self { schema, arrays: Arrays::Many(stream) })
     }
 
-    /// The next part; `None` after the last one.
-    pub(crate) fn next(&mut self, hasher: &Stable) -> PyResult<Option<Column>> {
+    /// The next part; `None` after the last one. There may be any number of small ones, so that signals are looked for.
+    pub(crate) fn next(&mut self, py: Python<'_>, hasher: &Stable) -> PyResult<Option<Column>> {
+        py.check_signals()?;
         let array = match &mut self.arrays {
             Arrays::One(array) => array.take(),
             Arrays::Many(stream) => {
@@ -186,6 +187,10 @@ impl Released<Stream> {
                     reason = CStr::from_ptr(text).to_string_lossy().into_owned();
                 }
             }
+        }
+        // Ctrl-C in Python code that makes the parts.
+        if reason.contains("KeyboardInterrupt") {
+            return Err(PyKeyboardInterrupt::new_err(()));
         }
         Err(PyValueError::new_err(format!("the column's own library could not read it: {reason}")))
     }
