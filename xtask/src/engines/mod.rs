@@ -2,9 +2,10 @@
 
 use crate::step::Step;
 
+mod lake;
 pub(crate) mod valkey;
 
 /// The checks of all engines.
 pub(crate) fn engines() -> Vec<Step> {
-    [valkey::checks()].into_iter().flatten().collect()
+    [valkey::checks(), lake::checks()].into_iter().flatten().collect()
 }
