@@ -17,6 +17,7 @@ def start(directory, executors=2, memory=1024, **settings) -> SparkSession:
     builder = SparkSession.builder.master(f"local-cluster[{executors},1,{memory}]").appName("equibloom")
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": f"file://{directory}",

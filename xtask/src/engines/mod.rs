@@ -2,9 +2,10 @@
 
 use crate::step::Step;
 
+mod spark;
 pub(crate) mod valkey;
 
 /// The checks of all engines.
 pub(crate) fn engines() -> Vec<Step> {
-    [valkey::checks()].into_iter().flatten().collect()
+    [valkey::checks(), spark::checks()].into_iter().flatten().collect()
 }

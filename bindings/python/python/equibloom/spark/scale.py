@@ -19,6 +19,8 @@ from ._plan import FilterPlan
 # Keys of the filter that stands for a large one: how it is compressed depends on the share of the keys in it only.
 _SAMPLE = 100_000
 _BLOCK = 32 << 10
+# Shards reach the driver in pickled rows, in which half of the bytes of a filter, those above 127, take two.
+_PICKLED = 1.5
 # A filter that arrives is there three times: as it came, put together, and as a filter.
 _COPIES = 3
 
@@ -39,6 +41,8 @@ class Scale:
     steps: tuple[int, ...]
     #: What each shuffle writes: of a tree the filters of each step but the last, of shards the rows of keys.
     shuffled: tuple[int, ...]
+    #: What the driver receives: the filter, of shards in pickled rows.
+    received: int
     #: What goes over the network: all shuffles but the part that stays on the same executor, and what the driver receives.
     network: int
     #: What a task holds in memory at most, as filters.
@@ -82,6 +86,7 @@ def scale(
     if shards > 1:
         part = plan.shard(shards)
         rows = round(keys * _bytes_of_a_row())
+        received = round(_PICKLED * part.nbytes * shards)
         return Scale(
             keys=keys,
             executors=executors,
@@ -89,7 +94,8 @@ def scale(
             shards=shards,
             steps=(shards,),
             shuffled=(rows,),
-            network=round(rows * away) + part.nbytes * shards,
+            received=received,
+            network=round(rows * away) + received,
             task_memory=2 * part.nbytes,
             driver_memory=_COPIES * part.nbytes,
             driver_files=part.nbytes * shards,
@@ -108,6 +114,7 @@ def scale(
         shards=1,
         steps=tuple(steps),
         shuffled=tuple(shuffled),
+        received=plan.nbytes,
         network=round(sum(shuffled) * away) + plan.nbytes,
         task_memory=_COPIES * plan.nbytes + min(step, partials) * plan.nbytes,
         driver_memory=_COPIES * plan.nbytes,
@@ -156,6 +163,7 @@ def _main() -> None:
         "filters after each step": " → ".join(map(str, found.steps)),
         "levels of merging": found.depth,
         "shuffled": ", ".join(map(size, found.shuffled)),
+        "received by the driver": size(found.received),
         "network": size(found.network),
         "memory of a task": size(found.task_memory),
         "memory of the driver": size(found.driver_memory),
