@@ -1,0 +1,39 @@
+"""What the documentation shows runs, and every public item has docs."""
+
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import equibloom.spark
+import pytest
+
+README = pathlib.Path(__file__).parents[1] / "README.md"
+
+
+def test_the_example_of_the_readme_runs(spark):
+    section = README.read_text().split("\n## Spark\n")[1].split("\n## ")[0]
+    (code,) = (block.split("```")[0] for block in section.split("```python\n")[1:])
+    names = {
+        "orders": spark.range(0, 1000).selectExpr("id * 3 as customer_id", "id as order"),
+        "visits": spark.range(0, 5000).selectExpr("id as customer_id", "id * 2 as visit"),
+    }
+    exec(code, names)
+    assert 1000 <= names["known"].count() <= 1000 + 4 + 4 * 2
+    assert names["joined"].count() == 1000
+
+
+@pytest.mark.parametrize("name", equibloom.spark.__all__)
+def test_every_public_item_has_docs(name):
+    item = getattr(equibloom.spark, name)
+    assert len(inspect.getdoc(item)) > 40
+    if inspect.isclass(item):
+        for member, value in vars(item).items():
+            if not member.startswith("_") and callable(value):
+                assert len(inspect.getdoc(value) or "") > 10, f"{name}.{member}"
+
+
+def test_the_model_is_printed():
+    command = [sys.executable, "-m", "equibloom.spark.scale", "--keys", "1e7", "--rate", "0.001", "--executors", "1000"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "2000 → 125 → 8 → 1" in printed and "16,006,016 bytes" in printed
