@@ -332,7 +332,8 @@ def test_acl_categories_tell_readers_from_writers(client, shared_server):
     client.execute_command("BF.ADD", "k", "v")
     with shared_server.client(username="reader", password="x") as reader:
         assert reader.execute_command("BF.EXISTS", "k", "v")
-        assert client.acl_cat("bloom")
+        # Valkey 8.0 takes no new categories.
+        assert client.acl_cat("bloom") or client.info("server").get("valkey_version", "").startswith("8.0.")
         for words in [("BF.ADD", "k", "w"), ("EB.MERGE", "x", "k"), ("BF.LOADCHUNK", "x", 1, "y"), ("EB.DUMP", "k", "file")]:
             with pytest.raises(redis.exceptions.NoPermissionError):
                 reader.execute_command(*words)
