@@ -19,13 +19,13 @@ pub(crate) type Planned = Filter<[u8]>;
 pub(crate) type Growing = GrowingFilter<[u8]>;
 
 /// Share of the rate of the planned part, where there can be a growing one.
-const PLANNED_SHARE: f64 = 0.75;
+pub(crate) const PLANNED_SHARE: f64 = 0.75;
 
 /// Fewest keys that are planned for: a growing table of fewer is not larger than a few KiB.
 const FEWEST_PLANNED: u64 = 1_000;
 
 /// The highest rate that is planned for; higher ones get this.
-const HIGHEST_RATE: f64 = 0.5;
+pub(crate) const HIGHEST_RATE: f64 = 0.5;
 
 /// New keys after which a growing filter's bytes are compared with the limit.
 const CHECK_EVERY: u64 = 1_024;

@@ -10,7 +10,7 @@ use crate::config;
 use crate::ffi::{Arguments, Command, Context, Keys, Name, Spec};
 use crate::replication;
 use crate::reply::{Error, Reply, text};
-use crate::value::{Content, Growing, Planned, Reservation, Value};
+use crate::value::{Content, Growing, HIGHEST_RATE, PLANNED_SHARE, Planned, Reservation, Value};
 
 /// What the second file of a filter with two parts ends with.
 const GROWING_SUFFIX: &str = ".growing";
@@ -41,7 +41,9 @@ impl Command for Load {
                 none => *none = Some(part),
             }
         }
-        key.set(Content::Filter(loaded.ok_or(Error::Arity)?));
+        let loaded = loaded.ok_or(Error::Arity)?;
+        options::check_limit(context, loaded.bytes())?;
+        key.set(Content::Filter(loaded));
         let name = key.name;
         if let Some(Content::Filter(value)) = key.content() {
             replication::loaded(context, name, value);
@@ -63,11 +65,14 @@ fn load(context: &Context, path: &Path) -> Result<Value, Error> {
         Ok(planned) => {
             let parameters = *planned.parameters();
             let expected = parameters.predict(parameters.keys).map_err(Error::because)?;
+            let removable = parameters.design.is_multiset();
+            // The file's own rate, and a share for keys beyond it.
+            let share = if removable { 1.0 } else { PLANNED_SHARE };
             let reservation = Reservation {
-                rate: expected.rate,
+                rate: (expected.rate / share).min(HIGHEST_RATE),
                 capacity: parameters.keys,
-                expansion: if parameters.design.is_multiset() { 0 } else { 2 },
-                removable: parameters.design.is_multiset(),
+                expansion: if removable { 0 } else { 2 },
+                removable,
                 seed: parameters.seed,
             };
             Ok(Value::of_parts(reservation, Some(planned), None))

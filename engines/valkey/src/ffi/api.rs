@@ -159,7 +159,7 @@ api! {
             c_longlong, c_longlong, GetNumber, SetNumber, Option<Apply>, *mut c_void) -> c_int;
         LoadConfigs: unsafe extern "C" fn(*mut Ctx) -> c_int;
     }
-    // Missing in Redis 7.0.
+    // Both are missing in Redis 7.0, the first also in Valkey 8.0.
     optional {
         AddACLCategory: unsafe extern "C" fn(*mut Ctx, *const c_char) -> c_int;
         SetCommandACLCategories: unsafe extern "C" fn(*mut Cmd, *const c_char) -> c_int;

@@ -142,8 +142,11 @@ fn categories(spec: &Spec) -> CString {
     let implied = [("write", "write"), ("readonly", "read"), ("admin", "admin dangerous")];
     let implied = implied.iter().filter(|(flag, _)| flags.contains(flag));
     let speed = if flags.contains("fast") { "fast" } else { "slow" };
-    let category = CATEGORY.to_string_lossy();
-    let all = implied.fold(format!("{category} {speed}"), |all, (_, more)| format!("{all} {more}"));
+    let mut all = implied.fold(speed.to_owned(), |all, (_, more)| format!("{all} {more}"));
+    // A server refuses all of them if it does not know one.
+    if api().AddACLCategory.is_some() {
+        all = format!("{all} {}", CATEGORY.to_string_lossy());
+    }
     c_string(&all)
 }
 
