@@ -1,7 +1,6 @@
 """Threads: no key is lost, no thread waits for another's column, and Ctrl-C ends long work."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -127,8 +126,10 @@ def test_other_threads_run_while_a_column_is_looked_up():
     ],
 )
 def test_ctrl_c_ends_long_work(work):
+    if "chunks" in work:
+        pytest.importorskip("pyarrow")
     program = f"""
-        import sys, time
+        import signal, time
         import numpy as np
         from equibloom import Filter
 
@@ -147,18 +148,16 @@ def test_ctrl_c_ends_long_work(work):
                 return pa.RecordBatchReader.from_batches(batch.schema, (batch for _ in iter(int, 1))).__arrow_c_stream__()
 
         chunks = Chunks()
-        print("ready", flush=True)
+        # Ctrl-C comes after so much processor time, and is measured by it: other programs do not count.
+        signal.signal(signal.SIGPROF, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_PROF, 0.5)
+        start = time.process_time()
         try:
             {work}
         except KeyboardInterrupt:
-            print("interrupted", flush=True)
+            print(time.process_time() - start - 0.5)
     """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.7)
-    process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    output, _ = process.communicate(timeout=60)
-    assert "interrupted" in output
-    # A second, and as long again for a machine that is busy otherwise.
-    assert time.monotonic() - start < 2
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300, check=True).stdout
+    # A second of each of two threads.
+    assert float(output) < (2 if "threads" in work else 1)
