@@ -2,13 +2,15 @@
 
 use crate::step::{Step, shell};
 
-/// Makes the environment with the packages that are known to work together, once for each list of them.
-const ENVIRONMENT: &str = "\
-    list=bindings/python/requirements-test.txt && environment=target/python && {
-        cmp --silent $list $environment/installed.txt || {
-            python3 -m venv --clear $environment &&
-            $environment/bin/pip install --quiet --disable-pip-version-check --requirement $list &&
-            cp $list $environment/installed.txt; }; }";
+/// Makes an environment with the packages that are known to work together, once for each list of them.
+pub(crate) fn environment(list: &str, environment: &str) -> String {
+    format!(
+        "cmp --silent {list} {environment}/installed.txt || {{
+            python3 -m venv --clear {environment} &&
+            {environment}/bin/pip install --quiet --disable-pip-version-check --requirement {list} &&
+            cp {list} {environment}/installed.txt; }}"
+    )
+}
 
 /// Built beside the library, so that neither waits for the other; installed as users install it.
 const WHEEL: &str = "\
@@ -39,5 +41,6 @@ pub(crate) fn checks() -> Vec<Step> {
 
 /// Builds the wheel and installs it; little is left to do if nothing has changed.
 pub(crate) fn wheel() -> Vec<Step> {
-    vec![shell("Python: environment", ENVIRONMENT), shell("Python: wheel", WHEEL)]
+    let packages = environment("bindings/python/requirements-test.txt", "target/python");
+    vec![shell("Python: environment", &packages), shell("Python: wheel", WHEEL)]
 }

@@ -82,8 +82,10 @@ def some_keys(lake, step=400):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("row_groups", [False, True])
 def test_an_engine_finds_the_rows_of_an_exact_answer(lake, engine, row_groups):
-    index = lake.build(row_groups=row_groups)
     keys = some_keys(lake)
+    # Nulls equal nothing, not even null.
+    lake.write("nulls.parquet", [None, keys[0], None])
+    index = lake.build(row_groups=row_groups)
     opened = 0
     for key in keys[::7]:
         opened += len(equibloom.lake.files(index, "id", key))
@@ -113,9 +115,9 @@ def test_names_are_no_patterns(tmp_path, engine):
     assert rows(equibloom.lake.scan(index, "id", 5, engine=engine)) == lake.exact([5])
 
 
-def faults(lake):
+def faults(lake, row_groups):
     """Every fault: a name, and the index and the options that a user has then."""
-    index = lake.build()
+    index = lake.build(row_groups=row_groups)
     whole = lake.index.read_bytes()
     keys = some_keys(lake)
     yield "none", index, {}
@@ -140,9 +142,9 @@ def faults(lake):
     yield "a copied file", index, {}
     yield "an index asked by its path", lake.index, {}
     yield "a lake that is named", index, {"lake": lake.path}
-    part = Index.build(lake.path / "0*.parquet", "id", lake.index.with_suffix(".part-eqx"))
+    part = Index.build(lake.path / "0*.parquet", "id", lake.index.with_suffix(".part-eqx"), row_groups=row_groups)
     yield "an index of a part of the lake", part, {"lake": lake.path}
-    index = lake.build()
+    index = lake.build(row_groups=row_groups)
     yield "an index that was built again", index, {}
     lake.write("new2.parquet", keys[30:50])
     index.update()
@@ -163,16 +165,17 @@ def faults(lake):
         damaged = lake.index.with_name(f"torn{number}.eqx")
         damaged.write_bytes(whole[:length])
         yield "a torn index", damaged, {"lake": moved}
-    index = Index.build(moved, "id", lake.index)
+    index = Index.build(moved, "id", lake.index, row_groups=row_groups)
     lake.write("float.parquet", [0.5])
     lake.rows["float.parquet"] = []
     yield "a file with another type", index, {"only": ["duckdb"]}
 
 
-def test_no_fault_loses_a_row(lake, capsys):
+@pytest.mark.parametrize("row_groups", [False, True])
+def test_no_fault_loses_a_row(lake, row_groups, capsys):
     """Every engine answers after every fault as an exact search of all rows does."""
     counts, lost = collections.Counter(), 0
-    for number, (fault, index, options) in enumerate(faults(lake)):
+    for number, (fault, index, options) in enumerate(faults(lake, row_groups)):
         keys = some_keys(lake, 300)
         for engine in options.pop("only", ENGINES):
             with warnings.catch_warnings(record=True):

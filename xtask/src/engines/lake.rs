@@ -3,15 +3,6 @@
 use crate::python;
 use crate::step::{Step, shell};
 
-/// All engines fit into one environment; it is made again when the list of packages changes.
-const ENVIRONMENT: &str = "\
-    list=bindings/python/requirements-lake.txt && environment=target/lake && {
-        cmp --silent $list $environment/installed.txt || {
-            python3 -m venv --clear $environment &&
-            $environment/bin/pip install --quiet --disable-pip-version-check --requirement $list &&
-            cp $list $environment/installed.txt; }; }";
-
-/// The wheel that the tests of the Python package have built.
 const PACKAGE: &str = "\
     target/lake/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl";
 
@@ -22,9 +13,15 @@ const TESTS: &str = "\
     ../../target/lake/bin/python benchmarks/lake.py --files 20 --keys 2000 --queries 3 --rounds 1";
 
 pub(super) fn checks() -> Vec<Step> {
+    // All engines fit into one environment.
+    let engines = python::environment("bindings/python/tests_lake/requirements.txt", "target/lake");
     let mut steps = python::wheel();
+    for step in &mut steps {
+        // `cargo xtask test lake` builds it, too.
+        step.name = format!("lake: {}", step.name);
+    }
     steps.extend([
-        shell("lake: environment", ENVIRONMENT),
+        shell("lake: engines", &engines),
         shell("lake: package", PACKAGE),
         shell("lake: tests with engines", TESTS),
     ]);
