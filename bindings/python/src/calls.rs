@@ -96,6 +96,11 @@ fn helpers(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     Ok(helpers.bind(py))
 }
 
+/// A series or an index of pandas as an array or an Arrow column.
+pub(crate) fn from_pandas<'py>(series: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    helpers(series.py())?.call_method1("from_pandas", (series,))
+}
+
 /// Inserts all keys of a column or an iterable; returns how many were new.
 pub(crate) fn insert<F: Engine>(
     filter: &Guarded<F>,
@@ -117,7 +122,7 @@ pub(crate) fn insert<F: Engine>(
         }
         Input::Objects(objects) => filter.insert_objects(py, objects.try_iter()?, false),
         Input::Pandas(series) => {
-            let column = helpers(py)?.call_method1("from_pandas", (series,))?;
+            let column = from_pandas(&series)?;
             insert(filter, py, Input::of(&column)?, threads)
         }
     }
@@ -176,7 +181,7 @@ pub(crate) fn contains<'py, F: Engine>(
         }
         Input::Pandas(series) => {
             let helpers = helpers(py)?;
-            let column = helpers.call_method1("from_pandas", (&series,))?;
+            let column = from_pandas(&series)?;
             let answers = contains(filter, py, Input::of(&column)?, out, threads)?;
             match out {
                 Some(_) => Ok(answers),

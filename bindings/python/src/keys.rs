@@ -56,6 +56,35 @@ pub(crate) fn hash(
     })
 }
 
+/// A key of an index: an integer or bytes.
+pub(crate) fn with_value<T>(
+    object: &Bound<'_, PyAny>,
+    then: impl FnOnce(equibloom_index::Key<'_>) -> T,
+) -> PyResult<T> {
+    use equibloom_index::Key as Value;
+    // The hash of a scalar of NumPy is left alone.
+    let key = key(object, &Stable::default(), false, 0)?;
+    match key {
+        // As its 64 bits, which stand for one integer with and one without a sign.
+        Key::Integer(bits) => Ok(then(Value::Integer(bits.into()))),
+        Key::Bytes(bytes) => Ok(then(Value::Bytes(bytes))),
+        Key::OwnBytes(bytes) => Ok(then(Value::Bytes(&bytes))),
+        Key::Hashed(..) => {
+            let mut then = Some(then);
+            let mut answer = None;
+            let column = numpy::of_scalar(object)?;
+            let read = column.for_each_key(|value| {
+                answer = value.and_then(|value| then.take().map(|then| then(value)));
+            });
+            read.map_err(|error| KeyValueError::new_err(error.0))?;
+            answer.ok_or_else(|| not_a_key(object))
+        }
+        Key::Wide(_) | Key::Composite(_) => Err(KeyTypeError::new_err(
+            "columns of files have no tuples: give int, str, bytes, bool, date, datetime, UUID or an IP address",
+        )),
+    }
+}
+
 /// The kind and hash of what most keys are, without detours: integers of up to 63 bits, text and bytes. `None` for others.
 #[inline(always)]
 pub(crate) fn hash_at_once(

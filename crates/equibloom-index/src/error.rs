@@ -72,6 +72,9 @@ pub enum IndexError {
         /// The journal of the build.
         path: PathBuf,
     },
+    /// The caller of a build wanted it to stop.
+    #[error("stopped: the same build goes on from here")]
+    Stopped,
 }
 
 impl IndexError {

@@ -18,7 +18,7 @@ struct Lake {
 }
 
 fn quiet() -> Options<'static> {
-    Options { threads: 2, progress: &|_: Progress| () }
+    Options::new(2)
 }
 
 impl Lake {
@@ -390,7 +390,7 @@ fn row_groups_are_found_in_their_files() {
 fn an_index_does_not_depend_on_threads_updates_or_interruptions() {
     let mut lake = Lake::of_random(40, 1_000);
     let bytes = |threads| {
-        let options = Options { threads, progress: &|_| () };
+        let options = Options::new(threads);
         lake::build(lake.index(), lake.settings(), &options).unwrap();
         fs::read(lake.index()).unwrap()
     };
@@ -417,12 +417,12 @@ fn an_index_does_not_depend_on_threads_updates_or_interruptions() {
     // Interrupted: the journal of another build of the same files is there, its last record torn.
     let part = lake.path("lake.eqx.part");
     let options = Options {
-        threads: 1,
         progress: &|progress| {
             if progress == Progress::Read {
                 let _ = fs::copy(&part, part.with_extension("copy"));
             }
         },
+        ..Options::new(1)
     };
     lake::build(lake.index(), lake.settings(), &options).unwrap();
     fs::remove_file(lake.index()).unwrap();
@@ -450,14 +450,35 @@ fn an_index_does_not_depend_on_threads_updates_or_interruptions() {
 }
 
 #[test]
+fn a_build_that_is_stopped_goes_on_later() {
+    let lake = Lake::of_random(10, 9_000);
+    let read = std::sync::atomic::AtomicU64::new(0);
+    let finished = || read.load(std::sync::atomic::Ordering::Relaxed);
+    let options = Options {
+        progress: &|progress| {
+            let step = u64::from(progress == Progress::Read);
+            read.fetch_add(step, std::sync::atomic::Ordering::Relaxed);
+        },
+        stop: &|| finished() == 4,
+        ..Options::new(1)
+    };
+    let stopped = lake::build(lake.index(), lake.settings(), &options);
+    assert!(matches!(stopped, Err(IndexError::Stopped)), "{stopped:?}");
+    assert!(!lake.index().exists());
+    let report = lake.build();
+    assert_eq!((report.resumed, report.read), (4, 6));
+    lake.look_up_everywhere();
+}
+
+#[test]
 fn two_builds_of_one_index_do_not_meet() {
     let lake = Lake::of_random(3, 100);
     let inner = std::sync::Mutex::new(None);
     let options = Options {
-        threads: 1,
         progress: &|_| {
             *inner.lock().unwrap() = Some(lake::build(lake.index(), lake.settings(), &quiet()));
         },
+        ..Options::new(1)
     };
     lake::build(lake.index(), lake.settings(), &options).unwrap();
     let inner = inner.into_inner().unwrap().unwrap();

@@ -2,10 +2,11 @@
 
 use crate::step::Step;
 
+mod lake;
 mod spark;
 pub(crate) mod valkey;
 
 /// The checks of all engines.
 pub(crate) fn engines() -> Vec<Step> {
-    [valkey::checks(), spark::checks()].into_iter().flatten().collect()
+    [valkey::checks(), lake::checks(), spark::checks()].into_iter().flatten().collect()
 }

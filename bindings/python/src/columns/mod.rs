@@ -3,6 +3,7 @@
 pub(crate) mod arrow;
 mod memory;
 pub(crate) mod numpy;
+mod values;
 
 use std::any::Any;
 

@@ -178,6 +178,13 @@ pub(crate) fn scalar(
     object: &Bound<'_, PyAny>,
     hasher: &Stable,
 ) -> PyResult<Option<(KeyKind, KeyHash)>> {
+    let column = of_scalar(object)?;
+    let hashes = column.hash_all(hasher).map_err(|error| KeyValueError::new_err(error.0))?;
+    Ok(column.kind().zip(hashes.first().copied().flatten()))
+}
+
+/// A scalar of NumPy as a column of one row.
+pub(crate) fn of_scalar(object: &Bound<'_, PyAny>) -> PyResult<Column> {
     let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
     if array.getattr("ndim")?.extract::<usize>()? > 0 {
         return Err(KeyTypeError::new_err(
@@ -187,8 +194,7 @@ pub(crate) fn scalar(
     let Keys::Column(column) = keys(&array.call_method1("reshape", (1,))?)? else {
         return Err(KeyTypeError::new_err("an array is not a key: give its element"));
     };
-    let hashes = column.hash_all(hasher).map_err(|error| KeyValueError::new_err(error.0))?;
-    Ok(column.kind().zip(hashes.first().copied().flatten()))
+    Ok(column)
 }
 
 /// A new array of booleans.

@@ -114,7 +114,7 @@ impl Reading {
             _ => bar.inc(1),
         };
         let threads = self.threads.unwrap_or_else(cores).max(1);
-        let report = build(&Options { threads, progress: &progress });
+        let report = build(&Options { progress: &progress, ..Options::new(threads) });
         bar.finish_and_clear();
         let report = report.map_err(|error| file::named(path, error))?;
         for (file, reason) in &report.skipped {

@@ -23,6 +23,15 @@ pub struct Options<'a> {
     pub threads: usize,
     /// Called with what has been done.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Asked every few thousand rows whether to end with [`IndexError::Stopped`].
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Options<'_> {
+    /// So many threads, without progress, to the end.
+    pub const fn new(threads: usize) -> Self {
+        Self { threads, progress: &|_| (), stop: &|| false }
+    }
 }
 
 /// What has been done.
@@ -305,16 +314,21 @@ impl Work<'_> {
     ) -> Result<Built, Failure> {
         let mut keys = KeySet::new(self.settings.seed);
         let read = row_groups.into_iter().try_for_each(|group| {
-            let mut reader = column.read(group)?;
+            let mut reader = column.read(group).map_err(Failure::Column)?;
             let mut insert = |key: Key<'_>| {
                 keys.insert(key);
                 Ok::<(), ColumnError>(())
             };
-            while reader.next(&mut insert)?.is_some() {}
-            Ok::<(), ColumnError>(())
+            while reader.next(&mut insert).map_err(Failure::Column)?.is_some() {
+                if (self.options.stop)() {
+                    return Err(IndexError::Stopped.into());
+                }
+            }
+            Ok(())
         });
-        if let Err(error) = read {
-            keys.set_unknown(error.to_string());
+        match read {
+            Err(Failure::Column(error)) => keys.set_unknown(error.to_string()),
+            read => read?,
         }
         Ok(keys.finish(rate)?)
     }

@@ -164,9 +164,14 @@ impl Freshness {
 /// # Errors
 /// As [`list`]: the lake cannot be read.
 pub fn check(index: &Index) -> Result<Freshness, IndexError> {
+    Ok(check_files(index, list(&index.settings().roots)?))
+}
+
+/// [`check`] for these files, by their absolute paths, instead of those of the index's roots.
+pub fn check_files(index: &Index, files: impl IntoIterator<Item = String>) -> Freshness {
     let mut known = vec![false; index.files().len()];
     let mut unknown = Vec::new();
-    for path in list(&index.settings().roots)? {
+    for path in files {
         let now = fs::metadata(PathBuf::from(&path)).map(|metadata| without_footer(&metadata));
         let number = index.file(&path);
         let is_same = number.zip(now.ok()).is_some_and(|(number, now)| {
@@ -178,5 +183,5 @@ pub fn check(index: &Index) -> Result<Freshness, IndexError> {
             None => unknown.push(path),
         }
     }
-    Ok(Freshness { known, unknown })
+    Freshness { known, unknown }
 }

@@ -12,4 +12,4 @@ mod files;
 
 pub use build::{Options, Progress, Report, build, update};
 pub use column::{Column, ColumnError, Keys};
-pub use files::{Freshness, check, list, state};
+pub use files::{Freshness, check, check_files, list, state};
