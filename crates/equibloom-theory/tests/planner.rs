@@ -169,6 +169,26 @@ fn of_nearly_equal_rates_the_faster_filter_is_taken() {
     }
 }
 
+/// A lower bound of its rate may only refuse what could not be the best.
+#[test]
+fn the_best_bloom_blocks_are_no_worse_than_any_placement() {
+    for (bits, block_bits) in [(8.0, 512), (10.5, 64), (12.0, 256), (16.0, 512)] {
+        let asked = |placement| Requirements {
+            block: Some(BlockKind::Bloom),
+            block_bits: Some(block_bits),
+            accesses_miss: Some(2.0),
+            placement,
+            ..requirements(bits)
+        };
+        let best = plan(&asked(None)).unwrap().rate();
+        for placement in Placement::ALL {
+            if let Ok(other) = plan(&asked(Some(placement))) {
+                assert!(best <= 1.005 * other.rate(), "{bits}, {block_bits}: {placement}");
+            }
+        }
+    }
+}
+
 #[test]
 fn reasons_and_alternatives_name_every_placement() {
     let plan = plan(&requirements(16.0)).unwrap();
@@ -264,15 +284,25 @@ fn contradictions_say_what_to_relax_and_by_how_much() {
 /// The largest filter has 2^50 bytes.
 #[test]
 fn too_many_keys_are_told_how_many_fit() {
-    let asked = Requirements { keys: Some(1 << 50), rate: Some(0.01), ..Requirements::default() };
-    let error = plan(&asked).unwrap_err().to_string();
-    let after = |words: &str| error.split(words).nth(1).unwrap().split(',').next().unwrap();
-    let keys = after("lower keys to ").parse().unwrap();
-    assert!(plan(&Requirements { keys: Some(keys), ..asked.clone() }).unwrap().rate() <= 0.01);
-    let more = Requirements { keys: Some(keys / 98 * 100), ..asked.clone() };
-    assert!(plan(&more).is_err(), "{error}");
-    let rate = after("raise rate to ").parse().unwrap();
-    plan(&Requirements { rate: Some(rate), ..asked }).unwrap();
+    // Also with the part for further keys that is the default, which has its share of the rate.
+    for grows in [false, true] {
+        let with_default = |asked: Requirements| {
+            let when_full = if grows { asked.default_policy() } else { None };
+            plan(&Requirements { when_full, ..asked })
+        };
+        let asked =
+            Requirements { keys: Some(1 << 50), rate: Some(0.01), ..Requirements::default() };
+        let error = with_default(asked.clone()).unwrap_err().to_string();
+        assert!(error.contains("at a rate of 1e-2"), "{error}");
+        let after = |words: &str| error.split(words).nth(1).unwrap().split(',').next().unwrap();
+        let keys = after("lower keys to ").parse().unwrap();
+        let fewer = with_default(Requirements { keys: Some(keys), ..asked.clone() }).unwrap();
+        assert!(fewer.rate() <= 0.01);
+        let more = Requirements { keys: Some(keys / 98 * 100), ..asked.clone() };
+        assert!(with_default(more).is_err(), "{error}");
+        let rate = after("raise rate to ").parse().unwrap();
+        with_default(Requirements { rate: Some(rate), ..asked }).unwrap();
+    }
 }
 
 /// A rate of 1 is no rate.

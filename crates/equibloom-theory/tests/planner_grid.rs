@@ -53,6 +53,23 @@ fn check(keys: u64, bits_per_key: f64, multiset: bool) {
     }
 }
 
+/// In fewer bytes no filter has the rate.
+fn check_bytes(keys: u64, rate: f64, multiset: bool) {
+    let asked = Requirements { keys: Some(keys), multiset, ..Requirements::default() };
+    let plan = plan(&Requirements { rate: Some(rate), ..asked.clone() }).unwrap();
+    assert!(plan.rate() <= rate);
+    for factor in [TOLERANCE, 1.01, 1.03] {
+        // The next smaller number of whole lines.
+        let memory = Some((plan.bytes() as f64 / factor).ceil() as u64 - 1);
+        let best = best_rate(&Requirements { memory, ..asked.clone() });
+        assert!(
+            best > rate,
+            "{keys} keys, rate {rate:e}, removable {multiset}: {} bytes are planned, {best:e} in {memory:?}",
+            plan.bytes()
+        );
+    }
+}
+
 #[test]
 fn a_sample_of_plans_is_as_good_as_an_exhaustive_search() {
     for (keys, bits_per_key) in
@@ -61,6 +78,9 @@ fn a_sample_of_plans_is_as_good_as_an_exhaustive_search() {
         check(keys, bits_per_key, false);
     }
     check(1_000_000, 20.0, true);
+    check_bytes(3_000, 1e-4, false);
+    check_bytes(1_000_000, 1e-3, false);
+    check_bytes(100_000, 1e-5, true);
 }
 
 #[test]
@@ -75,6 +95,23 @@ fn all_plans_are_as_good_as_an_exhaustive_search() {
                 let (keys, bits) = (10_u64.pow(power), f64::from(half_bits) / 2.0);
                 if std::panic::catch_unwind(|| check(keys, bits, multiset)).is_err() {
                     failed.push((keys, bits, multiset));
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn all_plans_for_a_rate_are_as_small_as_an_exhaustive_search() {
+    let mut failed = Vec::new();
+    for power in 2..=9 {
+        for rate in [0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9] {
+            for multiset in [false, true] {
+                let keys = 10_u64.pow(power);
+                if std::panic::catch_unwind(|| check_bytes(keys, rate, multiset)).is_err() {
+                    failed.push((keys, rate, multiset));
                 }
             }
         }

@@ -185,8 +185,8 @@ fn fingerprints_win_from_9_bits_per_key_on_and_the_reasons_say_why_not_below() {
     assert!(reasons.contains("Not multi-level with fingerprint blocks"), "{reasons}");
     assert!(reasons.contains("64 slots") && reasons.contains("9 bits per key"), "{reasons}");
     let small = plan(&Requirements { block_bits: Some(256), ..requirements(24.0) }).unwrap();
-    let reasons = small.alternatives().join("\n");
-    assert!(reasons.contains("cache lines of 512 bits, not of 256"), "{reasons}");
+    let reasons = small.reasons.join("\n");
+    assert!(reasons.contains("of fingerprints they always have 512"), "{reasons}");
 }
 
 #[test]
@@ -243,7 +243,12 @@ fn incompatible_requirements_are_named() {
     }
     // In blocks of another size, or with too few bits, keys cannot be removed.
     let small = Requirements { multiset: true, block_bits: Some(256), ..base.clone() };
-    assert!(plan(&small).unwrap_err().to_string().contains("512"));
+    for by_rate in [false, true] {
+        let bits_per_key = small.bits_per_key.filter(|_| !by_rate);
+        let asked = Requirements { bits_per_key, rate: by_rate.then_some(0.01), ..small.clone() };
+        let error = plan(&asked).unwrap_err().to_string();
+        assert!(error.contains("set block_bits to 512"), "{error}");
+    }
     let few = Requirements { multiset: true, bits_per_key: Some(6.0), ..base };
     assert!(plan(&few).unwrap_err().to_string().contains("memory"));
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use equibloom_layout::{BlockKind, Placement, WhenFull};
+use equibloom_layout::{BlockKind, FINGERPRINT_BLOCK_BITS, Placement, WhenFull};
 
 use super::requirements::Requirements;
 use crate::error::Error;
@@ -51,6 +51,7 @@ impl Contender {
             && (fingerprint || is_list || !requirements.multiset)
             && (!is_list || requirements.keys.is_some_and(|keys| keys <= MOST_LISTED))
             && (block.is_some() || requirements.block_bits.is_none())
+            && (!fingerprint || requirements.limits().block_bits == FINGERPRINT_BLOCK_BITS)
             && (!requirements.mergeable
                 || fingerprint
                 || matches!(placement, Placement::Classical | Placement::Blocked | Placement::List))
@@ -78,19 +79,30 @@ fn none_left(requirements: &Requirements) -> Error {
         remedies.push("leave the placement to the planner".to_owned());
     }
     if let Some(block) = requirements.block {
-        parts.push(format!("{block} blocks"));
+        let of_lines = match block {
+            BlockKind::Fingerprint => {
+                format!(", which are cache lines of {FINGERPRINT_BLOCK_BITS} bits,")
+            }
+            BlockKind::Bloom => String::new(),
+        };
+        parts.push(format!("{block} blocks{of_lines}"));
         remedies.push("leave the kind of blocks to the planner".to_owned());
     }
     if let Some(bits) = requirements.block_bits {
         parts.push(format!("blocks of {bits} bits"));
-        remedies.push("leave the size of blocks to the planner".to_owned());
+        remedies.push(match requirements.placement {
+            Some(Placement::Classical) => "leave the size of blocks to the planner".to_owned(),
+            _ => format!("set block_bits to {FINGERPRINT_BLOCK_BITS}"),
+        });
     }
     if let Some(hints) = requirements.hints {
         parts.push(format!("{hints} hints"));
         remedies.push("leave the hints to the planner".to_owned());
     }
     if requirements.multiset {
-        parts.push("removal of keys, which needs fingerprint blocks,".to_owned());
+        parts.push(format!(
+            "removal of keys, which needs fingerprint blocks of {FINGERPRINT_BLOCK_BITS} bits,"
+        ));
         remedies.push("do without removal".to_owned());
     }
     if requirements.mergeable {

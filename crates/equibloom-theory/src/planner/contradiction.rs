@@ -1,6 +1,6 @@
 //! When the requirements cannot be met together: which one to relax, and by how much.
 
-use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement, WhenFull};
+use equibloom_layout::{FINGERPRINT_BLOCK_BITS, MAX_SLOTS, Placement};
 
 use super::Plan;
 use super::memory::{MOST_BYTES, Sizing};
@@ -33,8 +33,8 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey, sizing:
     if requirements.leave_blocks_open() {
         return impossible.unwrap_or(no_filter);
     }
-    if let Some(error) = refusals.first().and_then(|first| unfit_blocks(first, limits, sizing)) {
-        return error;
+    if let Some(Refusal::TooManyKeysABlock { load }) = refusals.first() {
+        return too_many_keys(*load, sizing);
     }
     let mut remedies = Vec::new();
     let best_within = |limits: Limits| Survey::within(limits, contenders.clone()).best(sizing);
@@ -73,30 +73,17 @@ pub(crate) fn nothing_fits(requirements: &Requirements, survey: &Survey, sizing:
     Error::Contradiction { conflict: format!("{} {verb} the limits", names.join(", ")), remedies }
 }
 
-/// Only fingerprint blocks remain, and they are impossible in this size or for this many keys.
-fn unfit_blocks(refusal: &Refusal, limits: &Limits, sizing: Sizing) -> Option<Error> {
-    let (conflict, remedy) = match refusal {
-        Refusal::CacheLinesOnly => (
-            format!(
-                "blocks of fingerprints are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}",
-                limits.block_bits
-            ),
-            format!("set block_bits to {FINGERPRINT_BLOCK_BITS}"),
+/// Only fingerprint blocks remain, and too many keys would come to each.
+fn too_many_keys(load: f64, sizing: Sizing) -> Error {
+    let bits = f64::from(FINGERPRINT_BLOCK_BITS) / f64::from(MAX_SLOTS);
+    // One block in eight stays empty, so that keys find room.
+    let bytes = 1.125 * bits * sizing.keys as f64 / 8.0;
+    Error::Contradiction {
+        conflict: format!(
+            "{load:.0} keys would come to a block of fingerprints, which has {MAX_SLOTS} slots at most"
         ),
-        Refusal::TooManyKeysABlock { load } => {
-            let keys = sizing.keys as f64;
-            let bits = f64::from(FINGERPRINT_BLOCK_BITS) / f64::from(MAX_SLOTS);
-            (
-                format!(
-                    "{load:.0} keys would come to a block of fingerprints, which has {MAX_SLOTS} slots at most"
-                ),
-                // One block in eight stays empty, so that keys find room.
-                format!("raise memory to about {:.0} bytes", 1.125 * bits * keys / 8.0),
-            )
-        }
-        _ => return None,
-    };
-    Some(Error::Contradiction { conflict, remedies: vec![remedy] })
+        remedies: vec![format!("raise memory to about {bytes:.0} bytes")],
+    }
 }
 
 fn most_accesses_needed(placement: Placement) -> u32 {
@@ -115,11 +102,8 @@ pub(crate) fn rate_out_of_reach(
 ) -> Error {
     let mut remedies = Vec::new();
     let floor = requirements.rate_floor(sizing.keys);
-    let growth = requirements.when_full.map_or(0.0, WhenFull::growth_rate);
-    let reached = survey.best(sizing).map(|best| 1.0005 * (best.expected.rate + floor) + growth);
-    if let Some(reached) = reached.filter(|&reached| reached < 1.0) {
-        remedies.push(format!("raise rate to {reached:.3e}"));
-    }
+    let reached = survey.best(sizing).map(|best| best.expected.rate + floor);
+    remedies.extend(reached.and_then(|reached| raise_rate(requirements, reached)));
     if let Ok((enough, _)) = reach(requirements, survey, rate, Known::Keys(sizing.keys)) {
         let (bytes, bits) = (enough.bytes, enough.bits_per_key());
         remedies.push(format!("raise memory to {bytes} bytes ({bits:.2} bits per key)"));
@@ -135,7 +119,7 @@ pub(crate) fn rate_out_of_reach(
         sizing.bytes,
         sizing.bits_per_key(),
         survey.limits.accesses_miss,
-        rate + growth
+        requirements.rate.unwrap_or(rate)
     );
     // No set of so few bits has this rate.
     if sizing.bits_per_key() < -rate.log2() {
@@ -170,37 +154,42 @@ pub(crate) fn no_size_is_enough(
 ) -> Error {
     let keys = sizing.keys;
     let floor = requirements.rate_floor(keys);
+    let required = requirements.rate.unwrap_or(rate);
     if floor >= rate {
         let conflict =
-            format!("the hash alone gives {keys} keys a rate of {floor:.1e}, above {rate:e}");
+            format!("the hash alone gives {keys} keys a rate of {floor:.1e}, above {required:e}");
         let remedies =
             vec!["use the library's hash of 128 bits".to_owned(), "raise rate".to_owned()];
         return Error::Contradiction { conflict, remedies };
     }
-    let mut conflict = format!("no memory is enough for a rate of {rate:e} within these limits");
+    let mut conflict =
+        format!("no memory is enough for a rate of {required:e} within these limits");
     let mut remedies = Vec::new();
     match known {
         Known::Keys(_) if sizing.bytes == MOST_BYTES => {
             conflict =
-                format!("{keys} keys at a rate of {rate:e} need more than {MOST_BYTES} bytes");
+                format!("{keys} keys at a rate of {required:e} need more than {MOST_BYTES} bytes");
             if let Ok((fewer, _)) = reach(requirements, survey, rate, Known::Memory(MOST_BYTES)) {
                 remedies.push(format!("lower keys to {}", fewer.keys));
             }
         }
         Known::Keys(_) => {}
         Known::Memory(bytes) => {
-            conflict = format!("{bytes} bytes hold not even one key at a rate of {rate:e}");
+            conflict = format!("{bytes} bytes hold not even one key at a rate of {required:e}");
             if let Ok((one, _)) = reach(requirements, survey, rate, Known::Keys(1)) {
                 remedies.push(format!("raise memory to {} bytes", one.bytes));
             }
         }
     }
-    match survey.best(sizing).map(|best| best.expected.rate + floor) {
-        Some(reached) if reached > rate => {
-            remedies.push(format!("raise rate to {}", rounded_up(reached)));
-        }
-        _ => remedies
-            .push("raise rate, or relax the limits on accesses, choices and overflow".to_owned()),
+    let reached = survey.best(sizing).map(|best| best.expected.rate + floor);
+    remedies.extend(
+        reached
+            .filter(|&reached| reached > rate)
+            .and_then(|reached| raise_rate(requirements, reached)),
+    );
+    if remedies.is_empty() {
+        remedies
+            .push("raise rate, or relax the limits on accesses, choices and overflow".to_owned());
     }
     Error::Contradiction { conflict, remedies }
 }
@@ -225,6 +214,12 @@ pub(crate) fn too_many_lines(plan: &Plan) -> Option<Error> {
         None => format!("{name} is {limit}, but in a {} filter it is {lines:.3}", contender(plan)),
     };
     Some(Error::Contradiction { conflict, remedies })
+}
+
+/// The advice to require a rate that this filter reaches, if it is below 1.
+fn raise_rate(requirements: &Requirements, reached: f64) -> Option<String> {
+    let rate = rounded_up(requirements.rate_to_require(reached));
+    (rate.parse().is_ok_and(|rate: f64| rate < 1.0)).then(|| format!("raise rate to {rate}"))
 }
 
 /// Few digits, rounded up: following the advice must lead to a plan.

@@ -131,7 +131,13 @@ fn block(plan: &Plan) -> Option<String> {
     let kind = blocks(&plan.design)?;
     let bits = kind.bits();
     Some(if plan.requirements.block_bits.is_some() {
-        format!("Blocks of {bits} bits were required.")
+        let size = FINGERPRINT_BLOCK_BITS;
+        let excludes = if bits == size {
+            String::new()
+        } else {
+            format!("; of fingerprints they always have {size}")
+        };
+        format!("Blocks of {bits} bits were required{excludes}.")
     } else if let Blocks::Fingerprint { .. } = kind {
         format!("Fingerprint blocks are always cache lines of {bits} bits.")
     } else {
@@ -300,17 +306,14 @@ fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
             "Not {name}: it needs a second block, which {} accesses per miss do not allow.",
             limits.accesses_miss
         ),
-        Err(Refusal::SecondChoicesDoNotPay { alpha, factor }) => format!(
-            "Not {name}: a second choice for only {alpha:.3} of the keys multiplies the rate of the blocked filter \
-             by {factor:.3}, because every second block read may match, too."
+        Err(Refusal::SecondChoicesDoNotPay { gain }) => format!(
+            "Not {name}: equally full blocks would lower the rate of the blocked filter by at most {:.1} %, and every \
+             second block that is read may match, too.",
+            100.0 * gain / (1.0 + gain)
         ),
         Err(Refusal::EvenBlocks { rate }) => format!(
             "Not {name}: even if all its blocks were equally full its rate would be {}.",
             compared(*rate, plan)
-        ),
-        Err(Refusal::CacheLinesOnly) => format!(
-            "Not {name}: its blocks are cache lines of {FINGERPRINT_BLOCK_BITS} bits, not of {}.",
-            limits.block_bits
         ),
         Err(Refusal::TooManyKeysABlock { load }) => format!(
             "Not {name}: {load:.0} keys come to a block, which has at most {MAX_SLOTS} slots; \

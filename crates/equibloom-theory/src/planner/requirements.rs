@@ -197,6 +197,25 @@ impl Requirements {
         Some((rate - growth) * (1.0 - late))
     }
 
+    /// The rate to require so that a planned filter of this rate is enough: with the same part that grows, or, where that
+    /// is the default, with the one for the new rate.
+    pub(crate) fn rate_to_require(&self, reached: f64) -> f64 {
+        let is_default = self.when_full == self.default_policy();
+        let mut required = Self { rate: Some(reached), ..self.clone() };
+        for _ in 0..GROWTH_ROUNDS {
+            if is_default {
+                required.when_full = required.default_policy();
+            }
+            match required.planned_rate() {
+                Some(planned) if planned < reached => {
+                    required.rate = required.rate.map(|rate| rate * reached / planned);
+                }
+                _ => break,
+            }
+        }
+        required.rate.unwrap_or(reached)
+    }
+
     /// Whether the memory is given, directly or per key.
     fn has_memory(&self) -> bool {
         self.memory.is_some() || self.bits_per_key.is_some()
@@ -312,6 +331,9 @@ impl Requirements {
 
 /// How much a filter's rate rises until it grows, as a share of that rate: measured at rates of 0.1 and 0.3.
 const LATE: f64 = 0.7;
+
+/// Rounds until a required rate leaves enough beside that of the part that grows.
+const GROWTH_ROUNDS: usize = 30;
 
 /// Lower rates than this need more hash functions than a filter has.
 const LOWEST_RATE: f64 = 1e-15;

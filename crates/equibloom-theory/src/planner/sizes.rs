@@ -1,11 +1,11 @@
 //! Number of keys and memory, given or computed.
 
-use equibloom_layout::HEADER_BYTES;
+use equibloom_layout::{BlockKind, HEADER_BYTES};
 
 use super::contradiction;
 use super::frontier;
 use super::memory::{MOST_BYTES, MOST_KEYS, Sizing};
-use super::requirements::Requirements;
+use super::requirements::{CACHE_LINE_BITS, Requirements};
 use super::settle::Predicted;
 use super::survey::Survey;
 use crate::error::Error;
@@ -81,8 +81,7 @@ impl Known {
     fn sizing(self, table_bits_per_key: f64) -> Sizing {
         match self {
             Self::Keys(keys) => {
-                let table = (keys as f64 * table_bits_per_key / 8.0).ceil();
-                let lines = (table / 64.0).ceil().max(1.0);
+                let lines = (table_bits_per_key / self.least_change(table_bits_per_key)).round();
                 Sizing { keys, bytes: (HEADER_BYTES + 64 * lines as u64).min(MOST_BYTES) }
             }
             Self::Memory(bytes) => {
@@ -90,6 +89,21 @@ impl Known {
                 let keys = (8.0 * table / table_bits_per_key) as u64;
                 Sizing { keys: keys.clamp(1, MOST_KEYS), bytes }
             }
+        }
+    }
+
+    /// The nearest number of bits per key for whole cache lines.
+    fn rounded(self, table_bits_per_key: f64) -> f64 {
+        let Self::Keys(_) = self else { return table_bits_per_key };
+        let line = self.least_change(table_bits_per_key);
+        (table_bits_per_key / line).round().max(1.0) * line
+    }
+
+    /// The change of the bits per key that makes the smallest other filter: by a cache line, or by a key.
+    fn least_change(self, table_bits_per_key: f64) -> f64 {
+        match self {
+            Self::Keys(keys) => f64::from(CACHE_LINE_BITS) / keys as f64,
+            Self::Memory(_) => table_bits_per_key / self.sizing(table_bits_per_key).keys as f64,
         }
     }
 }
@@ -110,15 +124,18 @@ const NARROW: f64 = 2e-3;
 /// Maximum number of sizes tried; a few are usual, because ln(rate) is nearly linear in the bits per key.
 const MOST_TRIES: usize = 60;
 
-/// The first step from the frontier's size, as a share of it, and the factor from one step to the next.
-const STEP: f64 = 0.005;
-const LONGER: f64 = 2.0;
+/// The rate falls by a factor of about e^0.55 for every bit per key.
+const SLOPE: f64 = 0.55;
 
-/// The rate falls by a factor of about e^0.6 for every bit per key; faster is a step.
+/// Faster is a step: blocks get another number of slots.
 const STEEP: f64 = 1.5;
 
-/// The least bits per key at which the best filter reaches the rate: by steps from the frontier's until one end is too
-/// few and the other is enough, then by secants.
+/// The frontier knows such steps and is this near, as a share of the bits; each further try may go farther by a factor.
+const NEARBY: f64 = 0.0075;
+const FARTHER: f64 = 2.0;
+
+/// The least bits per key at which the best filter reaches the rate: from the frontier's number by the usual slope until
+/// one number is too few and the other is enough, then by secants.
 pub(crate) fn reach(
     requirements: &Requirements,
     survey: &Survey,
@@ -128,8 +145,9 @@ pub(crate) fn reach(
     // About the number of keys.
     let keys = known.sizing(USUAL_BITS).keys as f64;
     let aim = -NEAR / 2.0;
-    let mut bits = frontier::bits_for(rate * aim.exp(), keys, requirements.multiset).min(MOST_BITS);
-    let mut step = (STEP * bits).max(512.0 / keys);
+    let likely = frontier::bits_for(rate * aim.exp(), keys, requirements.multiset);
+    let mut bits = known.rounded(likely.min(MOST_BITS));
+    let mut farthest = NEARBY * bits;
     // Too few bits, and enough of them, with ln(rate) − ln(required rate) there.
     let mut below: Option<(f64, f64)> = None;
     let mut enough: Option<(f64, f64)> = None;
@@ -140,39 +158,44 @@ pub(crate) fn reach(
         let best = survey.reaching(sizing, (rate - floor).max(0.0));
         let excess =
             best.as_ref().map_or(f64::INFINITY, |best| ((best.expected.rate + floor) / rate).ln());
+        // The frontier is of fingerprint blocks.
+        let most = match best.as_ref().and_then(|best| best.design.block_kind()) {
+            Some(BlockKind::Bloom) => f64::INFINITY,
+            _ => farthest,
+        };
+        let least = known.least_change(bits);
+        let change = ((excess - aim).abs() / SLOPE).min(most).max(least);
+        farthest *= FARTHER;
         if excess <= 0.0 {
             enough = Some((bits, excess));
             found = best.map(|best| (sizing, best));
         } else {
             below = Some((bits, excess));
         }
-        bits = match (below, enough) {
+        let next = match (below, enough) {
             (_, Some((_, excess))) if excess > -NEAR => break,
-            (Some((low, _)), Some((high, _)))
-                if high - low < NARROW * high || is_same(known, high, low) =>
-            {
-                break;
+            (Some((low, at_low)), Some((high, at_high))) => {
+                let between = high - low;
+                if between < (NARROW * high).max(1.99 * least) {
+                    break;
+                }
+                let share = match at_low - at_high < STEEP * between {
+                    true => ((at_low - aim) / (at_low - at_high)).clamp(0.1, 0.9),
+                    false => 0.5,
+                };
+                (low + share * between).max(low + least).min(high - least)
             }
-            // Where blocks get another number of slots the rate falls in a step.
-            (Some((low, at_low)), Some((high, at_high)))
-                if at_low - at_high < STEEP * (high - low) =>
-            {
-                low + (high - low) * ((at_low - aim) / (at_low - at_high)).clamp(0.1, 0.9)
-            }
-            (Some((low, _)), Some((high, _))) => (low + high) / 2.0,
-            (Some((low, _)), None) if low < MOST_BITS => (low + step).min(MOST_BITS),
-            (None, Some((high, _))) if high > FEWEST_BITS => (high - step).max(FEWEST_BITS),
-            _ => break,
+            (Some((low, _)), None) => (low + change).min(MOST_BITS),
+            (None, Some((high, _))) => (high - change).max(FEWEST_BITS),
+            (None, None) => break,
         };
-        step *= LONGER;
+        let next = known.rounded(next);
+        if next == bits {
+            break;
+        }
+        bits = next;
     }
     found.ok_or_else(|| {
         contradiction::no_size_is_enough(requirements, survey, known, known.sizing(bits), rate)
     })
-}
-
-/// Whether two numbers of bits per key give the same filter.
-fn is_same(known: Known, a: f64, b: f64) -> bool {
-    let (a, b) = (known.sizing(a), known.sizing(b));
-    a.keys.abs_diff(b.keys) <= 1 && a.bytes.abs_diff(b.bytes) <= 64
 }

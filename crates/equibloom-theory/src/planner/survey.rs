@@ -69,7 +69,6 @@ impl Survey {
         });
         for contender in order {
             let search = Search { sizing, limits: *limits, to_beat, compares: false, enough };
-            let is_bloom = contender.block == Some(BlockKind::Bloom);
             // Within the default limits no other placement has the lowest rate (`tests/planner_grid.rs`).
             let needless = limits.are_default()
                 && to_beat < USEFUL
@@ -78,10 +77,7 @@ impl Survey {
                 && contenders.iter().any(|contender| in_slots(&contender))
                 && contender.block != Some(BlockKind::Fingerprint)
                 && !matches!(contender.placement, Placement::Blocked | Placement::List);
-            if needless || is_bloom && search.least_rate_of_blocks() > to_beat {
-                continue;
-            }
-            if let Ok(best) = search.best(contender) {
+            if !needless && let Ok(best) = search.best(contender) {
                 to_beat = to_beat.min(best.expected.rate);
                 found.push(best);
             }

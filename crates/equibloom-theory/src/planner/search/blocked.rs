@@ -1,10 +1,10 @@
 //! Filters without a threshold: blocked, two-choice, one-plus-alpha.
 //!
-//! The blocked filter has a closed form. Second choices cost 1 + α·(1 − rate) accesses per miss, which refuses most
-//! of them before the exact model, the slowest of all, is asked: a few shares α with the best number of hash functions
-//! for each, then a parabola through the best three, because ln(rate) is smooth and convex in α.
+//! The blocked filter has a closed form. Second choices cost 1 + α·(1 − rate) accesses per miss and multiply the rate by
+//! as much, which refuses most of them before the exact model, the slowest of all, is asked: a few shares α with the best
+//! number of hash functions for each, then a parabola through the best three, because ln(rate) is smooth and convex in α.
 
-use equibloom_layout::{Blocks, HEADER_BYTES, Layout, Share, bytes_of_bits};
+use equibloom_layout::{Blocks, HEADER_BYTES, Layout, Rule, Share, bytes_of_bits};
 
 use super::{Finding, Refusal, Search};
 use crate::error::{Error, require};
@@ -17,6 +17,9 @@ const LOOKS: [f64; 3] = [0.15, 0.55, 1.0];
 
 /// Parabolas through the three best points.
 const REFINEMENTS: usize = 2;
+
+/// Second choices lower the rate by about a third of what perfectly even blocks would.
+const LEAST_GAIN: f64 = 0.1;
 
 /// Every key with a second choice is the two-choice placement.
 const LARGEST_SHARE: f64 = 1.0 - f64::EPSILON;
@@ -72,14 +75,18 @@ impl Search {
     /// A lower bound for Bloom blocks under any rule: the rate if all keys were spread evenly and every block had
     /// the mean number of set bits, because C(s, k) is convex in s. A key in the overflow list takes more memory than in
     /// a block.
-    pub(crate) fn least_rate_of_blocks(&self) -> f64 {
+    pub(super) fn least_rate_of_blocks(&self, counter_bits: u32) -> f64 {
         let Ok((blocks, count)) = self.whole_table() else { return 0.0 };
-        let (bits, load) = (f64::from(blocks.bits()), self.sizing.keys / count);
-        let rate = |hashes: u32| -> f64 {
-            let unset = (1.0 - f64::from(hashes) / bits).powf(load as f64);
-            let set = bits * (1.0 - unset);
+        let bits = f64::from(blocks.bits().saturating_sub(counter_bits));
+        let load = self.sizing.keys as f64 / count as f64;
+        let rate_at = |load: f64, hashes: u32| -> f64 {
+            let set = bits * (1.0 - (1.0 - f64::from(hashes) / bits).powf(load));
             let matching = |bit: u32| (set - f64::from(bit)) / (bits - f64::from(bit));
             (0..hashes).map(|bit| matching(bit).max(0.0)).product()
+        };
+        let rate = |hashes: u32| -> f64 {
+            let (low, share) = (load.floor(), load.fract());
+            (1.0 - share) * rate_at(low, hashes) + share * rate_at(low + 1.0, hashes)
         };
         let least = minimum::of_whole_numbers(blocks.hashes(), self.most_hashes(), |hashes| {
             Ok((rate(hashes), rate(hashes)))
@@ -90,37 +97,30 @@ impl Search {
     pub(super) fn two_choice(&self) -> Finding {
         let (blocks, count) = self.whole_table()?;
         // A miss ends at the first block only if that matches.
-        let blocked = self.blocked()?;
-        let accesses = 2.0 - blocked.expected.rate;
+        let accesses = 2.0 - self.blocked()?.expected.rate;
         self.allows_second(accesses)?;
-        self.can_win()?;
+        // It reads two blocks, either of which may match.
+        let even = self.least_rate_of_blocks(0);
+        self.can_win(even * (2.0 - even))?;
         self.at_best_hashes(Layout::two_choice(blocks, count))
     }
 
     pub(super) fn one_plus_alpha(&self) -> Finding {
-        let most = self.limits.accesses_miss.min(self.limits.accesses_insert) - 1.0;
-        let most = most.min(LARGEST_SHARE);
-        self.allows_second(1.0 + most.min(0.0))?;
-        if most <= 0.0 {
+        let allowed = self.limits.accesses_miss.min(self.limits.accesses_insert) - 1.0;
+        self.allows_second(1.0 + allowed.min(0.0))?;
+        if allowed <= 0.0 {
             return Err(Refusal::SecondBlock);
         }
-        self.can_win()?;
+        let even = self.least_rate_of_blocks(0);
+        self.can_win(even)?;
         let none = self.blocked()?;
-        let hashes = none.design.hashes();
-        let alpha = LOOKS[0] * most;
-        let first = predict(&self.layout_with(alpha, hashes)?.into(), self.sizing.keys)?;
-        let factor = first.rate / none.expected.rate;
-        // Few second choices may raise the rate and many lower it.
-        let pays = || -> Result<bool, Error> {
-            let design = self.layout_with(LOOKS[1] * most, hashes)?.into();
-            let (_, more) = best_hashes_from(&design, self.sizing.keys, hashes)?;
-            Ok(more.rate < none.expected.rate)
-        };
-        let refuses = factor > 1.0 && !self.limits.placement_is_fixed;
-        if refuses && (self.compares || !pays()?) {
-            return Err(Refusal::SecondChoicesDoNotPay { alpha, factor });
+        // A share α of second choices multiplies the rate by 1 + α, and makes blocks even at best.
+        let gain = none.expected.rate / even - 1.0;
+        if gain < LEAST_GAIN && !self.limits.placement_is_fixed {
+            return Err(Refusal::SecondChoicesDoNotPay { gain });
         }
-        let looks = LOOKS.map(|share| share * most);
+        let most = allowed.min(gain).min(LARGEST_SHARE);
+        let (looks, hashes) = (LOOKS.map(|share| share * most), none.design.hashes());
         let best = minimum::of_parabola(looks, most, REFINEMENTS, |alpha| {
             let design = self.layout_with(alpha, hashes)?.into();
             let found = Predicted::from(best_hashes_from(&design, self.sizing.keys, hashes)?);
@@ -133,9 +133,17 @@ impl Search {
         Ok(Predicted { design: layout.into(), ..none })
     }
 
-    /// Refuses a filter that could not have the lowest rate if its blocks were perfectly even.
-    fn can_win(&self) -> Result<(), Refusal> {
-        let rate = self.least_rate_of_blocks();
+    /// Refuses a filter that counts keys, up to a block's mean load at least, and could not have the lowest rate if its
+    /// blocks were perfectly even. With a lower threshold a key of every block would overflow, which takes more bits.
+    pub(super) fn can_win_with_threshold(&self) -> Result<(), Refusal> {
+        let (_, count) = self.whole_table()?;
+        let threshold = self.sizing.keys / count;
+        let rule = Rule::below(threshold.clamp(1, self.limits.block_bits.into()) as u32);
+        self.can_win(self.least_rate_of_blocks(rule.counter_bits()))
+    }
+
+    /// Refuses a filter with this lower bound of its rate.
+    pub(super) fn can_win(&self, rate: f64) -> Result<(), Refusal> {
         if rate > self.to_beat { Err(Refusal::EvenBlocks { rate }) } else { Ok(()) }
     }
 

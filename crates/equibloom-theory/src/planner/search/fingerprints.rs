@@ -43,9 +43,6 @@ pub(super) struct Shape {
 impl Search {
     /// Walks from the frontier's number of slots to the best.
     pub(super) fn fingerprints(&self) -> Finding {
-        if self.limits.block_bits != FINGERPRINT_BLOCK_BITS {
-            return Err(Refusal::CacheLinesOnly);
-        }
         let lines = self.sizing.blocks(FINGERPRINT_BLOCK_BITS.into(), 0)?;
         let load = self.sizing.keys as f64 / lines as f64;
         if load > f64::from(MAX_SLOTS) {

@@ -37,12 +37,10 @@ pub(crate) enum Refusal {
     AccessesPerMiss { accesses: f64 },
     /// No key may read a second block.
     SecondBlock,
-    /// Second choices only raise the rate, by this factor even for this small share of the keys.
-    SecondChoicesDoNotPay { alpha: f64, factor: f64 },
+    /// Perfectly even blocks would lower the rate by this share only, and second choices raise it.
+    SecondChoicesDoNotPay { gain: f64 },
     /// Even with perfectly even blocks the rate would be this, above the best.
     EvenBlocks { rate: f64 },
-    /// Its blocks are always cache lines.
-    CacheLinesOnly,
     /// A block receives more keys than it can have slots.
     TooManyKeysABlock { load: f64 },
     /// No parameters meet the limits on accesses and overflow.
@@ -65,7 +63,10 @@ impl Search {
         }
         match contender.placement {
             Placement::Classical => self.classical(),
-            Placement::Blocked => self.blocked(),
+            Placement::Blocked if self.compares => self.blocked(),
+            Placement::Blocked => {
+                self.can_win(self.least_rate_of_blocks(0)).and_then(|()| self.blocked())
+            }
             Placement::TwoChoice => self.two_choice(),
             Placement::OnePlusAlpha => self.one_plus_alpha(),
             Placement::Single => self.single(),

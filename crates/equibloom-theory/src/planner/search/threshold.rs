@@ -19,7 +19,7 @@ use crate::planner::settle::{Predicted, settle};
 /// Initial ratios of one subtable to the one before it.
 const RATIOS: [f64; 5] = [0.02, 0.06, 0.12, 0.2, 0.3];
 
-/// Maximum number of choices: the fourth serves one key in a thousand, at the price of its bits.
+/// Maximum number of choices: the fourth serves one key in a thousand.
 const MOST_CHOICES: u32 = 4;
 
 /// The number of hints used while candidates are searched.
@@ -49,6 +49,7 @@ struct Point {
 
 impl Search {
     pub(super) fn single(&self) -> Finding {
+        self.can_win_with_threshold()?;
         // Hints would only save misses from reading the overflow list.
         let hints = self.limits.hints.unwrap_or(0);
         self.settled(self.best_threshold(Proportions::anywhere(1), hints)?)
@@ -59,20 +60,20 @@ impl Search {
             return Err(Refusal::SecondBlock);
         }
         self.has_choices()?;
-        let mut best = None;
-        for choices in 2..=self.limits.choices.min(MOST_CHOICES - 1) {
-            let candidates = Proportions::anywhere(choices);
-            keep_better(&mut best, self.best_threshold(candidates, self.first_hints())?);
-        }
-        self.settled(self.with_best_hints(best)?)
+        self.can_win_with_threshold()?;
+        let candidates = Proportions::anywhere(self.limits.choices.min(MOST_CHOICES - 1));
+        let found = self.best_threshold(candidates, self.first_hints())?;
+        self.settled(self.with_best_hints(found)?)
     }
 
     pub(super) fn multi_level(&self) -> Finding {
         if self.limits.choices < 2 || self.limits.accesses_miss <= 1.0 {
             return Err(Refusal::SecondBlock);
         }
+        self.can_win_with_threshold()?;
+        let most = self.limits.choices.min(MOST_CHOICES);
         let mut best = None;
-        for choices in 2..=self.limits.choices.min(MOST_CHOICES) {
+        for choices in (most - 1).max(2)..=most {
             let at = |ratio: f64| {
                 self.best_threshold(Proportions::geometric(ratio, choices)?, self.first_hints())
             };
