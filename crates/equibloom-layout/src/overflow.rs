@@ -38,8 +38,8 @@ pub enum WhenFull {
     Refuse,
     /// Such a key is stored all the same, in the same memory, and the rate rises about as that of a Bloom filter
     /// does: in a candidate block past its threshold, or in a full fingerprint block whose remainders lose
-    /// some bits (the filter is *overloaded*). In removable filters nothing can be shortened: there the
-    /// list grows.
+    /// some bits (the filter is *overloaded*). In removable filters nothing can be shortened, nor in a filter that is a
+    /// list alone: there the list grows. Asked for it by name, the planner gives it to neither.
     Saturate,
     /// The filter keeps its rate: when it has as many elements as it is planned for keys, or would refuse one, new
     /// keys go to a second part, a table that grows with them.

@@ -180,7 +180,8 @@ impl<K: ?Sized> FilterBuilder<K> {
 
     /// What happens to keys beyond the plan. By default a filter planned for keys and a rate [grows](WhenFull::Grow), so
     /// that it keeps the rate for any number of keys; where memory is given, it [saturates](WhenFull::Saturate), as
-    /// any overfull Bloom filter does. Removable and classical filters do not grow. [`WhenFull::Refuse`] requires a
+    /// any overfull Bloom filter does. Classical filters do not grow, and of removable ones only the list of what has no
+    /// room in the blocks, which takes 20 bytes and more for each key beyond the plan. [`WhenFull::Refuse`] requires a
     /// filter that can be full: one with a threshold or with fingerprint blocks.
     ///
     /// ```

@@ -124,6 +124,30 @@ fn repeated_keys_do_not_grow_the_filter() {
     assert_eq!(filter.insert(&5).unwrap(), Insertion::AlreadyPresent);
 }
 
+/// One key a million times takes the memory of one, whichever way it was inserted.
+#[test]
+fn copies_of_a_key_are_counted() {
+    const COPIES: u64 = 1_000_000;
+    let builder = Filter::<u64>::builder().rate(0.001).removable();
+    let mut one_by_one = builder.build_growing().unwrap();
+    let mut batch = one_by_one.clone();
+    let shared = builder.build_shared_growing().unwrap();
+    for _ in 0..COPIES {
+        assert!(one_by_one.insert(&7).unwrap().is_new());
+        assert!(shared.insert(&7).unwrap().is_new());
+    }
+    assert_eq!(batch.insert_batch(&vec![7_u64; COPIES as usize]), Ok(COPIES));
+    for mut filter in [one_by_one, batch, shared.into_growing().unwrap()] {
+        assert_eq!(filter.len(), COPIES);
+        assert!(filter.bytes() < 8_192, "{}", filter.bytes());
+        for _ in 0..COPIES {
+            assert_eq!(filter.remove(&7), Ok(()));
+        }
+        assert_eq!(filter.remove(&7), Err(RemoveError::NotPresent));
+        assert!(filter.is_empty() && !filter.contains(&7));
+    }
+}
+
 #[test]
 fn batches_are_inserts_and_lookups_one_by_one() {
     let keys: Vec<u64> = (0..100_000).map(|key| key % 70_000).collect();

@@ -227,6 +227,73 @@ proptest! {
     }
 }
 
+/// Filters of every kind, with their keys: sets, then removable ones.
+#[cfg(feature = "planner")]
+fn of_every_kind(first: u64) -> Vec<(&'static str, Filter<u64>, std::ops::Range<u64>)> {
+    use equibloom::{Design, Placement};
+    let builder = Filter::<u64>::builder().seed(5);
+    let planned = |placement, block| {
+        let builder = builder.clone().keys(1_000).rate(0.01).accesses_miss(3.0);
+        builder.placement(placement).block(block).build().unwrap()
+    };
+    let refuses = Overflow { capacity: 400, when_full: WhenFull::Refuse };
+    let list = |multiset| {
+        let design = Design::List { overflow: refuses, multiset };
+        Filter::new(&Parameters { keys: 400, seed: 5, design }).unwrap()
+    };
+    let classical = builder.clone().keys(1_000).rate(0.01).placement(Placement::Classical);
+    let removable = builder.clone().keys(1_000).rate(0.01).removable();
+    let filters = [
+        ("classical", classical.build().unwrap(), 300),
+        ("blocked", planned(Placement::Blocked, BlockKind::Bloom), 300),
+        ("sequential", planned(Placement::Sequential, BlockKind::Bloom), 300),
+        ("two-choice", planned(Placement::TwoChoice, BlockKind::Bloom), 300),
+        ("fingerprints", planned(Placement::MultiLevel, BlockKind::Fingerprint), 300),
+        ("list", list(false), 150),
+        ("grown", planned(Placement::MultiLevel, BlockKind::Fingerprint), 1_500),
+        ("removable", removable.build().unwrap(), 300),
+        ("removable list", list(true), 150),
+    ];
+    let filled = filters.into_iter().map(|(name, mut filter, count)| {
+        filter.try_extend(first..first + count).unwrap();
+        (name, filter, first..first + count)
+    });
+    filled.collect()
+}
+
+/// What each kind becomes when it is merged with each other: one filter, or parts, or it is refused by name.
+#[cfg(feature = "planner")]
+#[test]
+fn filters_of_all_kinds_are_merged_with_each_other() {
+    for (our_name, ours, our_keys) in of_every_kind(0) {
+        for (their_name, theirs, their_keys) in of_every_kind(1 << 20) {
+            let mut merged = ours.clone();
+            let result = merged.merge(&theirs);
+            let case = format!("{our_name} and {their_name}: {result:?}");
+            let removable = [our_name, their_name].map(|name| name.starts_with("removable"));
+            if removable.contains(&true) && our_name != their_name {
+                assert!(matches!(result, Err(MergeError::OtherRemovable { .. })), "{case}");
+                assert!(merged == ours, "{case}");
+                continue;
+            }
+            assert!(result.is_ok(), "{case}");
+            let are_one_plan = ours.parameters() == theirs.parameters();
+            let has_grown = [our_name, their_name].contains(&"grown");
+            // A full part and another one, and a single part that grows.
+            let parts = if has_grown { 3 } else { 1 + usize::from(!are_one_plan) };
+            assert_eq!(merged.as_hash_filter().part_count(), parts, "{case}");
+            assert!(our_keys.clone().chain(their_keys).all(|key| merged.contains(&key)), "{case}");
+            let rates = [&ours, &theirs].map(|filter| filter.statistics().expected_rate);
+            let most = if parts == 1 { 0.01 } else { rates[0] + rates[1] };
+            assert!(merged.statistics().expected_rate <= 1.05 * most, "{case}");
+            // It takes keys; a removable one gives them back.
+            merged.insert(&(1 << 40)).unwrap();
+            assert!(merged.contains(&(1 << 40)), "{case}");
+            assert_eq!(merged.remove(&(1 << 40)).is_ok(), removable[0], "{case}");
+        }
+    }
+}
+
 #[test]
 fn tables_that_cannot_be_folded_say_so() {
     let refusal = blocked(1_000, 1).folded(3).unwrap_err();

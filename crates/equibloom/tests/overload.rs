@@ -13,7 +13,7 @@ use std::thread;
 use designs::cases;
 use equibloom::{
     BlockKind, Blocks, Design, Filter, HashFilter, KeyHash, KeyHasher, Layout, Overflow,
-    Parameters, Stable, WhenFull,
+    Parameters, Placement, Stable, WhenFull,
 };
 use proptest::prelude::*;
 use random::Random;
@@ -94,6 +94,34 @@ fn a_saturating_filter_degrades_like_a_bloom_filter_of_the_same_bytes() {
             filter.contains_batch(&hashes(0..stored), &mut found);
             assert!(found.iter().all(|&found| found));
         }
+    }
+}
+
+/// A filter that saturates keeps its memory, however few the keys: a list, which would be the best filter for some, grows.
+#[test]
+fn a_saturating_filter_of_few_keys_keeps_its_memory() {
+    let all = hashes(0..10_000);
+    for keys in [2, 20, 60, 100] {
+        let builder = Filter::<u64>::builder().keys(keys);
+        let saturates = builder.clone().when_full(WhenFull::Saturate);
+        let mut builders = vec![saturates.clone().rate(1e-12), saturates.rate(1e-9)];
+        for memory in [1_100, 1_500, 2_500] {
+            builders.push(builder.clone().memory(memory));
+            let list = builder.clone().memory(memory).placement(Placement::List);
+            let refusal = list.plan().unwrap_err().to_string();
+            assert!(refusal.contains("a list grows"), "{refusal}");
+        }
+        for builder in builders {
+            let mut filter = builder.build().unwrap().into_hash_filter();
+            let bytes = filter.statistics().memory.total();
+            filter.insert_batch(&all).unwrap();
+            let after = filter.statistics().memory.total();
+            assert_eq!(after, bytes, "{:?}", filter.parameters().design);
+        }
+        // A list can refuse keys.
+        let list = builder.memory(2_500).placement(Placement::List).when_full(WhenFull::Refuse);
+        let mut list = list.build().unwrap().into_hash_filter();
+        assert!(list.insert_batch(&all).is_err() && list.len() == keys);
     }
 }
 

@@ -50,6 +50,7 @@ impl Contender {
             && requirements.hints.is_none_or(|hints| hints == 0 || has_threshold && !fingerprint)
             && (fingerprint || is_list || !requirements.multiset)
             && (!is_list || requirements.keys.is_some_and(|keys| keys <= MOST_LISTED))
+            && (!is_list || !requirements.keeps_memory())
             && (block.is_some() || requirements.block_bits.is_none())
             && (!fingerprint || requirements.limits().block_bits == FINGERPRINT_BLOCK_BITS)
             && (!requirements.mergeable
@@ -114,6 +115,10 @@ fn none_left(requirements: &Requirements) -> Error {
     if requirements.when_full == Some(WhenFull::Refuse) {
         parts.push("keys to be refused, which needs a threshold or fingerprint blocks,".to_owned());
         remedies.push("let a full filter saturate".to_owned());
+    }
+    if requirements.keeps_memory() && requirements.placement == Some(Placement::List) {
+        parts.push("memory that stays, where a list grows,".to_owned());
+        remedies.push("refuse keys when the filter is full".to_owned());
     }
     if requirements.when_full.is_some_and(WhenFull::grows) {
         parts.push("growth, which a classical filter does not have,".to_owned());

@@ -216,6 +216,14 @@ impl Requirements {
         required.rate.unwrap_or(reached)
     }
 
+    /// Whether a full set takes more keys in the same memory.
+    pub(crate) fn keeps_memory(&self) -> bool {
+        match self.when_full {
+            Some(when_full) => when_full == WhenFull::Saturate,
+            None => self.has_memory() && !self.multiset,
+        }
+    }
+
     /// Whether the memory is given, directly or per key.
     fn has_memory(&self) -> bool {
         self.memory.is_some() || self.bits_per_key.is_some()

@@ -43,7 +43,9 @@ const ROOM: u32 = LINE_BITS - RESERVED;
 /// Code and remainders.
 const CONTENTS: Field = Field::new(0, ROOM);
 /// Words that a code may have.
-const CODE_WORDS: usize = LINE_BITS as usize / 64;
+const MOST_CODE_WORDS: usize = LINE_BITS as usize / 64;
+/// Words that nearly all codes have at most.
+const CODE_WORDS: usize = 4;
 
 /// The last byte of a shortened block.
 const MARK: u64 = 255;
@@ -57,56 +59,67 @@ const NEW_ENTRIES: u32 = 4;
 /// Bits of a window.
 const WINDOW: u32 = 57;
 
-/// Entries of a list that are compared without a branch for each.
-const USUAL_ENTRIES: u32 = 3;
+/// A one in the lowest bit of each field of so many bits in a word.
+const LOWEST_BITS: [u64; WINDOW as usize + 1] = {
+    let mut lowest = [1; WINDOW as usize + 1];
+    let mut width = 1;
+    while width < lowest.len() {
+        let mut at = width;
+        while at < u64::BITS as usize {
+            lowest[width] |= 1 << at;
+            at += width;
+        }
+        width += 1;
+    }
+    lowest
+};
 
-/// Where the zeros of a block's code are. Codes have any length up to a whole line: a loop over words would end at one
-/// that no processor foresees.
-struct Zeros<'a> {
+/// Where the zeros of a block's code are, which ends within so many words. Codes have any length: a loop over words would
+/// end at one that no processor foresees.
+struct Zeros<'a, const WORDS: usize> {
     line: &'a Line,
-    /// Zeros before each word, and in all.
-    before: [u32; CODE_WORDS + 1],
+    /// Zeros before each word.
+    before: [u32; WORDS],
 }
 
-impl<'a> Zeros<'a> {
+impl<'a, const WORDS: usize> Zeros<'a, WORDS> {
+    /// `None` if these words have fewer zeros than lists.
     #[inline(always)]
-    fn new(line: &'a Line) -> Self {
-        let mut before = [0; CODE_WORDS + 1];
-        for word in 0..CODE_WORDS {
-            let zeros = !line[word] & CONTENTS.mask[word];
-            before[word + 1] = before[word] + zeros.count_ones();
+    fn new(line: &'a Line, lists: u32) -> Option<Self> {
+        let (mut before, mut all) = ([0; WORDS], 0);
+        for word in 0..WORDS {
+            before[word] = all;
+            all += (!line[word] & CONTENTS.mask[word]).count_ones();
         }
-        Self { line, before }
+        (all >= lists).then_some(Self { line, before })
     }
 
-    /// The zero that ends a list; `None` if the code is damaged.
+    /// The zero that ends a list.
     #[inline(always)]
-    fn of<T: Target>(&self, t: T, list: u32) -> Option<u32> {
-        if list >= self.before[CODE_WORDS] {
-            return None;
-        }
-        let word: u32 = (1..CODE_WORDS).map(|word| u32::from(self.before[word] <= list)).sum();
-        let index = word as usize % CODE_WORDS;
+    fn of<T: Target>(&self, t: T, list: u32) -> u32 {
+        let word: u32 = (1..WORDS).map(|word| u32::from(self.before[word] <= list)).sum();
+        let index = word as usize % WORDS;
         let zeros = !self.line[index] & CONTENTS.mask[index];
-        Some(u64::BITS * word + t.select(zeros, list - self.before[index]))
+        u64::BITS * word + t.select(zeros, list.wrapping_sub(self.before[index]))
     }
 
     /// Number of entries of the lists before this one.
     #[inline(always)]
-    fn slots_before<T: Target>(&self, t: T, list: u32) -> Option<u32> {
-        let Some(before) = list.checked_sub(1) else { return Some(0) };
-        Some(self.of(t, before)? - before)
+    fn slots_before<T: Target>(&self, t: T, list: u32) -> u32 {
+        // There is no zero before list 0.
+        let Some(before) = list.checked_sub(1) else { return 0 };
+        self.of(t, before).saturating_sub(before)
     }
 
     /// Number of entries of a list that ends with this zero.
     #[inline(always)]
-    fn entries<T: Target>(&self, t: T, list: u32, zero: u32) -> Option<u32> {
+    fn entries<T: Target>(&self, t: T, list: u32, zero: u32) -> u32 {
         let first = zero.saturating_sub(WINDOW);
         let ones = t.window(self.line, first) << 1 << (u64::BITS - 1 - (zero - first));
         let count = ones.leading_ones().min(zero - first);
         match count {
-            WINDOW => Some(zero - list - self.slots_before(t, list)?),
-            _ => Some(count),
+            WINDOW => zero - list - self.slots_before(t, list),
+            _ => count,
         }
     }
 }
@@ -141,8 +154,9 @@ struct Parts {
 impl Parts {
     /// The first bit of a remainder, or one past the last.
     #[inline(always)]
-    fn at(&self, slot: u32) -> u32 {
-        self.start + slot * self.widths.wide - slot.min(self.narrow)
+    const fn at(&self, slot: u32) -> u32 {
+        let narrow = if slot < self.narrow { slot } else { self.narrow };
+        self.start + slot * self.widths.wide - narrow
     }
 
     const fn end(&self) -> u32 {
@@ -215,11 +229,16 @@ impl FingerprintShape {
         ShortEntry { list: entry.list, width: self.remainder_bits(), remainder }
     }
 
-    /// The parts of a block with these widths; `None` if its code is damaged.
+    /// The parts of a block with these widths; `None` if it is damaged.
     #[inline(always)]
-    fn parts<T: Target>(&self, t: T, zeros: &Zeros<'_>, widths: Widths) -> Option<Parts> {
-        let start = zeros.of(t, self.lists - 1)? + 1;
-        let narrow = zeros.slots_before(t, widths.pivot)?;
+    fn parts<T: Target, const WORDS: usize>(
+        &self,
+        t: T,
+        zeros: &Zeros<'_, WORDS>,
+        widths: Widths,
+    ) -> Option<Parts> {
+        let start = zeros.of(t, self.lists - 1) + 1;
+        let narrow = zeros.slots_before(t, widths.pivot);
         let parts = Parts { widths, entries: start - self.lists, start, narrow };
         (parts.end() < LINE_BITS).then_some(parts)
     }
@@ -231,12 +250,29 @@ impl FingerprintShape {
         if step > self.last_step() {
             return true;
         }
-        let zeros = Zeros::new(line);
-        let parts = self.parts(t, &zeros, self.widths(step));
-        parts.is_some_and(|parts| {
-            let short = self.whole(entry).at(parts.widths);
-            find(t, &zeros, &parts, short).is_some_and(|(_, is_there)| is_there)
-        })
+        match Zeros::<CODE_WORDS>::new(line, self.lists) {
+            Some(zeros) => self.holds_by(t, &zeros, entry),
+            None => self.holds_behind_long_code(line, entry),
+        }
+    }
+
+    #[inline(never)]
+    fn holds_behind_long_code(&self, line: &Line, entry: Entry) -> bool {
+        let zeros = Zeros::<MOST_CODE_WORDS>::new(line, self.lists);
+        zeros.is_some_and(|zeros| self.holds_by(ANY, &zeros, entry))
+    }
+
+    #[inline(always)]
+    fn holds_by<T: Target, const WORDS: usize>(
+        &self,
+        t: T,
+        zeros: &Zeros<'_, WORDS>,
+        entry: Entry,
+    ) -> bool {
+        let Some(parts) = self.parts(t, zeros, self.widths(step_of(zeros.line))) else {
+            return false;
+        };
+        find(t, zeros, &parts, self.whole(entry).at(parts.widths)).1
     }
 
     /// Adds an entry to a full or shortened block; returns whether it was not there. A full block must not hold
@@ -253,43 +289,65 @@ impl FingerprintShape {
 
     /// Adds an entry to a shortened block; returns whether it was not there.
     #[inline(always)]
+    pub(crate) fn add_to_shortened<T: Target>(&self, t: T, line: &mut Line, entry: Entry) -> bool {
+        self.add(t, line, self.whole(entry))
+    }
+
+    #[inline(always)]
     fn add<T: Target>(&self, t: T, line: &mut Line, entry: ShortEntry) -> bool {
         let step = step_of(line);
         if step > self.last_step() {
             return false;
         }
-        let zeros = Zeros::new(line);
+        match self.add_behind_code::<T, CODE_WORDS>(t, line, step, entry) {
+            Some(added) => added,
+            None => self.add_behind_long_code(line, step, entry),
+        }
+    }
+
+    #[inline(never)]
+    fn add_behind_long_code(&self, line: &mut Line, step: u32, entry: ShortEntry) -> bool {
+        let added = self.add_behind_code::<_, MOST_CODE_WORDS>(ANY, line, step, entry);
+        // A damaged code may have too few zeros.
+        added.unwrap_or_else(|| hold_everything(line))
+    }
+
+    /// Adds an entry to a block whose code ends within so many words; `None` if it does not.
+    #[inline(always)]
+    fn add_behind_code<T: Target, const WORDS: usize>(
+        &self,
+        t: T,
+        line: &mut Line,
+        step: u32,
+        entry: ShortEntry,
+    ) -> Option<bool> {
+        let zeros = Zeros::<WORDS>::new(line, self.lists)?;
         let Some(mut parts) = self.parts(t, &zeros, self.widths(step)) else {
-            return hold_everything(line);
+            return Some(hold_everything(line));
         };
-        let Some((zero, is_there)) = find(t, &zeros, &parts, entry.at(parts.widths)) else {
-            return hold_everything(line);
-        };
+        let (zero, is_there) = find(t, &zeros, &parts, entry.at(parts.widths));
         if is_there {
-            return false;
+            return Some(false);
         }
         if parts.end() + 1 + parts.widths.of(entry.list) > ROOM {
             let Some((step, after)) = self.fit(t, &zeros, &parts, step + 1, Some(entry.list))
             else {
-                return hold_everything(line);
+                return Some(hold_everything(line));
             };
             *line = narrowed(t, line, &parts, &after, step);
             parts = after;
         }
         let ShortEntry { list, width, remainder } = entry.at(parts.widths);
-        if width > 0 {
-            t.insert_bits(line, &CONTENTS, parts.at(zero - list), width, remainder);
-        }
-        t.insert_bits(line, &CONTENTS, zero, 1, 1);
-        true
+        t.insert_one_and_bits(line, &CONTENTS, zero, parts.at(zero - list), width, remainder);
+        Some(true)
     }
 
     /// The first of the steps from `first` on that leaves room, for new entries of a list if one is given.
     #[inline(always)]
-    fn fit<T: Target>(
+    fn fit<T: Target, const WORDS: usize>(
         &self,
         t: T,
-        zeros: &Zeros<'_>,
+        zeros: &Zeros<'_, WORDS>,
         parts: &Parts,
         first: u32,
         list: Option<u32>,
@@ -297,7 +355,7 @@ impl FingerprintShape {
         let mut step = first;
         while step <= self.last_step() {
             let widths = self.widths(step);
-            let narrow = zeros.slots_before(t, widths.pivot)?;
+            let narrow = zeros.slots_before(t, widths.pivot);
             let after = Parts { widths, narrow, ..*parts };
             let each = list.map_or(0, |list| 1 + widths.of(list));
             let needed = after.end() + each * NEW_ENTRIES;
@@ -316,8 +374,8 @@ impl FingerprintShape {
     fn shortened<T: Target>(&self, t: T, line: &Line, least: u32, list: Option<u32>) -> Line {
         let (whole, step) = self.contents(t, line);
         let mut shortened = whole;
-        let zeros = Zeros::new(&whole);
         if step <= self.last_step()
+            && let Some(zeros) = Zeros::<MOST_CODE_WORDS>::new(&whole, self.lists)
             && let Some(parts) = self.parts(t, &zeros, self.widths(step))
             && let Some((step, after)) = self.fit(t, &zeros, &parts, step.max(least), list)
         {
@@ -342,8 +400,25 @@ impl FingerprintShape {
             return (*line, 0);
         }
         let mut to = Writer::new(line, self.lists + entries);
-        for slot in 0..entries {
-            to.put(self.whole(self.entry_at(t, line, slot, 0)).remainder, width);
+        if self.byte_mask == 0 {
+            for slot in 0..entries {
+                to.put(self.high_part_at(t, line, slot), width);
+            }
+            return (to.finish(), 0);
+        }
+        // As many as a window has: their bytes, and above each its high part.
+        let at_once = WINDOW / width;
+        let lowest = LOWEST_BITS[width as usize % LOWEST_BITS.len()];
+        let bytes = lowest.wrapping_mul(0xff);
+        let high_parts = (lowest << u8::BITS).wrapping_mul(ones(self.high_bits));
+        let mut slot = 0;
+        while slot < entries {
+            let count = at_once.min(entries - slot);
+            let low = t.window(line, u8::BITS * (self.first_byte + slot));
+            let high = t.window(line, self.high_parts.start + slot * self.high_bits);
+            let whole = t.deposit(low, bytes) | t.deposit(high, high_parts);
+            to.put(t.lowest(whole, count * width), count * width);
+            slot += count;
         }
         (to.finish(), 0)
     }
@@ -390,9 +465,10 @@ impl FingerprintShape {
 
     /// The entries of a block after so many steps.
     fn short_entries(&self, line: &Line, step: u32) -> Vec<ShortEntry> {
-        let parts = (step <= self.last_step())
-            .then(|| self.parts(ANY, &Zeros::new(line), self.widths(step)));
-        let Some(parts) = parts.flatten() else { return Vec::new() };
+        let parts = Zeros::<MOST_CODE_WORDS>::new(line, self.lists)
+            .filter(|_| step <= self.last_step())
+            .and_then(|zeros| self.parts(ANY, &zeros, self.widths(step)));
+        let Some(parts) = parts else { return Vec::new() };
         let (mut list, mut entries) = (0, Vec::new());
         for at in 0..parts.start {
             if window(line, at) & 1 == 0 {
@@ -419,26 +495,33 @@ impl FingerprintShape {
     }
 }
 
-/// The zero of an entry's list in the code, and whether the entry is there; `None` if the code is damaged.
+/// The zero of an entry's list in the code, and whether the entry is there.
 #[inline(always)]
-fn find<T: Target>(
+fn find<T: Target, const WORDS: usize>(
     t: T,
-    zeros: &Zeros<'_>,
+    zeros: &Zeros<'_, WORDS>,
     parts: &Parts,
     ShortEntry { list, width, remainder }: ShortEntry,
-) -> Option<(u32, bool)> {
-    let zero = zeros.of(t, list)?;
-    let count = zeros.entries(t, list, zero)?;
+) -> (u32, bool) {
+    let zero = zeros.of(t, list);
+    let count = zeros.entries(t, list, zero);
     let first = parts.at(zero - list - count);
-    let is_at = |index: u32| {
-        let found = t.window(zeros.line, first + index * width);
-        (t.lowest(found ^ remainder, width) == 0) & (index < count)
-    };
-    let mut is_there = (0..USUAL_ENTRIES).fold(false, |is_there, index| is_there | is_at(index));
-    if count > USUAL_ENTRIES {
-        is_there |= (USUAL_ENTRIES..count).any(is_at);
+    let bits = count * width;
+    if bits > WINDOW {
+        let is_at = |index: u32| {
+            let found = t.window(zeros.line, first + index * width);
+            t.lowest(found ^ remainder, width) == 0
+        };
+        return (zero, (0..count).any(is_at));
     }
-    Some((zero, is_there))
+    if width == 0 {
+        return (zero, count > 0);
+    }
+    // All at once: a difference of 0 is a field that borrows when 1 is subtracted from each.
+    let lowest = LOWEST_BITS[width as usize % LOWEST_BITS.len()];
+    let differences = t.window(zeros.line, first) ^ lowest.wrapping_mul(remainder);
+    let borrows = differences.wrapping_sub(lowest) & !differences & lowest << (width - 1);
+    (zero, t.lowest(borrows, bits) != 0)
 }
 
 /// The largest byte that any block has sent on.
@@ -459,12 +542,9 @@ fn narrowed<T: Target>(t: T, line: &Line, from: &Parts, to: &Parts, step: u32) -
         let (mut at, mut left) = (from.at(slot), end - slot);
         let (old, new) = (from.at(slot + 1) - at, to.at(slot + 1) - to.at(slot));
         // As many as a window has, each without its lowest bits.
-        let (at_once, kept) = if old == new {
-            (WINDOW / old.max(1), u64::MAX)
-        } else {
-            let lowest = (u64::MAX / ones(old)) >> (u64::BITS % old);
-            (WINDOW / old, lowest * (ones(new) << (old - new)))
-        };
+        let lowest = LOWEST_BITS[old as usize % LOWEST_BITS.len()];
+        let kept = lowest.wrapping_mul(ones(new) << (old - new));
+        let at_once = WINDOW / old.max(1);
         while left > 0 && new > 0 {
             let count = left.min(at_once);
             let bits = t.extract(t.window(line, at), kept);

@@ -214,6 +214,36 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn insert_one_and_bits(
+        self,
+        line: &mut Line,
+        field: &Field,
+        one: u32,
+        at: u32,
+        width: u32,
+        value: u64,
+    ) {
+        let ([low, high], masks) = (self.halves(line), self.halves(&field.mask));
+        let start = line.as_mut_ptr().cast::<__m256i>();
+        // SAFETY: `self` exists, so the processor has AVX2; a line has twice 32 bytes to store.
+        unsafe {
+            let by_one = self.line_moved_up(low, high, 1);
+            let by_both = self.line_moved_up(low, high, 1 + width);
+            // Rotated alike in all words, the value is right in those that it belongs to.
+            let value = _mm256_set1_epi64x(value.rotate_left(at + 1) as i64);
+            let behind = self.blend(self.bits_from(at + 1 + width, 0), value, by_both[0]);
+            let inserted = self.blend(self.bits_from(at + 1, 0), by_one[0], behind);
+            let moving = _mm256_and_si256(self.bits_from(one, 0), masks[0]);
+            _mm256_storeu_si256(start, self.blend(moving, low, inserted));
+            let behind = self.blend(self.bits_from(at + 1 + width, 1), value, by_both[1]);
+            let inserted = self.blend(self.bits_from(at + 1, 1), by_one[1], behind);
+            let moving = _mm256_and_si256(self.bits_from(one, 1), masks[1]);
+            _mm256_storeu_si256(start.add(1), self.blend(moving, high, inserted));
+        }
+        line[(one / u64::BITS) as usize % line.len()] |= 1 << (one % u64::BITS);
+    }
+
+    #[inline(always)]
     fn remove_bits(self, line: &mut Line, field: &Field, at: u32, width: u32) {
         let ([low, high], masks) = (self.halves(line), self.halves(&field.mask));
         let start = line.as_mut_ptr().cast::<__m256i>();
@@ -290,6 +320,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn deposit(self, word: u64, mask: u64) -> u64 {
+        // SAFETY: `self` exists, so the processor has BMI2.
+        unsafe { _pdep_u64(word, mask) }
+    }
+
+    #[inline(always)]
     fn select(self, word: u64, rank: u32) -> u32 {
         // SAFETY: `self` exists, so the processor has BMI2.
         unsafe { _pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros() }
@@ -348,6 +384,20 @@ impl Avx2 {
         let at = at as usize % 128;
         // SAFETY: `self` exists, so the processor has AVX2; each mask has 16 bytes to load.
         [&BEFORE[at], &BEFORE[at + 1]].map(|mask| unsafe { _mm_loadu_si128(mask.as_ptr().cast()) })
+    }
+
+    /// A line shifted up by `width` bits; its first ones are unspecified.
+    #[inline(always)]
+    fn line_moved_up(self, low: __m256i, high: __m256i, width: u32) -> [__m256i; 2] {
+        // SAFETY: `self` exists, so the processor has AVX2.
+        unsafe {
+            let from_low = self.moved_up_a_word(low, width);
+            let entering = _mm256_blend_epi32::<0x03>(self.moved_up_a_word(high, width), from_low);
+            [
+                _mm256_or_si256(self.moved_up(low, width), from_low),
+                _mm256_or_si256(self.moved_up(high, width), entering),
+            ]
+        }
     }
 
     /// Every word shifted up by `width` bits.

@@ -261,6 +261,11 @@ impl Isa for Avx512 {
         self.0.extract(word, mask)
     }
 
+    #[inline(always)]
+    fn deposit(self, word: u64, mask: u64) -> u64 {
+        self.0.deposit(word, mask)
+    }
+
     /// Tests all draws, sixteen at a time.
     #[inline(always)]
     fn holds(self, line: &Line, draws: &Draws) -> Holds {

@@ -164,6 +164,24 @@ pub(crate) trait Isa: Copy {
     /// up, the last ones are lost.
     fn insert_bits(self, line: &mut Line, field: &Field, at: u32, width: u32, value: u64);
 
+    /// Inserts a one at bit `one` of a field, and the `width` (< 64) bits of `value` at bit `at` (not before): higher
+    /// bits of the field move up, the last ones are lost.
+    #[inline(always)]
+    fn insert_one_and_bits(
+        self,
+        line: &mut Line,
+        field: &Field,
+        one: u32,
+        at: u32,
+        width: u32,
+        value: u64,
+    ) {
+        if width > 0 {
+            self.insert_bits(line, field, at, width, value);
+        }
+        self.insert_bits(line, field, one, 1, 1);
+    }
+
     /// Inserts a one at bit `at` of a field within the first two words: its higher bits move up, the last is
     /// lost.
     #[inline(always)]
@@ -203,6 +221,21 @@ pub(crate) trait Isa: Copy {
             mask &= !(ones(run) << start);
         }
         extracted
+    }
+
+    /// The lowest bits of a word, moved to where a mask has ones.
+    #[inline(always)]
+    fn deposit(self, word: u64, mask: u64) -> u64 {
+        let (mut mask, mut word, mut deposited) = (mask, word, 0);
+        while mask != 0 {
+            // A run of ones at a time.
+            let start = mask.trailing_zeros();
+            let run = (mask >> start).trailing_ones();
+            deposited |= (word & ones(run)) << start;
+            word = word >> (run - 1) >> 1;
+            mask &= !(ones(run) << start);
+        }
+        deposited
     }
 
     /// Position of the set bit with `rank` (< 64) set bits below it; 64 if there is none.

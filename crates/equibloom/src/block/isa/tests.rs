@@ -38,6 +38,9 @@ struct Answers {
     removed: Line,
     inserted: Line,
     shortened: Line,
+    both: Line,
+    deposited: u64,
+    extracted: u64,
     early: [Line; 2],
     window: u64,
     inner_window: u64,
@@ -68,6 +71,11 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
     isa.remove_early_bit(&mut early[1], &inputs.early, start % inputs.early.end);
     let mut shortened = *line;
     isa.remove_bits(&mut shortened, field, start, width);
+    let mut both = *line;
+    // With room for both.
+    let behind = (start + rank).min(field.end - 1);
+    let few = (rank + at).min(field.end - behind - 1).min(56);
+    isa.insert_one_and_bits(&mut both, field, start, behind, few, line[1] & ones(few));
     let count = draws.count as usize;
     let (zeros, place) = isa.early_zeros(line, start % 128, at);
     let early_ones_before = isa.early_ones_before(line, start % 128);
@@ -89,6 +97,9 @@ fn run<T: Target>(isa: T, inputs: &Everything<'_>) -> Answers {
         removed,
         inserted,
         shortened,
+        both,
+        deposited: isa.deposit(line[1], line[2]),
+        extracted: isa.extract(line[1], line[2]),
         early,
         window: isa.window(line, start) & ones((LINE_BITS - start).min(57)),
         inner_window: isa.inner_window(line, start % 456) & ones(57),
@@ -182,6 +193,13 @@ proptest! {
         prop_assert!((0..64).all(|index| byte_at(&portable.changed, index) == bytes[index]));
         let set: Vec<u32> = (0..64).filter(|bit| line[0] >> bit & 1 == 1).collect();
         prop_assert_eq!(portable.selected, set[rank as usize]);
+        // The bits at the places of a mask's ones, and back.
+        let places = (0..64).filter(|place| line[2] >> place & 1 == 1);
+        let deposited = places.enumerate().map(|(bit, place)| (line[1] >> bit & 1) << place);
+        prop_assert_eq!(portable.deposited, deposited.sum::<u64>());
+        let places = (0..64).filter(|place| line[2] >> place & 1 == 1);
+        let extracted = places.enumerate().map(|(bit, place)| (line[1] >> place & 1) << bit);
+        prop_assert_eq!(portable.extracted, extracted.sum::<u64>());
         let holds = bits.iter().all(|&bit| line[usize::from(bit) / 64] >> (bit % 64) & 1 == 1);
         prop_assert!(portable.holds == Holds::Perhaps || !holds);
 
@@ -202,6 +220,9 @@ proptest! {
             prop_assert_eq!(found.inserted, portable.inserted);
             prop_assert_eq!(found.removed, portable.removed);
             prop_assert_eq!(found.shortened, portable.shortened);
+            prop_assert_eq!(found.both, portable.both);
+            prop_assert_eq!(found.deposited, portable.deposited);
+            prop_assert_eq!(found.extracted, portable.extracted);
             prop_assert_eq!(found.early, portable.early);
             prop_assert_eq!(found.least, portable.least);
             prop_assert_eq!(found.byte, portable.byte);

@@ -3,7 +3,7 @@
 //! Most keys are new and find room in their first block: a short entry point of its own.
 
 use super::batch::{Outcome, contains_batch, insert_level};
-use super::overload::insert_overloaded;
+use super::overload::{insert_anywhere_overloaded, insert_overloaded};
 use super::{Fingerprints, Plan};
 use crate::block::fingerprint::{Arrival, Entry, Smallest};
 use crate::block::isa::{ANY, Target, kernel_table};
@@ -25,6 +25,8 @@ kernel_table! {
         fn insert_overloaded(
             filter: &mut Fingerprints, key: KeyHash,
         ) -> Result<Insertion, ListFull>;
+        #[any]
+        fn insert_anywhere_overloaded(filter: &mut Fingerprints, key: KeyHash) -> Insertion;
         fn arrive(filter: &mut Fingerprints, level: usize, key: KeyHash) -> Arrived;
         fn contains_batch(filter: &Fingerprints, keys: &[KeyHash], found: &mut [u64]) -> ();
         fn insert_level(

@@ -42,6 +42,9 @@ pub(super) fn place_overloaded<T: Target, U: Update, L: Record, O: Observer>(
         let found = to.load(line);
         if is_shortened(&found) {
             (Arrival::GoesOn, old_watermark(&found))
+        } else if plan.shape.is_full(t, &found) && !plan.shape.holds(t, &found, entry) {
+            // Whichever would be sent on.
+            (Arrival::GoesOn, watermark(&found))
         } else {
             (visit.arrival(t, plan, &found), watermark(&found))
         }
@@ -74,16 +77,41 @@ pub(super) fn place_overloaded<T: Target, U: Update, L: Record, O: Observer>(
     Insertion::AlreadyPresent
 }
 
-/// Inserts a key into an overloaded filter.
+/// Inserts a key into an overloaded filter: mostly its block is shortened by now, and has not sent it on. Otherwise, a
+/// tail call.
 #[inline(always)]
 pub(super) fn insert_overloaded<T: Target>(
     t: T,
     filter: &mut Fingerprints,
     key: KeyHash,
 ) -> Result<Insertion, ListFull> {
+    let Fingerprints { plan, words, ledger, .. } = &mut *filter;
+    let Visit { block, entry, .. } = Visit::first(t, plan, key);
+    if let Some(line) = words.own_line_mut(block as usize)
+        && is_shortened(line)
+        && entry.byte() > old_watermark(line)
+    {
+        if !plan.shape.add_to_shortened(t, line, entry) {
+            return Ok(Insertion::AlreadyPresent);
+        }
+        let mut ledger = ledger;
+        ledger.count_saturated();
+        ledger.count(0);
+        return Ok(Insertion::New);
+    }
+    filter.insert_overloaded_further(key)
+}
+
+/// The whole insert.
+#[inline(always)]
+pub(super) fn insert_anywhere_overloaded<T: Target>(
+    t: T,
+    filter: &mut Fingerprints,
+    key: KeyHash,
+) -> Insertion {
     let Fingerprints { plan, words, ledger, .. } = filter;
     let first = Visit::first(t, plan, key);
-    Ok(place_overloaded(t, plan, &mut { words }, &mut { ledger }, first, &mut ()))
+    place_overloaded(t, plan, &mut { words }, &mut { ledger }, first, &mut ())
 }
 
 impl Fingerprints {
@@ -98,6 +126,12 @@ impl Fingerprints {
             }
         }
         self.inserts.insert_overloaded(self, key)
+    }
+
+    /// The whole insert into an overloaded filter.
+    #[inline(never)]
+    fn insert_overloaded_further(&mut self, key: KeyHash) -> Result<Insertion, ListFull> {
+        Ok(self.inserts.insert_anywhere_overloaded(self, key))
     }
 
     /// The same with an observer. Uses the portable ISA.
