@@ -84,7 +84,7 @@ fn none_left(requirements: &Requirements) -> Error {
             BlockKind::Fingerprint => {
                 format!(", which are cache lines of {FINGERPRINT_BLOCK_BITS} bits,")
             }
-            BlockKind::Bloom => String::new(),
+            _ => String::new(),
         };
         parts.push(format!("{block} blocks{of_lines}"));
         remedies.push("leave the kind of blocks to the planner".to_owned());
