@@ -182,7 +182,7 @@ fn the_best_bloom_blocks_are_no_worse_than_any_placement() {
         };
         let best = plan(&asked(None)).unwrap().rate();
         for placement in Placement::ALL {
-            if let Ok(other) = plan(&asked(Some(placement))) {
+            if let Ok(other) = plan(&asked(Some(*placement))) {
                 assert!(best <= 1.005 * other.rate(), "{bits}, {block_bits}: {placement}");
             }
         }
