@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use equibloom_index::lake::{self, Options, Progress, Report};
-use equibloom_index::{Contents, Index, IndexError, Key, Settings};
+use equibloom_index::{Contents, Draft, Index, IndexError, Key, Settings, State};
 use writing::{Cells, random, write};
 
 /// A directory of files, what they hold in the column `id`, and the index beside it.
@@ -484,6 +484,22 @@ fn two_builds_of_one_index_do_not_meet() {
     let inner = inner.into_inner().unwrap().unwrap();
     assert!(matches!(inner, Err(IndexError::Locked { .. })), "{inner:?}");
     lake.look_up_everywhere();
+}
+
+#[test]
+fn an_index_of_other_files_is_not_compared_with_directories() {
+    let lake = Lake::of_random(1, 100);
+    for roots in [vec![], vec!["table:5"]] {
+        let mut draft = Draft::new(Settings::new(["id"]).roots(roots));
+        draft.add_unknown("a data file", State::default(), "a test").unwrap();
+        draft.save(lake.index()).unwrap();
+        let index = lake.open();
+        let updated = lake::update(lake.index(), &quiet());
+        assert!(matches!(updated, Err(IndexError::Settings(_))), "{updated:?}");
+        assert!(matches!(lake::check(&index), Err(IndexError::Settings(_))));
+        // Unchanged, and asked without a check.
+        assert_eq!(find(&lake.open(), 5), ["a data file"]);
+    }
 }
 
 #[test]

@@ -131,14 +131,6 @@ fn freshness(
     if !check {
         return Ok(Freshness::unchecked(index));
     }
-    let roots = &index.settings().roots;
-    // Those of a table have names of their own.
-    if roots.is_empty() || roots.iter().any(|root| !std::path::Path::new(root).is_absolute()) {
-        return Err(PyValueError::new_err(
-            "the index is not of directories, so that it cannot be compared with them: give check=False, and read the \
-             files that it does not know",
-        ));
-    }
     py.detach(|| lake::check(index)).map_err(failed)
 }
 
@@ -379,7 +371,6 @@ impl Index {
                 "an index of bytes has no file: open one to update it",
             ));
         };
-        freshness(py, &self.now().index, true, None)?;
         let threads = threads.map_or_else(processors, self::threads)?;
         let report = building::run(py, threads, progress, |options| lake::update(path, options))?;
         let index = opened(py, path, true)?;

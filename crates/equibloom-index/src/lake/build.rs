@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::column::{Column, ColumnError};
-use super::files::{list, settle, state};
+use super::files::{list, roots, settle, state};
 use crate::draft::Draft;
 use crate::error::IndexError;
 use crate::index::Index;
@@ -102,6 +102,7 @@ pub fn build(
 pub fn update(path: impl AsRef<Path>, options: &Options<'_>) -> Result<Report, IndexError> {
     let path = path.as_ref();
     let old = Index::load(path)?;
+    roots(&old)?;
     Work { settings: old.settings().clone(), old: Some(old), options }.run(path)
 }
 

@@ -162,9 +162,23 @@ impl Freshness {
 /// change of the file or its metadata, if that is later.
 ///
 /// # Errors
-/// As [`list`]: the lake cannot be read.
+/// As [`list`]: the lake cannot be read. [`IndexError::Settings`] for an index of other files than [`build`](super::build) finds: all of
+/// them would seem to be gone.
 pub fn check(index: &Index) -> Result<Freshness, IndexError> {
-    Ok(check_files(index, list(&index.settings().roots)?))
+    Ok(check_files(index, list(roots(index)?)?))
+}
+
+/// The roots of an index of directories: those of a table in a store, say, are no paths.
+pub(super) fn roots(index: &Index) -> Result<&[String], IndexError> {
+    let roots = &index.settings().roots;
+    if roots.is_empty() || roots.iter().any(|root| !Path::new(root).is_absolute()) {
+        return Err(IndexError::Settings(
+            "the index is not of directories, so that it cannot be compared with them: ask it without a check, and read the \
+             files that it does not know"
+                .to_owned(),
+        ));
+    }
+    Ok(roots)
 }
 
 /// [`check`] for these files, by their absolute paths, instead of those of the index's roots.
