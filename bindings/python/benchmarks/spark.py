@@ -41,7 +41,7 @@ def filters(spark, keys, rate, rounds):
     """A build of our filter and of Spark's own, and the share of absent keys that each finds."""
     frame = spark.range(0, keys, numPartitions=4).selectExpr("xxhash64(id) as key")
     absent = spark.range(keys, keys + ASKED, numPartitions=4).selectExpr("xxhash64(id) as key")
-    own = lambda: frame._jdf.stat().bloomFilter("key", keys, rate)  # noqa: E731
+    own = lambda: frame._jdf.stat().bloomFilter("key", keys, rate)
     ours, theirs = in_turn(rounds, lambda: build_filter(frame, "key", rate=rate, keys=keys), own)
     found = absent.where(contains(ours[0], "key")).count()
     lost = frame.where(~contains(ours[0], "key")).count()
@@ -66,8 +66,8 @@ def joins(spark, rows, rounds):
     large = spark.range(0, rows, numPartitions=8).selectExpr("xxhash64(id) as key", "id as visit", "lpad(id, 20, '0') as text")
     small = spark.range(0, rows // 100, numPartitions=2).selectExpr("xxhash64(id * 100) as key", "id as customer")
     sums = ["count(*)", "sum(visit)", "sum(customer)", "max(text)"]
-    pruned = lambda: prune_join(large, small, "key").selectExpr(*sums).head()  # noqa: E731
-    plain = lambda: large.join(small, "key").selectExpr(*sums).head()  # noqa: E731
+    pruned = lambda: prune_join(large, small, "key").selectExpr(*sums).head()
+    plain = lambda: large.join(small, "key").selectExpr(*sums).head()
     results = {}
     for name, action, (answer, cpu, seconds) in zip(
         ("equibloom", "spark"), (pruned, plain), in_turn(rounds, pruned, plain)
@@ -81,7 +81,7 @@ def joins(spark, rows, rounds):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    whole = lambda text: int(float(text))  # noqa: E731
+    whole = lambda text: int(float(text))
     parser.add_argument("--keys", type=whole, default=10_000_000)
     parser.add_argument("--rates", default="0.03,0.001")
     parser.add_argument("--join", type=whole, default=20_000_000, help="rows of the larger side")

@@ -9,7 +9,7 @@ import sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
-from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql import SparkSession
 
 
 def start(directory, executors=2, memory=1024, **settings) -> SparkSession:

@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "benchmarks"))
 
-import spark_events  # noqa: E402
+import spark_events
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,10 @@ PySpark 4.1 or later, without Spark Connect; Equibloom must be installed where t
 from __future__ import annotations
 
 from ._build import build_filter
+from ._index import build_index, index_files
 from ._join import prune_join
 from ._lookup import contains
 from ._sharded import ShardedFilter
 from .scale import Scale, scale
 
-__all__ = ["Scale", "ShardedFilter", "build_filter", "contains", "prune_join", "scale"]
+__all__ = ["Scale", "ShardedFilter", "build_filter", "build_index", "contains", "index_files", "prune_join", "scale"]

@@ -22,9 +22,9 @@ from ._keys import keys_of, kind_of, shard_of
 from ._plan import FilterPlan
 from ._sharded import ShardedFilter
 
-# The bytes of a filter travel in rows of at most so many.
+# The bytes of what a task makes travel in rows of at most so many.
 _PIECE = 4 << 20
-_PIECES = "partial int, piece int, pieces int, data binary"
+PIECES = "partial int, piece int, pieces int, data binary"
 _SCHEMA = pyarrow.schema(
     [("partial", pyarrow.int32()), ("piece", pyarrow.int32()), ("pieces", pyarrow.int32()), ("data", pyarrow.binary())]
 )
@@ -103,12 +103,12 @@ def fan_in(nbytes: int) -> int:
 def _merged(rows: DataFrame, plan: FilterPlan) -> Filter | None:
     """The filter of all rows; None if there are more keys than planned."""
     count, step = most_partials(rows), fan_in(plan.nbytes)
-    partials = rows.coalesce(count).mapInArrow(partial(_insert_rows, plan), _PIECES)
+    partials = rows.coalesce(count).mapInArrow(partial(_insert_rows, plan), PIECES)
     while count > 1:
         count = -(-count // step)
         partials = partials.repartitionById(count, sf.expr(f"partial div {step}").cast("int"))
-        partials = partials.mapInArrow(partial(_merge_partials, plan), _PIECES)
-    filters = list(_filters(plan, partials.toArrow().to_batches()))
+        partials = partials.mapInArrow(partial(_merge_partials, plan), PIECES)
+    filters = list(_filters(partials.toArrow().to_batches()))
     if not filters:
         return plan.empty()
     return filters[0]
@@ -118,15 +118,16 @@ def _sharded(rows: DataFrame, plan: FilterPlan, family: str, shards: int) -> Sha
     """One filter for each shard; None if there are more keys than planned."""
     shard = shard_of(sf.col("key"), family, shards)
     rows = rows.where(sf.col("key").isNotNull()).repartitionById(shards, shard)
-    built = rows.mapInArrow(partial(_insert_rows, plan), _PIECES)
+    built = rows.mapInArrow(partial(_insert_rows, plan), PIECES)
     # All shards are built at once, and then fetched one by one.
     built.persist(StorageLevel.DISK_ONLY)
     try:
         if built.where("pieces = 0").count() > 0:
             return None
         members = ShardedFilter(plan, family, shards)
-        for number, filter in _each_filter(plan, built.toLocalIterator()):
-            members.store(number, filter)
+        for number, data in put_together(built.toLocalIterator()):
+            if data is not None:
+                members.store(number, Filter.from_bytes(data))
         return members
     finally:
         built.unpersist()
@@ -146,7 +147,7 @@ def _merge_partials(plan: FilterPlan, batches: Iterable[pyarrow.RecordBatch]) ->
     """The filter of all keys of several partials, in pieces."""
     merged = None
     too_many = False
-    for other in _filters(plan, batches):
+    for other in _filters(batches):
         if other is None or too_many:
             too_many = True
         elif merged is None:
@@ -161,13 +162,18 @@ def _merge_partials(plan: FilterPlan, batches: Iterable[pyarrow.RecordBatch]) ->
 
 
 def _pieces(plan: FilterPlan, members: Filter) -> Iterator[pyarrow.RecordBatch]:
-    if not plan.holds(members):
+    return in_pieces(members.to_bytes() if plan.holds(members) else None)
+
+
+def in_pieces(data: bytes | None) -> Iterator[pyarrow.RecordBatch]:
+    """What a task has made, as rows of PIECES; None is a row without any."""
+    if data is None:
         yield _row(0, 0, None)
         return
-    data = pyarrow.py_buffer(members.to_bytes())
-    pieces = -(-data.size // _PIECE)
+    buffer = pyarrow.py_buffer(data)
+    pieces = -(-buffer.size // _PIECE)
     for piece in range(pieces):
-        yield _row(piece, pieces, data.slice(piece * _PIECE, min(_PIECE, data.size - piece * _PIECE)))
+        yield _row(piece, pieces, buffer.slice(piece * _PIECE, min(_PIECE, buffer.size - piece * _PIECE)))
 
 
 def _row(piece: int, pieces: int, data: pyarrow.Buffer | None) -> pyarrow.RecordBatch:
@@ -182,19 +188,21 @@ def _row(piece: int, pieces: int, data: pyarrow.Buffer | None) -> pyarrow.Record
     return pyarrow.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
 
-def _filters(plan: FilterPlan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Filter | None]:
+def _filters(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[Filter | None]:
     """The filters of all partials, each as soon as its last piece is there; None for one with more keys than planned."""
-    rows = (
-        tuple(batch.column(name)[row].as_py() for name in ("partial", "piece", "pieces"))
-        + (batch.column("data")[row].as_buffer(),)
-        for batch in batches
-        for row in range(batch.num_rows)
-    )
-    return (filter for _, filter in _each_filter(plan, rows))
+    return (None if data is None else Filter.from_bytes(data) for _, data in put_together(rows_of(batches)))
 
 
-def _each_filter(plan: FilterPlan, rows: Iterable) -> Iterator[tuple[int, Filter | None]]:
-    """Puts pieces together: the number of a partial, and its filter."""
+def rows_of(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple]:
+    """The rows of PIECES; the data is not copied."""
+    for batch in batches:
+        numbers = [batch.column(name).to_pylist() for name in ("partial", "piece", "pieces")]
+        data = (batch.column("data")[row].as_buffer() for row in range(batch.num_rows))
+        yield from zip(*numbers, data)
+
+
+def put_together(rows: Iterable) -> Iterator[tuple[int, bytes | None]]:
+    """The number of each task, and what it has made."""
     waiting: dict[int, list] = {}
     for number, piece, pieces, data in rows:
         if pieces == 0:
@@ -203,4 +211,4 @@ def _each_filter(plan: FilterPlan, rows: Iterable) -> Iterator[tuple[int, Filter
         parts = waiting.setdefault(number, [None] * pieces)
         parts[piece] = data
         if all(part is not None for part in parts):
-            yield number, Filter.from_bytes(b"".join(waiting.pop(number)))
+            yield number, b"".join(waiting.pop(number))

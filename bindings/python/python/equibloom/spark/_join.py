@@ -54,11 +54,12 @@ def prune_join(
     _check_same_bytes(left, right, key)
     if small is None:
         small = "left" if _estimated_bytes(left) < _estimated_bytes(right) else "right"
-    options = {"rate": rate, "keys": keys, "max_driver_bytes": max_driver_bytes}
+    source = right if small == "right" else left
+    members = build_filter(source, key, rate=rate, keys=keys, max_driver_bytes=max_driver_bytes)
     if small == "right":
-        left = left.where(contains(build_filter(right, key, **options), left[key]))
+        left = left.where(contains(members, left[key]))
     else:
-        right = right.where(contains(build_filter(left, key, **options), right[key]))
+        right = right.where(contains(members, right[key]))
     return left.join(right, names, kind)
 
 

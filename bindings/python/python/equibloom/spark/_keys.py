@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pyarrow
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as sf
-from pyspark.sql import types
 
 from .. import KeyTypeError
 
 # Columns of one family are equal in Spark exactly if their keys have the same bytes.
-_FAMILIES = {
+_FAMILIES: dict[type[types.DataType], str] = {
     types.ByteType: "integer",
     types.ShortType: "integer",
     types.IntegerType: "integer",
@@ -25,7 +24,7 @@ _FAMILIES = {
     types.BinaryType: "binary",
 }
 _OF_BYTES = ("string", "char", "binary")
-_CURES = {
+_CURES: dict[type[types.DataType], str] = {
     types.FloatType: "equal floats may have different bytes: cast it to an integer or a string",
     types.DoubleType: "equal floats may have different bytes: cast it to an integer or a string",
     types.DecimalType: "equal decimals may have different bytes: cast it to an integer or a string",

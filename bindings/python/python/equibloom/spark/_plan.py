@@ -31,11 +31,8 @@ class FilterPlan:
         # Refused as the user wrote it.
         equibloom.plan(keys=keys, rate=rate)
         keys, rate = max(keys, _LEAST_KEYS), min(rate, _HIGHEST_RATE)
-        plan = equibloom.plan(keys=keys, rate=rate)
-        while plan.design != "fingerprint":
-            rate *= 0.9
-            plan = equibloom.plan(keys=keys, rate=rate)
-        return cls(keys, rate, seed, kind, plan.nbytes, equibloom.__version__)
+        nbytes = equibloom.plan(keys=keys, rate=rate).nbytes
+        return cls(keys, rate, seed, kind, nbytes, equibloom.__version__)
 
     def shards(self, most_bytes: int) -> int:
         """Into how many filters of at most so many bytes the keys must be divided."""

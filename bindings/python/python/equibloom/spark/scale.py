@@ -147,7 +147,7 @@ def _bytes_of_a_row() -> float:
 
 
 def _main() -> None:
-    whole = lambda text: int(float(text))  # noqa: E731: 1e10
+    whole = lambda text: int(float(text))
     parser = argparse.ArgumentParser(prog="python -m equibloom.spark.scale", description="What a build moves and holds.")
     parser.add_argument("--keys", type=whole, required=True)
     parser.add_argument("--rate", type=float, default=0.01)
