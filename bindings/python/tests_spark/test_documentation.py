@@ -11,16 +11,24 @@ import pytest
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
-def test_the_example_of_the_readme_runs(spark):
+def test_the_examples_of_the_readme_run(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     section = README.read_text().split("\n## Spark\n")[1].split("\n## ")[0]
-    (code,) = (block.split("```")[0] for block in section.split("```python\n")[1:])
+    blocks = [block.split("```")[0] for block in section.split("```python\n")[1:]]
+    lake = str(tmp_path / "lake")
+    spark.range(0, 10_000, numPartitions=5).withColumnRenamed("id", "customer_id").write.parquet(lake)
     names = {
+        "spark": spark,
+        "lake": lake,
         "orders": spark.range(0, 1000).selectExpr("id * 3 as customer_id", "id as order"),
         "visits": spark.range(0, 5000).selectExpr("id as customer_id", "id * 2 as visit"),
     }
-    exec(code, names)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
     assert 1000 <= names["known"].count() <= 1000 + 4 + 4 * 2
     assert names["joined"].count() == 1000
+    assert names["rows"].count() == 1
 
 
 @pytest.mark.parametrize("name", equibloom.spark.__all__)

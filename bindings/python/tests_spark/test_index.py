@@ -1,10 +1,15 @@
 """An index built by Spark is the one that one process builds, and loses no row."""
 
+import pathlib
+import shutil
+from urllib.parse import unquote
+
 import numpy
 import pyarrow
+import pyarrow.parquet
 import pytest
-from equibloom import Index, IndexDraft
-from equibloom.spark import build_index, index_files
+from equibloom import Index, IndexDraft, KeyTypeError
+from equibloom.spark import _index, build_index, index_files
 from pyspark.sql import functions as sf
 
 FILES, ROWS = 12, 2_000
@@ -13,7 +18,7 @@ FILES, ROWS = 12, 2_000
 @pytest.fixture(scope="module")
 def lake(spark, tmp_path_factory):
     """Files of random integers, texts and floats, with nulls."""
-    path = tmp_path_factory.mktemp("lake") / "a lake"
+    path = tmp_path_factory.mktemp("lake") / "a lake, 100%"
     rows = spark.range(0, FILES * ROWS, numPartitions=FILES).select(
         sf.expr("if(id % 50 = 0, null, xxhash64(id) div 1000)").alias("key"),
         sf.expr("concat('name ', xxhash64(id, 5))").alias("name"),
@@ -27,17 +32,15 @@ def test_the_index_is_that_of_one_process(spark, lake, tmp_path):
     frame = spark.read.parquet(str(lake))
     once = build_index(frame, ["key", "name"], tmp_path / "once.eqx")
     draft = IndexDraft(["key", "name"])
-    tables = {name: pyarrow.parquet.read_table(path_of(name)) for name in sorted(frame.inputFiles())}
-    ranges = lambda column: [  # noqa: E731
-        (min(values), max(values)) for values in ([v for v in table.column(column).to_pylist() if v is not None] for table in tables.values())
-    ]
-    rates = [draft.rate(column, ranges(column)) for column in ("key", "name")]
+    tables = {name: pyarrow.parquet.read_table(path_of(name)) for name in names_of(frame)}
+    rates = []
+    for column in ("key", "name"):
+        keys = [[key for key in table.column(column).to_pylist() if key is not None] for table in tables.values()]
+        rates.append(draft.rate(column, [(min(some), max(some)) for some in keys]))
     for name, table in tables.items():
         draft.add(name, path_of(name).stat().st_size, [table.column("key"), table.column("name")], rates)
     assert len(once) == FILES and (tmp_path / "once.eqx").read_bytes() == draft.to_bytes()
     # By the path, and by another number of tasks.
-    from equibloom.spark import _index
-
     usual, _index._TASKS_PER_CORE = _index._TASKS_PER_CORE, 1
     try:
         build_index(lake, ["key", "name"], tmp_path / "again.eqx")
@@ -47,10 +50,12 @@ def test_the_index_is_that_of_one_process(spark, lake, tmp_path):
 
 
 def path_of(name):
-    import pathlib
-    from urllib.parse import unquote, urlparse
+    assert name.startswith("file:///")
+    return pathlib.Path(name.removeprefix("file://"))
 
-    return pathlib.Path(unquote(urlparse(name).path))
+
+def names_of(frame):
+    return sorted(map(unquote, frame.inputFiles()))
 
 
 def test_no_row_is_lost_and_few_files_are_read(spark, lake, tmp_path):
@@ -74,13 +79,10 @@ def test_no_row_is_lost_and_few_files_are_read(spark, lake, tmp_path):
 
 
 def test_what_the_index_does_not_know_is_read(spark, lake, tmp_path):
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(lake, copy)
-    index = build_index(copy, ["key", "share"], tmp_path / "copy.eqx")
-    # Floats are no keys, so that every file is read for every key.
-    assert len(index.unknown("share")) == FILES
+    with pytest.raises(KeyTypeError, match="the column share is double"):
+        build_index(copy, ["key", "share"], tmp_path / "copy.eqx")
     index = build_index(copy, "key", tmp_path / "copy.eqx")
     assert len(index.unknown("key")) == 0
     parquet = sorted(copy.glob("*.parquet"))
@@ -97,9 +99,11 @@ def test_a_damaged_file_is_read_for_every_key(spark, tmp_path):
     lake = tmp_path / "lake"
     spark.range(0, 1000, numPartitions=3).write.parquet(str(lake))
     frame = spark.read.parquet(str(lake))
-    victim = path_of(sorted(frame.inputFiles())[1])
+    victim = path_of(names_of(frame)[1])
     victim.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    other = path_of(names_of(frame)[2])
+    pyarrow.parquet.write_table(pyarrow.table({"id": [0.5]}), other)
     index = build_index(frame, "id", tmp_path / "lake.eqx")
-    assert [path_of(name) for name, _ in index.unknown("id")] == [victim]
-    assert victim in {path_of(file) for file in index_files(index, frame, "id", -5)}
+    assert {path_of(name) for name, _ in index.unknown("id")} == {victim, other}
+    assert {victim, other} == {path_of(file) for file in index_files(index, frame, "id", -5)}
     assert isinstance(index, Index) and len(index) == 3

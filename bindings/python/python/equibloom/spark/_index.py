@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pickle
 from collections.abc import Iterable, Iterator
 from functools import partial
+from urllib.parse import quote, unquote
 
 import pyarrow
 import pyarrow.fs
@@ -14,9 +16,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from .. import Index, IndexDraft
 from ._build import PIECES, in_pieces, put_together, rows_of
+from ._keys import keys_of
 
 # Files whose sizes and ranges are found, or that are indexed, at the same time: so many tasks for each core.
 _TASKS_PER_CORE = 4
+# What the footers of files have as bounds of columns of keys; others are of files that will be read for every key.
+_KEYS = (int, str, bytes, datetime.date)
 
 
 def build_index(
@@ -33,8 +38,8 @@ def build_index(
         visits = spark.read.parquet(*index_files(index, "s3://lake/visits", "customer_id", 4711))
 
     The files are those that a DataFrame reads, or that Spark finds at one or several paths; executors read them by pyarrow. The
-    index has the names that Spark gives them, and does not depend on the number of tasks. It holds for files that never change once they
-    are written, as those of Spark and of tables do. A file that cannot be read, or has no such column of keys, is always read by queries.
+    index has the names by which Spark reads them, and does not depend on the number of tasks. It holds for files that never change once they
+    are written, as those of Spark and of tables do. A file that cannot be read, or whose column has no keys, is always read by queries.
 
     Parameters
     ----------
@@ -45,7 +50,10 @@ def build_index(
     """
     names = [columns] if isinstance(columns, str) else list(columns)
     draft = IndexDraft(names, false_files=false_files, seed=seed)
-    files = _files(source)
+    frame = _frame(source)
+    for name in names:
+        keys_of(frame, name)
+    files = _files(frame)
     spark = SparkSession.active()
     tasks = max(min(len(files), _TASKS_PER_CORE * spark.sparkContext.defaultParallelism), 1)
     numbers = spark.range(0, len(files), numPartitions=tasks)
@@ -72,25 +80,32 @@ def build_index(
 def index_files(index: Index, source: DataFrame | str | os.PathLike | list[str], column: str, keys) -> list[str]:
     """Of the files that a DataFrame or Spark at a path reads, those that may hold rows with any of the keys.
 
-    Files that the index does not know, or knows with another size, are among them.
+    Files that the index does not know, or knows with another size, are among them: the driver asks for the size of each file that
+    the index excludes.
     """
     known = index.files
     found = set(index.find_any(column, keys, check=False))
     return [file for file in _files(source) if file in found or file not in known or known[file] != _size(file)]
 
 
-def _files(source) -> list[str]:
-    """The files that Spark reads, by the names that it has for them."""
-    if not isinstance(source, DataFrame):
-        paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-        source = SparkSession.active().read.parquet(*map(os.fspath, paths))
-    return sorted(source.inputFiles())
+def _frame(source: DataFrame | str | os.PathLike | list[str]) -> DataFrame:
+    if isinstance(source, DataFrame):
+        return source
+    paths = [source] if isinstance(source, (str, os.PathLike)) else source
+    return SparkSession.active().read.parquet(*(os.fspath(path) for path in paths))
+
+
+def _files(source: DataFrame | str | os.PathLike | list[str]) -> list[str]:
+    """The files that Spark reads, by the names by which it reads them."""
+    # It lists them as URIs, and reads them by names in which a blank is a blank.
+    return sorted(map(unquote, _frame(source).inputFiles()))
 
 
 def _opened(file: str) -> tuple[pyarrow.fs.FileSystem, str]:
     # Hadoop's names of what pyarrow calls s3.
     scheme, separator, rest = file.partition("://")
-    return pyarrow.fs.FileSystem.from_uri(("s3" if scheme in ("s3a", "s3n") else scheme) + separator + rest)
+    scheme = "s3" if scheme in ("s3a", "s3n") else scheme
+    return pyarrow.fs.FileSystem.from_uri(scheme + separator + quote(rest, safe="/:@"))
 
 
 def _size(file: str) -> int:
@@ -130,6 +145,8 @@ def _range(footer: pyarrow.parquet.FileMetaData, name: str) -> tuple | None:
                 if column.statistics is None or not column.statistics.has_min_max:
                     return None
                 bounds.append((column.statistics.min, column.statistics.max))
+    if not all(isinstance(bound, _KEYS) for both in bounds for bound in both):
+        return None
     return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else None
 
 

@@ -31,7 +31,7 @@ def contains(members: Filter | GrowingFilter | ShardedFilter, column: str | Colu
 
 
 def _in_one(members):
-    @sf.arrow_udf(returnType="boolean", functionType=sf.ArrowUDFType.SCALAR)
+    @sf.arrow_udf("boolean")  # type: ignore[call-overload]
     def may_contain(keys: pyarrow.Array) -> pyarrow.Array:
         # Unpickled by the first batch of a worker only.
         return members.value.contains(keys)
@@ -40,7 +40,7 @@ def _in_one(members):
 
 
 def _in_shards(shards, family: str):
-    @sf.arrow_udf(returnType="boolean", functionType=sf.ArrowUDFType.SCALAR)
+    @sf.arrow_udf("boolean")  # type: ignore[call-overload]
     def may_contain(keys: pyarrow.Array, numbers: pyarrow.Array) -> pyarrow.Array:
         check_family(keys.type, family)
         numbers = numbers.to_numpy(zero_copy_only=False)
