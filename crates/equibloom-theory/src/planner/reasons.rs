@@ -7,7 +7,7 @@ use equibloom_layout::{
 
 use super::Plan;
 use super::contender::Contender;
-use super::requirements::{CACHE_LINE_BITS, Limits};
+use super::requirements::{CACHE_LINE_BITS, LOWEST_RATE, Limits};
 use super::search::{Finding, Refusal};
 use super::survey::Survey;
 use crate::exact::predict;
@@ -315,6 +315,9 @@ fn rejected(name: Contender, finding: &Finding, plan: &Plan) -> String {
             "Not {name}: even if all its blocks were equally full its rate would be {}.",
             compared(*rate, plan)
         ),
+        Err(Refusal::LowEnough) => {
+            format!("Not {name}: a rate below {LOWEST_RATE:e} need not be lower.")
+        }
         Err(Refusal::TooManyKeysABlock { load }) => format!(
             "Not {name}: {load:.0} keys come to a block, which has at most {MAX_SLOTS} slots; \
              fingerprints pay from about 9 bits per key on."

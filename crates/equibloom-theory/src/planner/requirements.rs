@@ -344,4 +344,4 @@ const LATE: f64 = 0.7;
 const GROWTH_ROUNDS: usize = 30;
 
 /// Lower rates than this need more hash functions than a filter has.
-const LOWEST_RATE: f64 = 1e-15;
+pub(crate) const LOWEST_RATE: f64 = 1e-15;

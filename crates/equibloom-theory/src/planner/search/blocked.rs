@@ -121,9 +121,13 @@ impl Search {
         }
         let most = allowed.min(gain).min(LARGEST_SHARE);
         let (looks, hashes) = (LOOKS.map(|share| share * most), none.design.hashes());
-        let best = minimum::of_parabola(looks, most, REFINEMENTS, |alpha| {
+        let refinements = if self.compares { 0 } else { REFINEMENTS };
+        let best = minimum::of_parabola(looks, most, refinements, |alpha| {
             let design = self.layout_with(alpha, hashes)?.into();
-            let found = Predicted::from(best_hashes_from(&design, self.sizing.keys, hashes)?);
+            let found = match self.compares {
+                true => Predicted::new(design, self.sizing.keys)?,
+                false => best_hashes_from(&design, self.sizing.keys, hashes)?.into(),
+            };
             Ok((found.expected.rate.ln(), found))
         })?;
         if best.expected.rate < none.expected.rate {

@@ -10,7 +10,7 @@ use equibloom_layout::{BlockKind, Design, MAX_HASHES, Overflow, Placement, WhenF
 
 use super::contender::Contender;
 use super::memory::Sizing;
-use super::requirements::Limits;
+use super::requirements::{LOWEST_RATE, Limits};
 use super::settle::Predicted;
 use crate::error::{Error, require};
 use crate::exact::Prediction;
@@ -41,6 +41,8 @@ pub(crate) enum Refusal {
     SecondChoicesDoNotPay { gain: f64 },
     /// Even with perfectly even blocks the rate would be this, above the best.
     EvenBlocks { rate: f64 },
+    /// The best rate need not be lower.
+    LowEnough,
     /// A block receives more keys than it can have slots.
     TooManyKeysABlock { load: f64 },
     /// No parameters meet the limits on accesses and overflow.
@@ -58,6 +60,9 @@ impl From<Error> for Refusal {
 impl Search {
     /// The best filter of one placement and kind of blocks.
     pub(crate) fn best(&self, contender: Contender) -> Finding {
+        if self.compares && self.to_beat < LOWEST_RATE {
+            return Err(Refusal::LowEnough);
+        }
         if contender.block == Some(BlockKind::Fingerprint) {
             return self.fingerprints();
         }
