@@ -56,6 +56,46 @@ fn with_compiler(compiler: &str, name: &str, line: &str) -> Step {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    fn sources(directory: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+        let within = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+        entries.flat_map(within).collect()
+    }
+
+    /// Of the library and the descriptions that it takes from the layout crate, without what is for our own crates.
+    #[test]
+    fn every_public_type_has_an_example() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let (mut types, mut bare) = (0, Vec::new());
+        for path in
+            ["equibloom/src", "equibloom-layout/src"].map(|it| sources(&crates.join(it))).concat()
+        {
+            if path.components().any(|part| part.as_os_str() == "placement") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let mut has_example = false;
+            for line in text.lines() {
+                let words: Vec<&str> = line.split([' ', '<', '(', ';', ':']).take(3).collect();
+                if let ["pub", "struct" | "enum" | "trait", name] = words[..]
+                    // Private: what `file::Mapped` can hold.
+                    && name != "Open"
+                {
+                    types += 1;
+                    if !has_example {
+                        bare.push(name.to_owned());
+                    }
+                }
+                has_example |= line.starts_with("/// ```");
+                has_example &= !line.starts_with('}') && !line.ends_with(';');
+            }
+        }
+        assert!(types > 45 && bare.is_empty(), "{types} types, without an example: {bare:?}");
+    }
+
     #[test]
     fn the_oldest_compiler_is_the_one_that_the_packages_state() {
         let workspace = include_str!("../../Cargo.toml");

@@ -13,7 +13,7 @@ use crate::filter_file::Target;
 /// How much a command prints about its work, and in which form.
 #[derive(clap::Args)]
 pub(crate) struct Output {
-    /// Print errors only.
+    /// Print errors and warnings only.
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print JSON.

@@ -20,7 +20,7 @@ use crate::prediction::PredictionError;
 /// use equibloom::Filter;
 ///
 /// let error = Filter::<str>::builder().keys(1_000).build().unwrap_err();
-/// assert!(error.to_string().starts_with("only keys"), "{error}");
+/// assert!(error.to_string().starts_with("keys alone cannot be planned for"), "{error}");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

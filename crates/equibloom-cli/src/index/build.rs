@@ -69,9 +69,9 @@ pub(crate) struct UpdateArguments {
 
 #[derive(clap::Args)]
 struct Reading {
-    /// Number of threads; by default, one for each core.
-    #[arg(long, value_name = "COUNT")]
-    threads: Option<usize>,
+    /// Threads that read files: 1 to 256 [default: number of cores].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     #[command(flatten)]
     output: Output,
 }
@@ -104,6 +104,7 @@ impl Reading {
         path: &Path,
         build: impl FnOnce(&Options<'_>) -> Result<Report, equibloom_index::IndexError>,
     ) -> anyhow::Result<()> {
+        file::refuse_standard(path)?;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         let bar = if self.output.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let bar =
@@ -113,7 +114,7 @@ impl Reading {
             Progress::Planned { files } => bar.set_length(files),
             _ => bar.inc(1),
         };
-        let threads = self.threads.unwrap_or_else(cores).max(1);
+        let threads = self.threads.map_or_else(cores, usize::from);
         let report = build(&Options { progress: &progress, ..Options::new(threads) });
         bar.finish_and_clear();
         let report = report.map_err(|error| file::named(path, error))?;

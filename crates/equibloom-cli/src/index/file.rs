@@ -5,10 +5,22 @@ use std::path::Path;
 use anyhow::{Context, anyhow, ensure};
 use equibloom_index::{Index, IndexError};
 
+use crate::filter_file::is_standard;
 use crate::progress;
+
+/// Refuses `-`.
+pub(super) fn refuse_standard(path: &Path) -> anyhow::Result<()> {
+    ensure!(
+        !is_standard(path),
+        "an index is asked in place, in its file, and not on standard input or output: give a file \
+         (./- for one of that name)"
+    );
+    Ok(())
+}
 
 /// Maps an index and verifies it, as a whole or only its table.
 pub(super) fn open(path: &Path, verifies: bool, quiet: bool) -> anyhow::Result<Index> {
+    refuse_standard(path)?;
     let opened = progress::during("verifying", quiet, || {
         // SAFETY: no command writes to an index in place. If another program does so, the handler of `SIGBUS` (`signals.rs`)
         // ends the command with an error.

@@ -19,7 +19,7 @@ fn ids(file: u64, count: u64) -> Vec<i64> {
 }
 
 /// Writes a file of one column, `id`.
-fn write(scratch: &Scratch, name: &str, ids: &[i64]) {
+pub(crate) fn write(scratch: &Scratch, name: &str, ids: &[i64]) {
     let schema = parse_message_type("message rows { required int64 id; }").unwrap();
     let file = scratch.create(name);
     let mut writer = SerializedFileWriter::new(file, schema.into(), Arc::default()).unwrap();
@@ -165,4 +165,27 @@ fn a_killed_build_goes_on() {
     }
     assert!(scratch.read("lake.eqx") == scratch.read("whole.eqx"));
     assert!(!part.exists());
+}
+
+#[test]
+fn an_index_is_no_stream() {
+    let scratch = Scratch::new("index-stream");
+    lake(&scratch, 1, 10);
+    for arguments in
+        ["build lake --column id -o -", "update -", "find - -e 1", "info -", "verify -"]
+    {
+        let output = scratch.run(&format!("index {arguments}"));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        assert!(
+            error.contains("an index is asked in place") && output.stdout.is_empty(),
+            "{error}"
+        );
+    }
+    assert!(!scratch.names().iter().any(|name| name.starts_with('-')));
+    for threads in ["0", "257", "18446744073709551615"] {
+        let output =
+            scratch.run(&format!("index build lake --column id --threads {threads} -o x.eqx"));
+        assert_eq!(output.status.code(), Some(2), "{threads}");
+    }
 }

@@ -6,6 +6,9 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use equibloom::Filter;
+
+use crate::index;
 use crate::scratch::{Scratch, lines};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -48,6 +51,8 @@ const FILTERS: &[&str] = &[
     "flipped.eqb",
     "header.eqb",
     "longer.eqb",
+    "growing.eqg",
+    "index.eqx",
     "empty",
     "keys",
     "-",
@@ -57,6 +62,20 @@ const FILTERS: &[&str] = &[
     "out.eqb",
     "",
 ];
+const INDEXES: &[&str] = &[
+    "index.eqx",
+    "index.eqx",
+    "index.eqx",
+    "out.eqx",
+    "damaged.eqx",
+    "cut.eqx",
+    "set.eqb",
+    "-",
+    "absent",
+    "directory",
+    "",
+];
+const LAKES: &[&str] = &["rows.parquet", "directory", "*.parquet", "keys", "absent", "[", "-", ""];
 const KEY_FILES: &[&str] = &[
     "keys",
     "keys",
@@ -72,6 +91,7 @@ const KEY_FILES: &[&str] = &[
     "numbers",
     "set.eqb",
     "bz2",
+    "rows.parquet",
     "-",
     "absent",
     "directory",
@@ -188,6 +208,23 @@ const CHANGE: Options = &[
     ("-q", NONE),
     ("--json", NONE),
 ];
+const INDEX_BUILD: Options = &[
+    ("--column", NAMES),
+    ("--false-files", REALS),
+    ("--row-groups", NONE),
+    ("--seed", COUNTS),
+    ("--threads", COUNTS),
+    ("-q", NONE),
+    ("--json", NONE),
+];
+const INDEX_FIND: Options = &[
+    ("-e", KEYS),
+    ("--column", NAMES),
+    ("-l", NONE),
+    ("--json", NONE),
+    ("--no-check", NONE),
+    ("--no-verify", NONE),
+];
 const THEORY: Options = &[
     ("--placement", PLACEMENTS),
     ("--load", REALS),
@@ -232,6 +269,11 @@ const SHAPES: &[Shape] = &[
     ("merge", 8, &[BUILD], &[FILTERS, FILTERS, FILTERS]),
     ("info", 5, &[&[("--json", NONE), ("--x", NONE)]], &[FILTERS]),
     ("verify", 5, &[&[("--json", NONE), ("-q", NONE)]], &[FILTERS, FILTERS, FILTERS]),
+    ("index build", 3, &[INDEX_BUILD], &[LAKES]),
+    ("index update", 1, &[&[("--threads", COUNTS), ("-q", NONE)]], &[INDEXES]),
+    ("index find", 3, &[INDEX_FIND, READING], &[INDEXES, KEY_FILES]),
+    ("index info", 1, &[&[("--json", NONE)]], &[INDEXES]),
+    ("index verify", 1, &[&[("--json", NONE)]], &[INDEXES]),
     ("plan", 6, &[REQUIREMENTS, &[("--json", NONE), ("--hash-bits", COUNTS)]], &[]),
     ("theory lower-bound", 1, &[THEORY], &[]),
     ("theory optimum", 1, &[THEORY], &[]),
@@ -284,6 +326,9 @@ fn command_line(random: &mut Random) -> Vec<&'static str> {
     if matches!(*command, "build" | "merge") && random.below(8) > 0 {
         parts.push(vec!["-o", random.pick_usual(OUTPUTS)]);
     }
+    if *command == "index build" && random.below(8) > 0 {
+        parts.push(vec!["--column", "id", "-o", random.pick_usual(&["out.eqx", "index.eqx", "-"])]);
+    }
     if *command == "plan" && random.below(8) > 0 {
         parts.push(vec!["--keys", "5000", "--fpr", "1%"]);
     }
@@ -331,7 +376,16 @@ fn prepare(scratch: &Scratch, random: &mut Random) {
     scratch.write("long", "x".repeat(1_000_000));
     scratch.write("numbers", "1\n-5\n+7\n005\nx\n99999999999999999999\n");
     scratch.write("bz2", "BZh91AY");
+    index::write(
+        scratch,
+        "rows.parquet",
+        &(0..500).map(|_| random.next() as i64).collect::<Vec<_>>(),
+    );
+    let mut growing = Filter::<str>::builder().rate(0.01).build_growing().unwrap();
+    growing.try_extend(keys.lines()).unwrap();
+    growing.save(scratch.path("growing.eqg")).unwrap();
     for build in [
+        "index build -q rows.parquet --column id -o index.eqx",
         "build keys -q --keys 500 --placement blocked -o set.eqb",
         "build others -q --keys 500 --placement blocked -o other.eqb",
         "build keys -q --removable --fpr 1% -o removable.eqb",
@@ -344,6 +398,11 @@ fn prepare(scratch: &Scratch, random: &mut Random) {
     let whole = scratch.read("set.eqb");
     scratch.write("cut.eqb", &whole[..random.below(whole.len())]);
     scratch.write("longer.eqb", [&whole[..], b"x"].concat());
+    let mut index = scratch.read("index.eqx");
+    scratch.write("cut.eqx", &index[..random.below(index.len())]);
+    let place = random.below(index.len());
+    index[place] ^= 1 << random.below(8);
+    scratch.write("damaged.eqx", &index);
     for (name, end) in [("flipped.eqb", whole.len()), ("header.eqb", 256)] {
         let mut damaged = whole.clone();
         damaged[random.below(end)] ^= 1 << random.below(8);

@@ -259,7 +259,10 @@ impl Work<'_> {
         };
         thread::scope(|scope| {
             for _ in 1..self.options.threads.min(tasks.len()) {
-                scope.spawn(work);
+                // A thread that cannot be had leaves its files to the others.
+                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             work();
         });

@@ -58,7 +58,8 @@ pub(crate) fn filter(filter: &mut Filter<u64>, random: &mut Random) {
     let is_in = filter.try_extend(&keys).is_ok();
     assert!(!is_in || keys.iter().all(|key| filter.contains(key)));
     assert_eq!(filter.hash(&key), Stable::with_seed(filter.hasher().seed()).hash_key(&key));
-    assert_eq!(filter.is_empty(), filter.len() == 0);
+    let elements = filter.len();
+    assert_eq!(filter.is_empty(), elements == 0);
     let _ = filter.insert(&key).map(Insertion::is_new);
     assert!(filter.bytes() >= filter.as_hash_filter().bytes());
     statistics(&filter.statistics());
@@ -84,7 +85,8 @@ pub(crate) fn filter(filter: &mut Filter<u64>, random: &mut Random) {
         group.clone().which_hash(KeyHash::from_u64(key), &mut found);
         group.contains_batch_bitmap(&keys, &mut bits);
         let (_, length) = (format!("{group:?}"), group.len() * keys.len().div_ceil(64));
-        assert!(bits.len() == length && group.is_empty() == (group.len() == 0));
+        let filters = group.len();
+        assert!(bits.len() == length && group.is_empty() == (filters == 0));
     }
     let other = Filter::<u64, _>::with_hasher(copy.parameters(), Stable::with_seed(!key)).unwrap();
     let same = Stable::with_seed(!key) == *copy.hasher();
@@ -192,7 +194,8 @@ pub(crate) fn growing(filter: &mut GrowingFilter<u64>, random: &mut Random) {
     assert!(filter.insert_hash(hash).is_ok() && filter.contains_hash(hash));
     let _ = (filter.remove_hash(hash).map_err(refused), filter.remove(&key).map_err(refused));
     let _ = (filter.rate(), filter.hasher(), filter.longest_insert(), format!("{filter:?}"));
-    assert!(filter.is_empty() == (filter.len() == 0) && filter.bytes() > 0);
+    let elements = filter.len();
+    assert!(filter.is_empty() == (elements == 0) && filter.bytes() > 0);
     statistics(&filter.statistics());
     filter.set_key_kind(random.one_of(&KINDS));
     let _ = filter.key_kind();
@@ -228,7 +231,8 @@ pub(crate) fn shared_growing(mut shared: SharedGrowingFilter<u64>, random: &mut 
     shared.insert_hash(hash).unwrap();
     assert!(shared.contains(&key) && shared.contains_hash(hash));
     let _ = (shared.rate(), shared.hasher(), shared.longest_insert(), format!("{shared:?}"));
-    assert!(shared.bytes() > 0 && shared.len() > 0 && !shared.is_empty());
+    let elements = shared.len();
+    assert!(shared.bytes() > 0 && elements > 0 && !shared.is_empty());
     statistics(&shared.statistics().unwrap());
     let copy = shared.snapshot().unwrap();
     let _ = shared.merge(&copy).map_err(refused);
