@@ -3,7 +3,7 @@
 use crate::step::{Step, shell};
 
 /// Makes an environment with the packages that are known to work together, once for each list of them.
-pub(crate) fn environment(list: &str, environment: &str) -> String {
+fn environment(list: &str, environment: &str) -> String {
     format!(
         "cmp --silent {list} {environment}/installed.txt || {{
             python3 -m venv --clear {environment} &&
@@ -39,8 +39,25 @@ pub(crate) fn checks() -> Vec<Step> {
     steps
 }
 
-/// Builds the wheel and installs it; little is left to do if nothing has changed.
-pub(crate) fn wheel() -> Vec<Step> {
+/// Builds the wheel; little is left to do if nothing has changed.
+fn wheel() -> Vec<Step> {
     let packages = environment("bindings/python/requirements-test.txt", "target/python");
     vec![shell("Python: environment", &packages), shell("Python: wheel", WHEEL)]
+}
+
+/// The wheel in an environment with an engine, for the tests of both in `tests_<engine>`.
+pub(crate) fn beside(engine: &str) -> Vec<Step> {
+    let home = format!("target/{engine}");
+    let packages = environment(&format!("bindings/python/tests_{engine}/requirements.txt"), &home);
+    let install = format!(
+        "{home}/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
+         target/wheels/*.whl"
+    );
+    let mut steps = wheel();
+    steps.extend([shell("packages", &packages), shell("wheel installed", &install)]);
+    for step in &mut steps {
+        // `cargo xtask test <engine>` runs all of them.
+        step.name = format!("{engine}: {}", step.name);
+    }
+    steps
 }

@@ -3,9 +3,6 @@
 use crate::python;
 use crate::step::{Step, shell};
 
-const PACKAGE: &str = "\
-    target/lake/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl";
-
 /// The benchmark compares what it measures with what is expected; a small one runs here.
 const TESTS: &str = "\
     cd bindings/python &&
@@ -14,16 +11,7 @@ const TESTS: &str = "\
 
 pub(super) fn checks() -> Vec<Step> {
     // All engines fit into one environment.
-    let engines = python::environment("bindings/python/tests_lake/requirements.txt", "target/lake");
-    let mut steps = python::wheel();
-    for step in &mut steps {
-        // `cargo xtask test lake` builds it, too.
-        step.name = format!("lake: {}", step.name);
-    }
-    steps.extend([
-        shell("lake: engines", &engines),
-        shell("lake: package", PACKAGE),
-        shell("lake: tests with engines", TESTS),
-    ]);
+    let mut steps = python::beside("lake");
+    steps.push(shell("lake: tests with engines", TESTS));
     steps
 }

@@ -12,17 +12,6 @@ const JAVA: &str = "\
             --no-install-recommends openjdk-17-jre-headless
     }";
 
-/// Made once for each list of packages.
-const ENVIRONMENT: &str = "\
-    list=bindings/python/tests_spark/requirements.txt && environment=target/spark && {
-        cmp --silent $list $environment/installed.txt || {
-            python3 -m venv --clear $environment &&
-            $environment/bin/pip install --quiet --disable-pip-version-check --requirement $list &&
-            cp $list $environment/installed.txt; }; }";
-
-const PACKAGE: &str = "\
-    target/spark/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/*.whl";
-
 /// The benchmark finds lost rows and wrong answers; a small one runs here.
 const TESTS: &str = "\
     cd bindings/python && python=$PWD/../../target/spark/bin/python &&
@@ -30,16 +19,8 @@ const TESTS: &str = "\
     $python benchmarks/spark.py --keys 1e5 --rates 0.01 --join 1e5 --rounds 1";
 
 pub(super) fn checks() -> Vec<Step> {
-    let mut steps = python::wheel();
-    for step in &mut steps {
-        // `cargo xtask test spark` builds it too.
-        step.name = format!("spark: {}", step.name);
-    }
-    steps.extend([
-        shell("spark: Java", JAVA),
-        shell("spark: environment", ENVIRONMENT),
-        shell("spark: package", PACKAGE),
-        shell("spark: tests with two executors", TESTS),
-    ]);
+    let mut steps = python::beside("spark");
+    steps.push(shell("spark: Java", JAVA));
+    steps.push(shell("spark: tests with two executors", TESTS));
     steps
 }
