@@ -4,7 +4,7 @@ the interpreter's lock, if there are such.
     python tests/other_versions.py WHEEL DIRECTORY
 
 installs the wheel in environments in the directory. An interpreter without the lock gets a wheel of its own: the stable
-interface has none for it before Python 3.15.
+interface has none for it before Python 3.15, and pyo3 supports it from 3.14 on.
 """
 
 import glob
@@ -17,6 +17,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 TESTS = ["test_versions.py", "test_files.py", "test_sets.py", "test_growing.py", "test_threads.py"]
 OLDEST = 9
+OLDEST_FREE_THREADED = 14
 
 
 def interpreters():
@@ -39,7 +40,7 @@ def chosen(found):
     """The oldest and the newest with the lock, but for this one, and the newest without."""
     usual = sorted(version for version, is_free in found if not is_free and version >= OLDEST)
     versions = [(version, False) for version in {*usual[:1], *usual[-1:]} if version != sys.version_info[1]]
-    return versions + sorted(key for key in found if key[1])[-1:]
+    return versions + sorted(key for key in found if key[1] and key[0] >= OLDEST_FREE_THREADED)[-1:]
 
 
 def test(program, version, is_free, wheel, directory):
