@@ -61,6 +61,7 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     }
 
     /// Bytes of an empty filter; `None` for a rate that it cannot have.
+    #[cfg(feature = "planner")]
     pub(crate) fn bytes_when_new(rate: f64, keys: u64) -> Option<u64> {
         let levels = Levels::new(Schedule::new(rate, keys)?.first());
         Some(levels.bytes_when_full().saturating_add(Self::HEADER_BYTES))

@@ -345,6 +345,7 @@ impl Levels {
     }
 
     /// Bytes of all levels once they are allocated.
+    #[cfg(feature = "planner")]
     pub(super) fn bytes_when_full(&self) -> u64 {
         let bytes = self.levels.iter().map(|level| level.lines.bytes_when_full());
         bytes.fold(0, u64::saturating_add)

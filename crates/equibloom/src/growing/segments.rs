@@ -146,6 +146,7 @@ impl Segments {
     }
 
     /// [`bytes`](Self::bytes) once all lines are allocated.
+    #[cfg(feature = "planner")]
     pub(super) const fn bytes_when_full(&self) -> u64 {
         let pointers = (self.lines.div_ceil(1 << self.bits) * size_of::<Words>()) as u64;
         (self.lines as u64).saturating_mul(size_of::<Line>() as u64).saturating_add(pointers)
