@@ -6,7 +6,6 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::levels::Levels;
 use super::prefix::Prefix;
 use super::schedule::Schedule;
 use super::table::{GrowthWork, Table};
@@ -63,7 +62,7 @@ impl<K: ?Sized, H> GrowingFilter<K, H> {
     /// Bytes of an empty filter; `None` for a rate that it cannot have.
     #[cfg(feature = "planner")]
     pub(crate) fn bytes_when_new(rate: f64, keys: u64) -> Option<u64> {
-        let levels = Levels::new(Schedule::new(rate, keys)?.first());
+        let levels = super::levels::Levels::new(Schedule::new(rate, keys)?.first());
         Some(levels.bytes_when_full().saturating_add(Self::HEADER_BYTES))
     }
 
