@@ -148,6 +148,7 @@ impl Batch {
     }
 
     /// Adds an integer, or its digits if keys are text; the digits are also its record.
+    #[cfg(feature = "parquet")]
     pub(super) fn add_integer(&mut self, value: i128) -> anyhow::Result<()> {
         if !self.are_integers {
             let digits = value.to_string();

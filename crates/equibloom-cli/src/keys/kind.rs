@@ -64,9 +64,9 @@ impl Input {
 
     /// The kind of the column in all Parquet files; `None` without Parquet files.
     fn kind_of_columns(&self) -> anyhow::Result<Option<KeyKind>> {
-        let mut found: Option<(String, KeyKind)> = None;
         #[cfg(feature = "parquet")]
         if let super::Format::Parquet(column) = &self.format {
+            let mut found: Option<(String, KeyKind)> = None;
             for source in &self.sources {
                 let (name, file) = (source.name(), source.seekable()?);
                 let kind = super::parquet::kind_of(&name, file, column)?;
@@ -78,8 +78,9 @@ impl Input {
                     _ => found = Some((name, kind)),
                 }
             }
+            return Ok(found.map(|(_, kind)| kind));
         }
-        Ok(found.map(|(_, kind)| kind))
+        Ok(None)
     }
 }
 

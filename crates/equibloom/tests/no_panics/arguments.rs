@@ -94,7 +94,7 @@ impl Random {
     pub(crate) fn builder(&mut self, most_keys: u64) -> FilterBuilder<u64> {
         let mut builder = Filter::builder();
         for _ in 0..self.between(0, 6) {
-            builder = match self.between(0, 21) {
+            builder = match self.between(0, 22) {
                 0..=2 => builder.keys(self.number().min(most_keys)),
                 3 | 4 => builder.rate(self.real()),
                 5 => builder.memory(self.number()),
@@ -112,7 +112,8 @@ impl Random {
                 17 => builder.hash_bits(self.number_32()),
                 18 => builder.headroom(self.real()),
                 19 => builder.when_full(self.policy()),
-                20 => builder.prefer(self.one_of(&[Lookup::OneByOne, Lookup::Batches])),
+                20 => builder.remainder_bits(self.number_32()),
+                21 => builder.prefer(self.one_of(&[Lookup::OneByOne, Lookup::Batches])),
                 _ => self.one_of(&[FilterBuilder::removable, FilterBuilder::mergeable])(builder),
             };
         }

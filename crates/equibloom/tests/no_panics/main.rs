@@ -68,8 +68,13 @@ fn any_wish_is_planned_and_built_or_refused() {
             Ok(_) => {}
             Err(error) => refused(error),
         }
-        match random.builder(10_000).build_growing() {
-            Ok(filter) => use_growing(filter, &mut random),
+        let growing = random.builder(10_000);
+        let expected = growing.growing_bytes();
+        match growing.build_growing() {
+            Ok(filter) => {
+                assert!(expected.is_ok(), "{expected:?}");
+                use_growing(filter, &mut random);
+            }
             Err(error) => refused(error),
         }
     }
