@@ -121,8 +121,7 @@ impl IndexDraft {
         let mut built = Vec::new();
         for (column, rate) in keys.iter().zip(rates) {
             let mut set = KeySet::new(seed);
-            for_each_column(Input::of(column)?, &mut |part: &Column| {
-                py.check_signals()?;
+            for_each_column(py, Input::of(column)?, &mut |part: &Column| {
                 py.detach(|| {
                     part.for_each_key(|key| key.into_iter().for_each(|key| set.insert(key)))
                 })

@@ -44,7 +44,7 @@ impl Keys {
                     }
                 }
             }
-            input => for_each_column(input, &mut |column: &Column| {
+            input => for_each_column(object.py(), input, &mut |column: &Column| {
                 let read = column.for_each_key(|key| keys.push(key));
                 read.map_err(|error| KeyValueError::new_err(error.0))
             })?,
@@ -109,13 +109,14 @@ impl Keys {
 
 /// Passes on the parts of an array or an Arrow column.
 pub(super) fn for_each_column(
+    py: Python<'_>,
     input: Input<'_>,
     each: &mut impl FnMut(&Column) -> PyResult<()>,
 ) -> PyResult<()> {
     match input {
         Input::Array { column, .. } => each(&column),
         Input::Arrow { mut parts, .. } => {
-            while let Some(column) = parts.next(&Stable::default())? {
+            while let Some(column) = parts.next(py, &Stable::default())? {
                 if !column.has_values() {
                     return Err(KeyTypeError::new_err(
                         "a column of a dictionary or of categories: decode it, for example with cast()",
@@ -125,7 +126,9 @@ pub(super) fn for_each_column(
             }
             Ok(())
         }
-        Input::Pandas(series) => for_each_column(Input::of(&calls::from_pandas(&series)?)?, each),
+        Input::Pandas(series) => {
+            for_each_column(py, Input::of(&calls::from_pandas(&series)?)?, each)
+        }
         Input::Objects(_) | Input::ArrayOfObjects { .. } => Err(KeyTypeError::new_err(
             "Python objects are no column of an index: give an array of NumPy or Arrow",
         )),
