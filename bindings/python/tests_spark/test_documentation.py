@@ -42,6 +42,7 @@ def test_every_public_item_has_docs(name):
 
 
 def test_the_model_is_printed():
-    command = [sys.executable, "-m", "equibloom.spark.scale", "--keys", "1e7", "--rate", "0.001", "--executors", "1000"]
+    command = [sys.executable, "-m", "equibloom.spark", "--keys", "1e7", "--rate", "0.001", "--executors", "1000"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "2000 → 125 → 8 → 1" in printed and "16,006,016 bytes" in printed
+    model = equibloom.spark.scale(10**7, 0.001, executors=1000)
+    assert "2000 → 125 → 8 → 1" in printed and f"{model.filter:,} bytes" in printed

@@ -14,6 +14,6 @@ from ._index import build_index, index_files
 from ._join import prune_join
 from ._lookup import contains
 from ._sharded import ShardedFilter
-from .scale import Scale, scale
+from ._scale import Scale, scale
 
 __all__ = ["Scale", "ShardedFilter", "build_filter", "build_index", "contains", "index_files", "prune_join", "scale"]

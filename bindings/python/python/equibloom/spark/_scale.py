@@ -1,4 +1,4 @@
-"""What a build will move and hold, before there is a cluster: ``python -m equibloom.spark.scale --keys 1e10 --executors 1000``.
+"""What a build will move and hold, before there is a cluster: ``python -m equibloom.spark --keys 1e10 --executors 1000``.
 
 The filter's size is planned as a build plans it. How far partial filters and rows of keys are compressed in a shuffle is found by a
 simulation: a small filter of the same rate, filled to the same share, and rows of random keys are compressed by LZ4 in blocks of 32 KiB,
@@ -7,7 +7,6 @@ as Spark compresses what it shuffles. docs/scale.md has the model in words, and 
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 
 import numpy
@@ -144,35 +143,3 @@ def _bytes_of_a_row() -> float:
     rows["length"] = 16
     rows["key"] = numpy.random.default_rng(1).integers(-(1 << 63), (1 << 63) - 1, _SAMPLE)
     return _lz4(rows.tobytes()) / _SAMPLE
-
-
-def _main() -> None:
-    whole = lambda text: int(float(text))
-    parser = argparse.ArgumentParser(prog="python -m equibloom.spark.scale", description="What a build moves and holds.")
-    parser.add_argument("--keys", type=whole, required=True)
-    parser.add_argument("--rate", type=float, default=0.01)
-    parser.add_argument("--executors", type=whole, default=2)
-    parser.add_argument("--cores", type=whole, default=1, help="of each executor")
-    parser.add_argument("--partials", type=whole)
-    parser.add_argument("--max-driver-bytes", type=whole, default=128 << 20)
-    found = scale(**vars(parser.parse_args()))
-    size = "{:,} bytes".format
-    lines = {
-        "filter": size(found.filter),
-        "shards": found.shards,
-        "filters after each step": " → ".join(map(str, found.steps)),
-        "levels of merging": found.depth,
-        "shuffled": ", ".join(map(size, found.shuffled)),
-        "received by the driver": size(found.received),
-        "network": size(found.network),
-        "memory of a task": size(found.task_memory),
-        "memory of the driver": size(found.driver_memory),
-        "files of the driver": size(found.driver_files),
-        "broadcast by a query": size(found.broadcast),
-    }
-    for name, value in lines.items():
-        print(f"{name:24} {value}")
-
-
-if __name__ == "__main__":
-    _main()
