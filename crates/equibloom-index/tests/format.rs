@@ -214,6 +214,33 @@ fn check_filter(
     }
 }
 
+/// False positives of the kept sample among integers from 0 on.
+const SAMPLE_FOUND: (u64, usize) = (200_000, 260);
+
+/// Indexes of every version remain readable, and their answers remain, wrong ones too.
+#[test]
+fn the_sample_of_version_1_answers_as_it_did() {
+    let index = Index::from_bytes(include_bytes!("samples/v1.eqx").to_vec()).unwrap();
+    assert_eq!((index.settings().seed, index.files().len()), (77, 4));
+    let (of_keys, unknown) = (index.file("/lake/ü").unwrap(), index.file("/lake/c").unwrap());
+    let found = |column: &str, key: Key<'_>| {
+        let files: Vec<usize> = index.find(column, key).map(|place| place.file).collect();
+        assert!(files.contains(&unknown));
+        files.contains(&of_keys)
+    };
+    assert!((0..5_000_i64).all(|id| found("id", (id * id * 31 - 9_000).into())));
+    assert!((0..300).all(|name| found("name", format!("{name:0100}").as_str().into())));
+    let (absent, expected) = SAMPLE_FOUND;
+    assert_eq!((0..absent).filter(|&id| found("id", id.into())).count(), expected);
+}
+
+#[test]
+#[ignore = "writes a file that is checked in"]
+fn write_the_sample_of_this_version() {
+    std::fs::create_dir_all("tests/samples").unwrap();
+    std::fs::write("tests/samples/v1.eqx", sample(false).0).unwrap();
+}
+
 #[test]
 fn a_later_version_is_refused() {
     let (mut bytes, _) = sample(false);
