@@ -180,7 +180,7 @@ impl<F: Engine> Guarded<F> {
         self.kind.get() == KeyKind::WideInteger
     }
 
-    /// Whether a key is there, if its type is one of the usual ones, nobody changes the filter, and nothing is wrong.
+    /// Whether a key is there, if its type is one of the usual ones, no thread changes the filter, and nothing is wrong.
     #[inline(always)]
     pub(crate) fn contains_at_once(&self, key: &Bound<'_, PyAny>) -> Option<bool> {
         let (kind, hash) = keys::hash_at_once(key, &self.hasher)?;

@@ -114,7 +114,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// The value without a lock, if nobody can change it as long as this thread stays attached.
+    /// The value without a lock, if no other thread can change it as long as this thread stays attached.
     ///
     /// # Safety
     /// The thread stays attached as long as the reference lives: no Python code is run, and nothing is waited for.
